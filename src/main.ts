@@ -58,9 +58,9 @@ const exitCode = await runProgram(process.argv.slice(2), {
   schema: schemaText,
   start: startOwn,
   reader: {
-    documents: async (text) => (await import('./propagate/rendering/yaml-documents.ts')).readYamlDocuments(text),
-    manifests: async (text) => (await import('./propagate/rendering/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
-    intents: async (text, options) => (await import('./propagate/spec/read-intents.ts')).readIntents(text, options),
+    documents: async (text) => (await import('./manifests/yaml-documents.ts')).readYamlDocuments(text),
+    manifests: async (text) => (await import('./manifests/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
+    intents: async (text, options) => (await import('./propagate/model/read-intents.ts')).readIntents(text, options),
   },
   terminal,
   clock: systemClock,

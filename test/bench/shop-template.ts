@@ -1,4 +1,4 @@
-import type { Manifest } from '../../src/propagate/spec.ts';
+import type { Manifest } from '../../src/propagate/model/spec.ts';
 
 const namespace = 'shop';
 const labels = { 'app.kubernetes.io/name': 'checkout', 'app.kubernetes.io/part-of': 'shop' };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { columnsOf } from '../../src/model/columns/columns.ts';
-import { createShown } from '../../src/propagate/writing/write-outcome.ts';
+import { createShown } from '../../src/changes/write-outcome.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { callerNamed } from '../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';

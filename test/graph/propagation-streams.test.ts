@@ -4,7 +4,7 @@ import type { MusterError } from '../../src/core/errors.ts';
 import { createBudget } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { subscribeTo } from '../../src/graph/subscribing.ts';
-import type { Propagations, PropagationView } from '../../src/propagate/propagations.ts';
+import type { Propagations, PropagationView } from '../../src/propagate/model/propagations.ts';
 import type { StreamListener, StreamReader } from '../../src/streams/stream-source.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { noRelations } from '../support/graph/no-relations.ts';

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { invariant } from '../../core/errors.ts';
 import { aboutOf, defaultOf, partOf } from '../../core/json/documents.ts';
 import type { Json } from '../../core/json.ts';
-import { graphOf, meanings } from '../../propagate/spec/values.ts';
-import { schemaSpelling } from '../../propagate/spelling.ts';
+import { graphOf, meanings } from '../../core/json/field-definitions.ts';
+import { schemaSpelling } from '../../core/enum-spelling.ts';
 import type { FieldsOf, GraphBuilder } from '../builder.ts';
 import { enumsOf } from '../faults.ts';
 

@@ -1,18 +1,18 @@
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Listed } from '../../load/reads.ts';
-import type { PropagationPlan } from '../../propagate/plan.ts';
-import type { PropagationPhase } from '../../propagate/propagation.ts';
+import type { PropagationPlan } from '../../propagate/model/plan.ts';
+import type { PropagationPhase } from '../../propagate/model/propagation.ts';
 import type {
   PropagationInput,
   PropagationName,
   PropagationOutcome,
   PropagationPage,
   PropagationView,
-} from '../../propagate/propagations.ts';
-import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/spec/definition.ts';
-import { propagationPhase } from '../../propagate/spec/status.ts';
-import { resourceSpelling } from '../../propagate/spelling.ts';
+} from '../../propagate/model/propagations.ts';
+import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/model/spec-definition.ts';
+import { propagationPhase } from '../../propagate/model/status-definition.ts';
+import { resourceSpelling } from '../../core/enum-spelling.ts';
 import { chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';

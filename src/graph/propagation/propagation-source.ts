@@ -1,5 +1,5 @@
 import { MusterError } from '../../core/errors.ts';
-import type { PropagationName, Propagations, PropagationView, WriteContext } from '../../propagate/propagations.ts';
+import type { PropagationName, Propagations, PropagationView, WriteContext } from '../../propagate/model/propagations.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 
 /**

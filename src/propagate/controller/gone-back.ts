@@ -1,8 +1,8 @@
 import { compareVersions } from '../../store/versions.ts';
-import type { Propagation } from '../propagation.ts';
+import type { Propagation } from '../model/propagation.ts';
 import { hubWait } from './hub-wait.ts';
-import type { Pass, PassResult } from './ports.ts';
-import { turnOver } from './run.ts';
+import type { Pass, PassResult } from './state/ports.ts';
+import { turnOver } from './state/run.ts';
 import { readAgain } from './write-status.ts';
 
 /** So long a mirror may be behind what was read or written here. */

@@ -1,5 +1,5 @@
-import type { Pass } from './ports.ts';
-import { retryAfterMs } from './work-queue.ts';
+import type { Pass } from './state/ports.ts';
+import { retryAfterMs } from './state/work-queue.ts';
 
 /** When to look again. */
 export interface Wait {

@@ -1,18 +1,18 @@
-import { changedWords } from '../copies/judge-object.ts';
-import type { ClusterShare, InventoryEntry } from '../inventory.ts';
-import { textOfKey } from '../object-key.ts';
-import { isRemoval } from '../planner/held-prune.ts';
-import { parseSpec } from '../spec/definition.ts';
-import type { ObjectKey } from '../spec.ts';
+import { changedWords } from '../plan/copies/judge-object.ts';
+import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import { isRemoval } from '../plan/held-prune.ts';
+import { parseSpec } from '../model/spec-definition.ts';
+import type { ObjectKey } from '../model/spec.ts';
 import { isKept } from '../status/copy-state.ts';
-import { beginJob } from './cluster-job.ts';
-import { noNeeds } from './cluster-needs.ts';
-import { type ClusterView, lostSince } from './cluster-view.ts';
-import { actOn } from './cluster-work.ts';
+import { beginJob } from './clusters/cluster-job.ts';
+import { noNeeds } from './clusters/cluster-needs.ts';
+import { type ClusterView, lostSince } from './clusters/cluster-view.ts';
+import { actOn } from './clusters/cluster-work.ts';
 import type { Look, PlannedPropagation } from './look.ts';
-import type { Pass } from './ports.ts';
+import type { Pass } from './state/ports.ts';
 import { mayBegin } from './rollout-step.ts';
-import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './run.ts';
+import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './state/run.ts';
 
 /** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */
 const mostRevisions = 4;

@@ -1,8 +1,8 @@
-import type { Propagation } from '../propagation.ts';
-import type { PropagationSpec } from '../spec.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { Propagation } from '../model/propagation.ts';
+import type { PropagationSpec } from '../model/spec.ts';
+import type { ClusterView } from './clusters/cluster-view.ts';
 import type { RolloutDecision } from './rollout-step.ts';
-import type { CurrentPlan } from './run.ts';
+import type { CurrentPlan } from './state/run.ts';
 
 /** A Propagation with a plan. */
 export interface PlannedPropagation {

@@ -1,19 +1,19 @@
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { GoingBack } from '../copies/copies.ts';
+import type { GoingBack } from '../plan/copies/copy-work.ts';
 import { rollbackOf } from '../hub/rollback-mark.ts';
-import type { Note } from '../notes.ts';
-import type { RenderedPlan, SpecDocument } from '../plan.ts';
-import { standingIn } from '../planner/held-prune.ts';
-import { digestsOf } from '../planner/plan-digest.ts';
-import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
-import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../propagation.ts';
-import { parseSpec, printSpec } from '../spec/definition.ts';
-import type { PropagationSpec } from '../spec.ts';
-import type { ControllerPorts } from './ports.ts';
+import type { Note } from '../model/notes.ts';
+import type { RenderedPlan, SpecDocument } from '../model/plan.ts';
+import { standingIn } from '../plan/held-prune.ts';
+import { digestsOf } from '../plan/plan-digest.ts';
+import type { ExistingPropagation, PlanRequest } from '../plan/planner.ts';
+import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
+import { parseSpec, printSpec } from '../model/spec-definition.ts';
+import type { PropagationSpec } from '../model/spec.ts';
+import type { ControllerPorts } from './state/ports.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
-import { busyIn, type CurrentPlan, type Run, type Verdict } from './run.ts';
+import { busyIn, type CurrentPlan, type Run, type Verdict } from './state/run.ts';
 
 /** What is to be planned: an intent that is well-formed. */
 export interface Planning {

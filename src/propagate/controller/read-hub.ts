@@ -1,5 +1,5 @@
-import type { Propagation } from '../propagation.ts';
-import type { Pass } from './ports.ts';
+import type { Propagation } from '../model/propagation.ts';
+import type { Pass } from './state/ports.ts';
 
 /** The inventory from the hub itself, unless the run has it. False if the hub does not say. */
 export async function loadShares({ run, ports, term }: Pass, { metadata }: Propagation): Promise<boolean> {

@@ -1,15 +1,15 @@
-import { marks, type Propagation } from '../propagation.ts';
-import type { PropagationSpec } from '../spec.ts';
+import { marks, type Propagation } from '../model/propagation.ts';
+import type { PropagationSpec } from '../model/spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
 import { newestNow, whenBehind } from './gone-back.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
 import { isDecided, planNow } from './plan-step.ts';
-import type { Pass, PassResult } from './ports.ts';
+import type { Pass, PassResult } from './state/ports.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems, refuse } from './refuse.ts';
-import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './run.ts';
-import { retryAfterMs } from './work-queue.ts';
+import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './state/run.ts';
+import { retryAfterMs } from './state/work-queue.ts';
 import { readAgain } from './write-status.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { Propagation, SpecProblem } from '../propagation.ts';
+import type { Propagation, SpecProblem } from '../model/propagation.ts';
 import { summarize } from '../status/summarize.ts';
-import { standingViews } from './cluster-view.ts';
+import { standingViews } from './clusters/cluster-view.ts';
 import { hubWait } from './hub-wait.ts';
-import type { Pass, PassResult } from './ports.ts';
-import { turnOver } from './run.ts';
+import type { Pass, PassResult } from './state/ports.ts';
+import { turnOver } from './state/run.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A generation of which nothing is done: why it was not accepted; `suspended`: somebody asked that it not be planned. */

@@ -1,16 +1,16 @@
-import { restoreCopies } from '../copies/restore-copies.ts';
+import { restoreCopies } from '../apply/restore-copies.ts';
 import type { RevisionRange } from '../hub/revision-store.ts';
-import type { Note } from '../notes.ts';
-import { isRemoval } from '../planner/held-prune.ts';
+import type { Note } from '../model/notes.ts';
+import { isRemoval } from '../plan/held-prune.ts';
 import { isBegunAnew } from '../rollout/resumption.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { type Before, beforeOf } from './before-breach.ts';
-import { beginJob } from './cluster-job.ts';
-import type { ClusterView } from './cluster-view.ts';
+import { beginJob } from './clusters/cluster-job.ts';
+import type { ClusterView } from './clusters/cluster-view.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
 import type { Look, PlannedPropagation } from './look.ts';
-import type { Pass } from './ports.ts';
-import { clusterRunOf, type Restoring } from './run.ts';
+import type { Pass } from './state/ports.ts';
+import { clusterRunOf, type Restoring } from './state/run.ts';
 
 /**
  * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the look with that told in it. The

@@ -1,11 +1,11 @@
-import type { Note } from '../notes.ts';
-import type { Propagation } from '../propagation.ts';
-import type { PropagationSpec } from '../spec.ts';
+import type { Note } from '../model/notes.ts';
+import type { Propagation } from '../model/propagation.ts';
+import type { PropagationSpec } from '../model/spec.ts';
 import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView } from './clusters/cluster-view.ts';
 import { isDecided } from './plan-step.ts';
 import type { RolloutDecision } from './rollout-step.ts';
-import type { CurrentPlan } from './run.ts';
+import type { CurrentPlan } from './state/run.ts';
 
 /** What a status is made of where there is a plan. */
 export interface PlannedStatus {

@@ -1,6 +1,6 @@
-import type { Propagation, PropagationStatus } from '../propagation.ts';
+import type { Propagation, PropagationStatus } from '../model/propagation.ts';
 import { isSameStatus } from '../status/summarize.ts';
-import type { Pass } from './ports.ts';
+import type { Pass } from './state/ports.ts';
 
 /** No status is written more often than this, but where a decision must stand on the hub before it is acted on, and at the end of a rollout. */
 const spacingMs = 1_000;

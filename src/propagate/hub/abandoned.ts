@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
-import type { ClusterShare } from '../inventory.ts';
-import { marks, type PropagationMetadata } from '../propagation.ts';
+import type { ClusterShare } from '../model/inventory.ts';
+import { marks, type PropagationMetadata } from '../model/propagation.ts';
 
 /** A cluster whose copies were given up: those of that very share, and of none that comes after it. */
 export interface Abandoned {

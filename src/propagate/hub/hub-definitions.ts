@@ -1,7 +1,7 @@
 import { structure } from '../../core/json/documents.ts';
-import { spec } from '../spec/definition.ts';
-import { shareContent } from '../spec/inventory.ts';
-import { status } from '../spec/status.ts';
+import { spec } from '../model/spec-definition.ts';
+import { shareContent } from '../model/inventory-definition.ts';
+import { status } from '../model/status-definition.ts';
 import { type CustomResource, definitionOf } from './custom-resource.ts';
 
 /** The kinds that Muster keeps on the hub. */

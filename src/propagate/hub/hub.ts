@@ -5,9 +5,9 @@ import { isJsonObject, jsonIn } from '../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
-import type { Members } from '../members.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
-import { musterGroup, musterVersion } from '../propagation.ts';
+import type { Members } from '../../changes/members.ts';
+import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
+import { musterGroup, musterVersion } from '../model/propagation.ts';
 
 /** How the hub is reached. It may leave the fleet and join again: it is looked up for each request. */
 export interface HubConnection {

@@ -2,9 +2,9 @@ import { invariant } from '../../core/errors.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import { parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Propagation, PropagationMetadata } from '../propagation.ts';
-import { parseSpec } from '../spec/definition.ts';
-import { parseStatus } from '../spec/status.ts';
+import type { Propagation, PropagationMetadata } from '../model/propagation.ts';
+import { parseSpec } from '../model/spec-definition.ts';
+import { parseStatus } from '../model/status-definition.ts';
 
 const read = new WeakMap<KubernetesObject, Propagation>();
 

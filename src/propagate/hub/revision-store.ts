@@ -5,11 +5,11 @@ import { list, printDocument, readDocument, structure, translated } from '../../
 import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { OldValues } from '../copies/copies.ts';
-import type { SpecDocument } from '../plan.ts';
-import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
-import { anyObject, anyText, clusterText, flag, keyFields, withKey } from '../spec/values.ts';
-import type { Manifest } from '../spec.ts';
+import type { OldValues } from '../plan/copies/copy-work.ts';
+import type { SpecDocument } from '../model/plan.ts';
+import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
+import { anyObject, anyText, clusterText, flag, keyFields, withKey } from '../../core/json/field-definitions.ts';
+import type { Manifest } from '../model/spec.ts';
 import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
 
 /** So many revisions are kept (docs/internals/propagation.md 5.5). */

@@ -1,4 +1,4 @@
-import { marks, type Propagation } from '../propagation.ts';
+import { marks, type Propagation } from '../model/propagation.ts';
 import type { AnnotationChange } from './propagation-store.ts';
 
 /** What is written with a spec that is no older revision's. */

@@ -1,6 +1,6 @@
 import { compareText } from '../../core/text.ts';
-import { fewestSeatsThenName, type Seated, seat, type TieBreak } from '../placing/apportion.ts';
-import { sumOf } from '../placing/sum-of.ts';
+import { fewestSeatsThenName, type Seated, seat, type TieBreak } from '../plan/placing/apportion.ts';
+import { sumOf } from '../plan/placing/sum-of.ts';
 
 /** Counts by name. */
 type Counts = Readonly<Record<string, number>>;

@@ -1,8 +1,8 @@
 import { clusterName } from '../../core/names.ts';
-import { fewestSeatsThenName } from '../placing/apportion.ts';
-import { type DivisionTarget, divide } from '../placing/divide.ts';
-import { addUp, type Offer, spread, usedFirst } from '../placing/divide-by-capacity.ts';
-import { sumOf } from '../placing/sum-of.ts';
+import { fewestSeatsThenName } from '../plan/placing/apportion.ts';
+import { type DivisionTarget, divide } from '../plan/placing/divide.ts';
+import { addUp, type Offer, spread, usedFirst } from '../plan/placing/divide-by-capacity.ts';
+import { sumOf } from '../plan/placing/sum-of.ts';
 import { tieBreakOf } from './apportionment.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';

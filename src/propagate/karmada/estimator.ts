@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.ts';
-import { type NodeRoom, onePod, replicasOf } from '../placing/node-rooms.ts';
-import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../placing/resource-amounts.ts';
+import { type NodeRoom, onePod, replicasOf } from '../plan/placing/node-rooms.ts';
+import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../plan/placing/resource-amounts.ts';
 
 /** ResourceSummary of a Karmada Cluster. */
 interface KarmadaResourceSummary {

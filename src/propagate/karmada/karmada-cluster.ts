@@ -1,8 +1,8 @@
 import type { V1Taint } from '@kubernetes/client-node';
 import { clusterName, parseClusterName } from '../../core/names.ts';
 import type { Stored } from '../../core/stored.ts';
-import type { MemberCluster } from '../members.ts';
-import { taintsIn } from '../placing/tolerations.ts';
+import type { MemberCluster } from '../../changes/members.ts';
+import { taintsIn } from '../plan/placing/tolerations.ts';
 
 /** The fields of a Karmada Cluster that placement reads. */
 export interface KarmadaCluster {

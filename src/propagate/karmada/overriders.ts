@@ -1,13 +1,13 @@
 import { MusterError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt, textAt } from '../../core/json-at.ts';
-import { type Edit, type ItemEdits, printEdits, withEdits } from '../rendering/edits.ts';
-import { parseImageReference, printImageReference } from '../rendering/image-reference.ts';
-import { parsePointer, printPointer, valueAtKeys } from '../rendering/json-pointer.ts';
-import { override, overrideList } from '../rendering/override.ts';
-import { overrideImage } from '../rendering/override-image.ts';
-import { containersOf } from '../rendering/pod-specs.ts';
-import type { FieldOverride, JsonPatchOperation, Manifest, MapOverride, Override, OverrideOperator } from '../spec.ts';
+import { type Edit, type ItemEdits, printEdits, withEdits } from '../plan/rendering/edits.ts';
+import { parseImageReference, printImageReference } from '../plan/rendering/image-reference.ts';
+import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
+import { override, overrideList } from '../plan/rendering/override.ts';
+import { overrideImage } from '../plan/rendering/override-image.ts';
+import { containersOf } from '../../manifests/pod-specs.ts';
+import type { FieldOverride, JsonPatchOperation, Manifest, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
 import { memberOf } from './karmada-cluster.ts';
 
 /** Karmada's Overriders (policy/v1alpha1): the changes, without their target clusters. The type of `value` depends on the overrider. */

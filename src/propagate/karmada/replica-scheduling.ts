@@ -1,4 +1,4 @@
-import type { ReplicasSpec } from '../spec.ts';
+import type { ReplicasSpec } from '../model/spec.ts';
 import type { ClusterAffinity } from './cluster-affinity.ts';
 import { setOfAffinity } from './cluster-affinity.ts';
 

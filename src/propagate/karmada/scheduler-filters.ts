@@ -1,9 +1,9 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
 import type { Json } from '../../core/json.ts';
 import type { Stored } from '../../core/stored.ts';
-import { tierOf } from '../placing/filter-candidate.ts';
-import { groupOf } from '../placing/take-spread.ts';
-import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../placing/tolerations.ts';
+import { tierOf } from '../plan/placing/filter-candidate.ts';
+import { groupOf } from '../plan/placing/take-spread.ts';
+import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../plan/placing/tolerations.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import { groundOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
 import type { TargetCluster } from './replica-scheduling.ts';

@@ -1,9 +1,9 @@
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import { divideCompletions } from '../placing/divide.ts';
-import { addUp } from '../placing/divide-by-capacity.ts';
-import { areReplicasChanged, isRescheduled } from '../placing/reschedule.ts';
-import { countFieldOf, withCount } from '../placing/workload-count.ts';
+import { divideCompletions } from '../plan/placing/divide.ts';
+import { addUp } from '../plan/placing/divide-by-capacity.ts';
+import { areReplicasChanged, isRescheduled } from '../plan/placing/reschedule.ts';
+import { countFieldOf, withCount } from '../plan/placing/workload-count.ts';
 import { tieBreakOf } from './apportionment.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
 import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';

@@ -1,5 +1,5 @@
-import { marks, type Propagation } from '../propagation.ts';
-import type { PropagationSpec } from '../spec.ts';
+import { marks, type Propagation } from '../model/propagation.ts';
+import type { PropagationSpec } from '../model/spec.ts';
 import { breachedAtOf } from '../status/conditions.ts';
 
 /** When it was last resumed, in milliseconds of the epoch. */

@@ -1,5 +1,5 @@
 import type { RolloutState } from '../../model/columns/rollout.ts';
-import type { RolloutMark } from '../propagation.ts';
+import type { RolloutMark } from '../model/propagation.ts';
 
 /** What a mark is made from. */
 interface MarkFacts {

@@ -1,6 +1,6 @@
 import { sha256OfText } from '../../core/json/canonical-json.ts';
-import type { RenderedObject } from '../plan.ts';
-import { isRemoval } from '../planner/held-prune.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import { isRemoval } from '../plan/held-prune.ts';
 
 const hashes = new WeakMap<readonly unknown[], string>();
 

@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { ClusterLine, CopyPhase, RolloutMark } from '../propagation.ts';
+import type { ClusterLine, CopyPhase, RolloutMark } from '../model/propagation.ts';
 import type { WaveLine } from './next-waves.ts';
 
 const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {

@@ -1,6 +1,6 @@
 import type { RolloutState } from '../../model/columns/rollout.ts';
-import { textOfKey } from '../object-key.ts';
-import { isRemoval } from '../planner/held-prune.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import { isRemoval } from '../plan/held-prune.ts';
 import { isJob, rolloutOfCopy, showsWrite } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts, PlannedFacts } from './facts.ts';
 

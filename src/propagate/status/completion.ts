@@ -1,7 +1,7 @@
 import { holdsCondition } from '../../core/conditions.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { ClusterLine, CompletionStatus, PropagationStatus } from '../propagation.ts';
-import type { CompletionSpec } from '../spec.ts';
+import type { ClusterLine, CompletionStatus, PropagationStatus } from '../model/propagation.ts';
+import type { CompletionSpec } from '../model/spec.ts';
 import { isJob } from './copy-state.ts';
 import type { ClusterFacts } from './facts.ts';
 

@@ -1,4 +1,4 @@
-import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition } from '../propagation.ts';
+import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition } from '../model/propagation.ts';
 import type { PropagationFacts } from './facts.ts';
 
 /** What conditions are made from. */

@@ -6,9 +6,9 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { countOf, type Stored } from '../../core/stored.ts';
 import { type RolloutState, workloadRolloutOf } from '../../model/columns/rollout.ts';
-import type { Health, InventoryEntry } from '../inventory.ts';
-import { kindOfKey } from '../object-key.ts';
-import { marks } from '../propagation.ts';
+import type { Health, InventoryEntry } from '../model/inventory.ts';
+import { kindOfKey } from '../../manifests/object-key.ts';
+import { marks } from '../model/propagation.ts';
 import type { CopyFacts } from './facts.ts';
 import { healthOf } from './health.ts';
 

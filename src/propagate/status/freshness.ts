@@ -1,4 +1,4 @@
-import type { RecordedFault } from '../inventory.ts';
+import type { RecordedFault } from '../model/inventory.ts';
 import type { ClusterFacts } from './facts.ts';
 
 /** What is older than this says nothing about now. */

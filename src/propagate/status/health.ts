@@ -3,7 +3,7 @@ import { conditionOf, holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { countOf, itemsOf, type Stored } from '../../core/stored.ts';
-import type { Health } from '../inventory.ts';
+import type { Health } from '../model/inventory.ts';
 
 /**
  * Whether a copy that is there does what it is for, by the figures and conditions of its own status (docs/internals/propagation.md 8). No gate of a rollout: while

@@ -1,7 +1,7 @@
 import { equalJson } from '../../core/json/json-values.ts';
 import { compareText } from '../../core/text.ts';
-import type { ClusterLine, CopyPhase, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
-import { printStatus } from '../spec/status.ts';
+import type { ClusterLine, CopyPhase, PropagationPhase, PropagationStatus, RolloutProgress } from '../model/propagation.ts';
+import { printStatus } from '../model/status-definition.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
 import { bounded } from './bounded.ts';
 import { linesOf } from './cluster-line.ts';

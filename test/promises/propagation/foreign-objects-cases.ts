@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { marks } from '../../../src/propagate/propagation.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
 import {
   configMapAt,
   configMapOf,

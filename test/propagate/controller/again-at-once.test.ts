@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { marks } from '../../../src/propagate/propagation.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const place = { namespace: 'default', name: 'web' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { listAt } from '../../../src/core/json-at.ts';
-import { marks, type Propagation } from '../../../src/propagate/propagation.ts';
+import { marks, type Propagation } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const place = (name: string) => ({ namespace: 'default', name });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { marks, type Propagation } from '../../../src/propagate/propagation.ts';
-import { printSpec } from '../../../src/propagate/spec/definition.ts';
+import { marks, type Propagation } from '../../../src/propagate/model/propagation.ts';
+import { printSpec } from '../../../src/propagate/model/spec-definition.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const place = (name: string) => ({ namespace: 'default', name });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { textAt } from '../../../src/core/json-at.ts';
-import { marks, type Propagation } from '../../../src/propagate/propagation.ts';
+import { marks, type Propagation } from '../../../src/propagate/model/propagation.ts';
 import { configMap, deployment, intent, job, startControllerWorld } from './controller-world.ts';
 
 const linesOf = ({ status }: Propagation) => status.clusters?.map(({ cluster, phase, reason }) => [cluster, phase, reason ?? '']);

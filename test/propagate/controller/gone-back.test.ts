@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PropagationInput } from '../../../src/propagate/propagations.ts';
+import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
 import { type ControllerWorld, configMap, deployment, intent, revisionsOf, startControllerWorld } from './controller-world.ts';
 
 const place = { namespace: 'default', name: 'web' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { marks } from '../../../src/propagate/propagation.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, deployment, intent, job, startControllerWorld } from './controller-world.ts';
 
 const clusters = ['north', 'south', 'east'] as const;

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { marks } from '../../../src/propagate/propagation.ts';
-import type { PropagationInput } from '../../../src/propagate/propagations.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
+import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
 import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from './controller-world.ts';
 
 const waves = ['north', 'south'].map((name) => ({ name, set: { clusters: [name] } }));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { marks, musterGroup, musterVersion } from '../../../src/propagate/propagation.ts';
+import { marks, musterGroup, musterVersion } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 /** As `kubectl apply` would make it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { marks } from '../../../src/propagate/propagation.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, deployment, intent, revisionsOf, startControllerWorld } from './controller-world.ts';
 
 const place = { namespace: 'default', name: 'web' };

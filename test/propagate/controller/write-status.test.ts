@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Pass } from '../../../src/propagate/controller/ports.ts';
+import type { Pass } from '../../../src/propagate/controller/state/ports.ts';
 import { writeStatus } from '../../../src/propagate/controller/write-status.ts';
-import type { Propagation, PropagationPhase, PropagationStatus } from '../../../src/propagate/propagation.ts';
+import type { Propagation, PropagationPhase, PropagationStatus } from '../../../src/propagate/model/propagation.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 /** A pass, 300 ms after the status was written last, and the phases that are written by it. */

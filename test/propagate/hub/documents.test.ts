@@ -7,9 +7,9 @@ import { isSubdomain } from '../../../src/core/selectors.ts';
 import { abandonedOf, printAbandoned } from '../../../src/propagate/hub/abandoned.ts';
 import { newShare, parseShare, printShare } from '../../../src/propagate/hub/share-document.ts';
 import { shareNameOf } from '../../../src/propagate/hub/share-name.ts';
-import { marks } from '../../../src/propagate/propagation.ts';
-import { mergePatchByKeys, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
-import { parseStatus, printStatus } from '../../../src/propagate/spec/status.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
+import { mergePatchByKeys, noListRules } from '../../../src/manifests/merge-patch.ts';
+import { parseStatus, printStatus } from '../../../src/propagate/model/status-definition.ts';
 
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(

@@ -3,7 +3,7 @@ import { clusterName } from '../../../src/core/names.ts';
 import { hubKinds } from '../../../src/propagate/hub/hub.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createShareStore, type HubShares } from '../../../src/propagate/hub/share-store.ts';
-import type { ClusterShare, InventoryEntry } from '../../../src/propagate/inventory.ts';
+import type { ClusterShare, InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 const owner = { namespace: 'default', name: 'web', uid: 'web-uid' };

@@ -8,8 +8,8 @@ import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-s
 import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
 import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
 import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
-import { divide } from '../../../src/propagate/placing/divide.ts';
-import { division, rule, target } from '../placing/placing-fixtures.ts';
+import { divide } from '../../../src/propagate/plan/placing/divide.ts';
+import { division, rule, target } from '../plan/placing/placing-fixtures.ts';
 
 // What differs from our own rules, and stays so: each of these is told in docs/internals/propagation.md as Karmada's.
 

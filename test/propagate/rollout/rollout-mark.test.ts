@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { RolloutMark } from '../../../src/propagate/propagation.ts';
+import type { RolloutMark } from '../../../src/propagate/model/propagation.ts';
 import { nextMark, watchMsOf } from '../../../src/propagate/rollout/rollout-mark.ts';
 
 const nowMs = Date.parse('2030-01-01T00:10:00Z');

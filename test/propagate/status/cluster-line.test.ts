@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ClusterLine } from '../../../src/propagate/propagation.ts';
+import type { ClusterLine } from '../../../src/propagate/model/propagation.ts';
 import { waveLinesOf } from '../../../src/propagate/rollout/wave-lines.ts';
 import { lineOf, linesOf } from '../../../src/propagate/status/cluster-line.ts';
 import type { LineContext } from '../../../src/propagate/status/cluster-standing.ts';

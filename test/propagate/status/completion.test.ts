@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RolloutMark } from '../../../src/propagate/propagation.ts';
-import type { CompletionSpec } from '../../../src/propagate/spec.ts';
+import type { RolloutMark } from '../../../src/propagate/model/propagation.ts';
+import type { CompletionSpec } from '../../../src/propagate/model/spec.ts';
 import { completionIn, completionOf, type JobsEnd, jobsEndOf } from '../../../src/propagate/status/completion.ts';
 import type { ClusterFacts } from '../../../src/propagate/status/facts.ts';
 import { clusterOf, copyOf, now } from './cluster-facts.ts';

@@ -11,12 +11,12 @@ import {
   imagePatches,
 } from '../../../src/propagate/karmada/overriders.ts';
 import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
-import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/rendering/dependencies.ts';
-import { parseImageReference, splitRegistry } from '../../../src/propagate/rendering/image-reference.ts';
-import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/rendering/managed-keys.ts';
-import { prune } from '../../../src/propagate/rendering/prune.ts';
-import { retainOfKind } from '../../../src/propagate/rendering/retain.ts';
-import type { Manifest } from '../../../src/propagate/spec.ts';
+import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/rendering/dependencies.ts';
+import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/rendering/image-reference.ts';
+import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
+import { prune } from '../../../src/manifests/prune.ts';
+import { retainOfKind } from '../../../src/propagate/plan/copies/retain.ts';
+import type { Manifest } from '../../../src/propagate/model/spec.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const karmada = 'resourcetemplate.karmada.io';

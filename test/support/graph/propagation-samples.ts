@@ -1,9 +1,9 @@
 import { clusterName } from '../../../src/core/names.ts';
 import type { GraphContext } from '../../../src/graph/context.ts';
-import type { PropagationPlan } from '../../../src/propagate/plan.ts';
-import type { Propagation, PropagationRevision } from '../../../src/propagate/propagation.ts';
-import type { Propagations, PropagationView } from '../../../src/propagate/propagations.ts';
-import { parseSpec } from '../../../src/propagate/spec/definition.ts';
+import type { PropagationPlan } from '../../../src/propagate/model/plan.ts';
+import type { Propagation, PropagationRevision } from '../../../src/propagate/model/propagation.ts';
+import type { Propagations, PropagationView } from '../../../src/propagate/model/propagations.ts';
+import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
 import { noWrites } from './no-writes.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { labelsAt, listAt, textAt } from '../../../src/core/json-at.ts';
-import { marks, musterGroup } from '../../../src/propagate/propagation.ts';
+import { marks, musterGroup } from '../../../src/propagate/model/propagation.ts';
 import type { SimWrite } from '../sim/sim-cluster.ts';
 
 /** A write as far as it is judged: an embedded cluster tells it, and the audit of a real one. */

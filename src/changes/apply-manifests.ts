@@ -1,0 +1,98 @@
+import { MusterError } from '../core/errors.ts';
+import { groupOf } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
+import type { WriteContext } from '../propagate/model/propagations.ts';
+import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
+import type { Manifest } from '../propagate/model/spec.ts';
+import { writeRankOf } from '../manifests/write-order.ts';
+import { failure, writeOne } from './write-one.ts';
+import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
+import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
+
+/**
+ * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:
+ * Namespaces first, then CustomResourceDefinitions, then the others in the given order. Results are in the given order.
+ *
+ * Fields that are valid in one cluster only are removed, the resourceVersion included. So an export of one cluster can be applied to
+ * another one. To avoid overwriting others, rely on field ownership, or patch a target with a `resourceVersion`.
+ *
+ * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and what was expected.
+ */
+export async function applyManifests(
+  options: ObjectWritesOptions,
+  context: WriteContext,
+  { manifests: given, clusters: names, force, dryRun }: Parameters<ObjectWrites['apply']>[1],
+): Promise<WriteOutcome> {
+  const { members, access } = options;
+  const { caller, signal } = context;
+  const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
+  const manifests = given.flatMap(readOne);
+  checkCount(manifests.length * clusters.length);
+  const inOrder = manifests.toSorted((a, b) => applyRankOf(a) - applyRankOf(b));
+  const columns = await Promise.all(
+    clusters.map(async (cluster) => {
+      const results = new Map<Manifest, WriteResult>();
+      for (const manifest of inOrder) {
+        signal.throwIfAborted();
+        results.set(manifest, await applyOne(options, context, { cluster, manifest, force, dryRun }));
+      }
+      return results;
+    }),
+  );
+  // Results are ordered by manifest, then by cluster.
+  const results = manifests.flatMap((manifest) => columns.flatMap((column) => column.get(manifest) ?? []));
+  if (!dryRun) tell(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
+  return outcomeOf(results, signal);
+}
+
+/**
+ * Returns the rank of a manifest: Namespaces and CustomResourceDefinitions first. All other kinds share one rank, so their given order
+ * stays.
+ */
+function applyRankOf({ apiVersion, kind }: Manifest): number {
+  return Math.min(writeRankOf({ group: groupOf(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));
+}
+
+function readOne(input: ManifestInput, index: number): readonly Manifest[] {
+  const read = 'yaml' in input ? readManifestText(input.yaml, { lists: 'opened' }) : readManifestJson(input.json, { lists: 'opened' });
+  if (read.result === 'read') return read.manifests;
+  const below = read.path === '' ? '' : read.path.startsWith('[') ? read.path : `.${read.path}`;
+  throw new MusterError('BAD_INPUT', `manifests[${index}]${below}: ${read.message}`);
+}
+
+interface OneApply {
+  readonly cluster: ClusterName;
+  readonly manifest: Manifest;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
+
+async function applyOne(
+  { members, clientOf, isSensitive }: ObjectWritesOptions,
+  { caller, signal }: WriteContext,
+  { cluster, manifest, force, dryRun }: OneApply,
+): Promise<WriteResult> {
+  const { apiVersion, kind: kindName, metadata } = manifest;
+  const kind = { group: groupOf(apiVersion), kind: kindName };
+  const { namespace, name } = metadata;
+  const place = namespace === undefined ? {} : { namespace };
+  const target: WriteTarget = { cluster, kind, apiVersion, ...place, name, preconditions: {} };
+  const addressed = await addressOf(target, members, signal);
+  if (addressed.result === 'failed') return failure(cluster, addressed.key, addressed.fault);
+  const { address, key } = addressed;
+  const client = clientOf(cluster, caller);
+  if (client === undefined) {
+    return failure(cluster, key, { code: 'GONE', cluster, kind, message: 'the cluster has left the fleet', retry: 'NEVER' });
+  }
+  const run = dryRun ? 'dry' : 'real';
+  const shown = createShown(isSensitive(kind));
+  // The namespace in the body must equal that of the path, or be absent for cluster-scoped kinds.
+  const { namespace: _written, ...rest } = metadata;
+  const sent: Manifest = { ...manifest, metadata: address.namespace === undefined ? rest : { ...rest, namespace: address.namespace } };
+  return writeOne(
+    { client, address, key, run, shown },
+    () => client.apply({ ...address, manifest: sent, preconditions: {}, force, run }, signal),
+    signal,
+  );
+}

@@ -1,0 +1,197 @@
+import { breakage, faultOf } from '../cluster/classify.ts';
+import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
+import type { Impersonation } from '../cluster/endpoint.ts';
+import { callTyped } from '../cluster/typed-api.ts';
+import type { Fault } from '../core/faults.ts';
+import { isJsonObject, type Json, type JsonObject, jsonIn } from '../core/json.ts';
+import { objectAt, textAt, valueAt } from '../core/json-at.ts';
+import { apiVersionOf } from '../core/kinds.ts';
+import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
+import {
+  type DeleteRequest,
+  fieldManager,
+  type ObjectAddress,
+  type ObjectAnswer,
+  type ObjectClient,
+  type PatchRequest,
+  type Preconditions,
+  type Run,
+  type WriteTerms,
+} from './object-client.ts';
+import type { Manifest } from '../propagate/model/spec.ts';
+
+/**
+ * Maximum size of a request. etcd refuses larger requests by default (its `--max-request-bytes`), but only after they have crossed the
+ * network.
+ */
+const maxObjectBytes = 1.5 * 1024 * 1024;
+
+const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+/**
+ * Creates a client for the objects of one API server, with one identity.
+ *
+ * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. An object
+ * above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers contain `managedFields`.
+ *
+ * An abort ends the call at the API server. The answer is then a fault that no caller reads.
+ *
+ * @param identity The user to impersonate. Absent: the cluster's own credentials.
+ */
+export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
+  const limit = writeLimitOf(api);
+  const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
+  const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
+
+  const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>
+    api.send(identity === undefined ? request : { ...request, as: identity }, signal);
+
+  const ask = async ({ address, request, beneath }: Call, signal: AbortSignal): Promise<ObjectAnswer> => {
+    const path = [...pathOf(address), ...(beneath === undefined ? [] : [beneath])];
+    const answer = await send({ ...request, path }, signal);
+    if (answer.type === 'failed') return failureOf(answer.fault, address);
+    return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
+  };
+
+  const write = async (call: Call, mayWrite: WriteTerms['mayWrite'], signal: AbortSignal): Promise<ObjectAnswer> => {
+    if (call.request.body !== undefined && isTooLarge(call.request.body))
+      return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
+    const unsent = failed('TIMED_OUT', 'given up before it was sent');
+    return (await limit.run(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal)) ?? unsent;
+  };
+
+  return {
+    cluster: api.cluster,
+    get: (address, signal) => ask({ address, request: { method: 'GET' } }, signal),
+    apply({ manifest, preconditions, force, run, mayWrite, ...address }, signal) {
+      const query = { ...queryOf(run), force: String(force) };
+      const request = { method: 'PATCH', contentType: patchTypes.apply, query, body: guarded(manifest, preconditions) } as const;
+      return write({ address, request }, mayWrite, signal);
+    },
+    replace({ object, run, mayWrite, ...address }, signal) {
+      return write({ address, request: { method: 'PUT', query: queryOf(run), body: object } }, mayWrite, signal);
+    },
+    patch({ type, patch, subresource, force = false, run, mayWrite, ...address }, signal) {
+      const query = { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) };
+      const request = { method: 'PATCH', contentType: patchTypes[type], query, body: patch } as const;
+      return write({ address, request, beneath: subresource }, mayWrite, signal);
+    },
+    delete({ preconditions, cascade, run, mayWrite, ...address }, signal) {
+      const request = { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) } as const;
+      return write({ address, request }, mayWrite, signal);
+    },
+    async serves({ apiVersion, kind }, signal) {
+      const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
+      if (answer.type === 'failed') return isNotFound(answer.fault) ? false : { fault: answer.fault };
+      const listed = valueAt(jsonIn(answer.body), 'resources');
+      if (!Array.isArray(listed)) return { fault: fault('MALFORMED', 'expected a list of resources') };
+      return listed.some((resource) => textAt(resource, 'kind') === kind && textAt(resource, 'name')?.includes('/') === false);
+    },
+    async may({ resource: { group, version, resource }, namespace, verb }, signal) {
+      const attributes = { group, version, resource, verb, ...(namespace === undefined ? {} : { namespace }) };
+      const body = { spec: { resourceAttributes: attributes } };
+      const answer = await callTyped(
+        api,
+        ({ AuthorizationV1Api }, transport) => new AuthorizationV1Api(transport).createSelfSubjectAccessReview({ body }),
+        { signal, as: identity },
+      );
+      if (answer.result === 'failed') return { fault: answer.fault };
+      return answer.value.status?.allowed ?? { fault: fault('MALFORMED', 'expected a review of access') };
+    },
+  };
+}
+
+/** One request about one object or one of its subresources. */
+interface Call {
+  readonly address: ObjectAddress;
+  readonly request: Omit<LiveRequest, 'path'>;
+  readonly beneath?: string | undefined;
+}
+
+/** Returns the path of an object: `/apis/apps/v1/namespaces/default/deployments/web`. The transport refuses an empty name. */
+function pathOf({ resource, namespace, name }: ObjectAddress): readonly string[] {
+  const base = resource.group === '' ? ['api', resource.version] : ['apis', resource.group, resource.version];
+  return [...base, ...(resource.namespaced ? ['namespaces', namespace ?? ''] : []), resource.resource, name];
+}
+
+/** A dry run uses strict field validation. A plan must report the fields that a real write would drop with a warning. */
+function queryOf(run: Run): Readonly<Record<string, string>> {
+  const dry = { fieldValidation: 'Strict', dryRun: 'All' };
+  return { fieldManager, ...(run === 'dry' ? dry : {}) };
+}
+
+function guarded(manifest: Manifest, { uid, resourceVersion }: Preconditions): JsonObject {
+  const guards = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  return { ...manifest, metadata: { ...manifest.metadata, ...guards } };
+}
+
+function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'preconditions' | 'cascade' | 'run'>): JsonObject {
+  const { uid, resourceVersion } = preconditions;
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    propagationPolicy: cascade,
+    preconditions: { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    ...(run === 'dry' ? { dryRun: ['All'] } : {}),
+  };
+}
+
+/** An API server answers a write with 404 both for an absent object and for an absent namespace. Only the message distinguishes them. */
+function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectAnswer {
+  const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
+  return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
+}
+
+/** True for a path that the API server does not know. It answers with or without a Status. */
+function isNotFound({ code }: Fault): boolean {
+  return code === 'NOT_SERVED' || code === 'NOT_FOUND';
+}
+
+function isTooLarge(body: Json): boolean {
+  // Characters are counted first. Most objects are far below the limit, so their bytes need not be counted.
+  const text = JSON.stringify(body);
+  return text.length > maxObjectBytes / 3 && Buffer.byteLength(text) > maxObjectBytes;
+}
+
+function objectIn(answer: Extract<LiveAnswer, { type: 'answered' }>, address: ObjectAddress): ObjectAnswer | undefined {
+  const value = jsonIn(answer.body);
+  const object = isKubernetesObject(value) ? value : isStatusOf(value) ? goneObject(value, address) : undefined;
+  if (object === undefined) return undefined;
+  return { result: 'answered', object, isNew: answer.status === 201, warnings: answer.warnings ?? [] };
+}
+
+function isStatusOf(value: Json | undefined): value is JsonObject {
+  return isJsonObject(value) && value.kind === 'Status' && value.status === 'Success';
+}
+
+/** Builds the object of a deletion that the server answered with a Status: only its name and uid are known. */
+function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAddress): KubernetesObject {
+  const uid = textAt(objectAt(status, 'details'), 'uid');
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
+  };
+}
+
+/** Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). */
+const maxPerCluster = 10;
+const maxInAll = 256;
+
+const allWrites = createConcurrencyLimit(maxInAll);
+// The key is the API of the cluster, so all writers of this process share one queue per cluster.
+const writesOfClusters = new WeakMap<ClusterApi, ConcurrencyLimit>();
+
+/** Returns the write queue of a cluster, shared by all writers of this process: 10 writes at a time, 256 in all clusters. */
+function writeLimitOf(api: ClusterApi): ConcurrencyLimit {
+  const ofCluster = writesOfClusters.get(api) ?? createConcurrencyLimit(maxPerCluster);
+  writesOfClusters.set(api, ofCluster);
+  // The queue of the cluster comes first. So a cluster that hangs holds at most 10 of the 256 places.
+  return { run: (work, signal) => ofCluster.run(() => allWrites.run(work, signal), signal) };
+}

@@ -1,0 +1,101 @@
+import type { Fault } from '../core/faults.ts';
+import type { Json } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { Cascade, Manifest, ObjectKey } from '../propagate/model/spec.ts';
+
+/** The name of Muster's field manager, which also names its entries in `managedFields`. */
+export const fieldManager = 'muster';
+
+/** Identifies an object by the resource that the cluster serves for its kind. */
+export interface ObjectAddress {
+  /** The resource. `version` is the version of the request body. */
+  readonly resource: ServedResource;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** The result of one call. Calls throw only on bugs. */
+export type ObjectAnswer =
+  /** `isNew`: true for status 201. `warnings`: the texts of the `Warning` headers. */
+  | { readonly result: 'answered'; readonly object: KubernetesObject; readonly isNew: boolean; readonly warnings: readonly string[] }
+  | { readonly result: 'absent' }
+  /** `fault.status` is the Status of the server. An apply with wrong types gives `INVALID` (docs/internals/propagation.md 5.1). */
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/**
+ * The write succeeds only for an object with this uid and resourceVersion. Otherwise the API server answers 409 or 422. Absent members are
+ * not checked.
+ */
+export interface Preconditions {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+/**
+ * `real` writes the object. `dry` writes nothing: the API server checks the request with `fieldValidation=Strict` and returns the result.
+ */
+export type Run = 'real' | 'dry';
+
+/** The options of every write. */
+export interface WriteTerms {
+  readonly run: Run;
+  /**
+   * Called right before the write is sent, after its wait in the queue. If it returns false, the write is not sent and the result is a
+   * `TIMED_OUT` fault.
+   */
+  readonly mayWrite?: () => boolean;
+}
+
+/** A server-side apply with the field manager `muster`. */
+export interface ApplyRequest extends ObjectAddress, WriteTerms {
+  readonly manifest: Manifest;
+  /** `resourceVersion: '1'` creates the object or gives 409. It never changes an existing object. */
+  readonly preconditions: Preconditions;
+  readonly force: boolean;
+}
+
+interface ReplaceRequest extends ObjectAddress, WriteTerms {
+  readonly object: KubernetesObject;
+}
+
+export interface PatchRequest extends ObjectAddress, WriteTerms {
+  readonly type: 'json' | 'merge' | 'strategic' | 'apply';
+  readonly patch: Json;
+  readonly subresource?: string | undefined;
+  readonly force?: boolean;
+}
+
+export interface DeleteRequest extends ObjectAddress, WriteTerms {
+  readonly preconditions: Preconditions;
+  readonly cascade: Cascade;
+}
+
+/** An action to check with a SelfSubjectAccessReview of the API server. */
+export interface AccessReview {
+  readonly resource: ServedResource;
+  readonly namespace?: string | undefined;
+  readonly verb: 'get' | 'create' | 'update' | 'patch' | 'delete';
+}
+
+/**
+ * Reads and writes objects of one API server, with one identity and one call each. A call without an answer ends after 10 s with
+ * `TIMED_OUT`.
+ */
+export interface ObjectClient {
+  readonly cluster: ClusterName;
+  get(address: ObjectAddress, signal: AbortSignal): Promise<ObjectAnswer>;
+  apply(request: ApplyRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  /** Replaces the object (PUT). The write is guarded by the resourceVersion in the object. */
+  replace(request: ReplaceRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  patch(request: PatchRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  /**
+   * Deletes the object. `absent`: it did not exist. `answered`: it is deleted, or has a `deletionTimestamp` and waits for its finalizers.
+   */
+  delete(request: DeleteRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  /** Checks with a live discovery call whether the API server serves the kind in that version. */
+  serves(kind: Pick<ObjectKey, 'apiVersion' | 'kind'>, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
+  may(review: AccessReview, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
+}

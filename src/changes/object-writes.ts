@@ -1,0 +1,98 @@
+import type { Fault } from '../core/faults.ts';
+import type { Json } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { WriteContext } from '../propagate/model/propagations.ts';
+import type { ObjectKey } from '../propagate/model/spec.ts';
+
+/** The result of one write: `Action` of the schema. */
+export type Action = 'CREATED' | 'CONFIGURED' | 'UNCHANGED' | 'DELETED' | 'ORPHANED' | 'RESTORED' | 'SKIPPED' | 'FAILED';
+
+/** The result for one object in one cluster. */
+export interface WriteResult {
+  readonly cluster: ClusterName;
+  readonly key: ObjectKey;
+  readonly action: Action;
+  /**
+   * The object after the write, redacted. For a dry run, the object that the write would give. Absent if the write failed or deleted the
+   * object.
+   */
+  readonly written?: WrittenObject;
+  /** A unified diff of the pruned and redacted objects. Present for dry runs only. */
+  readonly diff?: string;
+  readonly warnings: readonly string[];
+  readonly fault?: Fault;
+}
+
+/** The object from the answer to a write. */
+interface WrittenObject {
+  readonly object: KubernetesObject;
+  /** True for sensitive kinds: only the metadata may be shown. */
+  readonly metadataOnly: boolean;
+  readonly resource: ServedResource;
+}
+
+/** The results in the requested order: for `apply` by manifest, then cluster; otherwise by target. */
+export interface WriteOutcome {
+  /** True if no write failed. */
+  readonly ok: boolean;
+  readonly results: readonly WriteResult[];
+}
+
+export type ManifestInput = { readonly yaml: string } | { readonly json: Json };
+
+export type TargetInput =
+  | { readonly id: string }
+  | {
+      readonly ref: {
+        readonly cluster: string;
+        readonly apiVersion: string;
+        readonly kind: string;
+        readonly namespace?: string | null | undefined;
+        readonly name: string;
+        readonly uid?: string | null | undefined;
+        readonly resourceVersion?: string | null | undefined;
+      };
+    };
+
+/**
+ * Changes single objects. Each object has its own result, and a failed write stops no other. Bad input is refused before the first call to
+ * a cluster.
+ *
+ * @throws {MusterError} Every method: `BAD_INPUT` for invalid manifests and targets, and for unknown or hidden clusters.
+ */
+export interface ObjectWrites {
+  apply(
+    context: WriteContext,
+    asked: {
+      readonly manifests: readonly ManifestInput[];
+      readonly clusters: readonly string[];
+      readonly force: boolean;
+      readonly dryRun: boolean;
+    },
+  ): Promise<WriteOutcome>;
+  patch(
+    context: WriteContext,
+    asked: {
+      readonly targets: readonly TargetInput[];
+      readonly type: 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';
+      readonly patch: Json;
+      readonly subresource?: string | null | undefined;
+      readonly dryRun: boolean;
+    },
+  ): Promise<WriteOutcome>;
+  delete(
+    context: WriteContext,
+    asked: {
+      readonly targets: readonly TargetInput[];
+      readonly cascade: 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN';
+      readonly dryRun: boolean;
+    },
+  ): Promise<WriteOutcome>;
+  scale(
+    context: WriteContext,
+    asked: { readonly targets: readonly TargetInput[]; readonly replicas: number; readonly dryRun: boolean },
+  ): Promise<WriteOutcome>;
+  restart(context: WriteContext, asked: { readonly targets: readonly TargetInput[]; readonly dryRun: boolean }): Promise<WriteOutcome>;
+}

@@ -1,0 +1,75 @@
+import type { Fault } from '../core/faults.ts';
+import { groupOf } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { ObjectAddress, ObjectAnswer, ObjectClient, Run } from './object-client.ts';
+import type { Action, WriteResult } from './object-writes.ts';
+import { liveHashOf } from '../propagate/plan/copies/live-hash.ts';
+import type { ObjectKey } from '../propagate/model/spec.ts';
+
+/** One write of one object. */
+export interface OneWrite {
+  readonly client: ObjectClient;
+  readonly address: ObjectAddress;
+  readonly key: ObjectKey;
+  readonly run: Run;
+  /** Removes values that may not be shown, from the object, its diff and its fault. */
+  readonly shown: {
+    /** True if only the metadata of the object may be shown. */
+    readonly metadataOnly: boolean;
+    object(object: KubernetesObject): KubernetesObject;
+    diff(before: KubernetesObject | undefined, after: KubernetesObject | undefined): string | undefined;
+    fault(fault: Fault): Fault;
+  };
+}
+
+/**
+ * Writes one object and compares it with the existing one, which is read live first. A caller who may not read it gets CONFIGURED, without
+ * a diff.
+ *
+ * @param attempt Makes the write, given the existing object. Undefined: the object is absent or not readable.
+ */
+export async function writeOne(
+  { client, address, key, run, shown }: OneWrite,
+  attempt: (before: KubernetesObject | undefined) => Promise<ObjectAnswer>,
+  signal: AbortSignal,
+): Promise<WriteResult> {
+  const { cluster } = client;
+  const read = await client.get(address, signal);
+  if (read.result === 'failed' && read.fault.code !== 'FORBIDDEN') return failure(cluster, key, shown.fault(read.fault));
+  const before = read.result === 'answered' ? read.object : undefined;
+  const answer = await attempt(before);
+  if (answer.result === 'failed') return failure(cluster, key, shown.fault(answer.fault));
+  if (answer.result === 'absent') return failure(cluster, key, absence(cluster, key));
+  const diff = run === 'dry' && read.result !== 'failed' ? shown.diff(before, answer.object) : undefined;
+  return {
+    cluster,
+    key,
+    action: actionOf(answer, before),
+    written: { object: shown.object(answer.object), metadataOnly: shown.metadataOnly, resource: address.resource },
+    ...(diff === undefined ? {} : { diff }),
+    warnings: answer.warnings,
+  };
+}
+
+/** Returns the action of a write. A dry run has no new resourceVersion, so the content decides. */
+function actionOf(answer: Extract<ObjectAnswer, { readonly result: 'answered' }>, before: KubernetesObject | undefined): Action {
+  if (answer.isNew) return 'CREATED';
+  if (before === undefined || before.metadata.uid !== answer.object.metadata.uid) return 'CONFIGURED';
+  const isSame =
+    liveHashOf(before) === liveHashOf(answer.object) &&
+    JSON.stringify(before.status ?? null) === JSON.stringify(answer.object.status ?? null);
+  return isSame ? 'UNCHANGED' : 'CONFIGURED';
+}
+
+/** Returns the result of a failed write, which changed nothing. */
+export function failure(cluster: ClusterName, key: ObjectKey, fault: Fault): WriteResult {
+  return { cluster, key, action: 'FAILED', warnings: [], fault };
+}
+
+/** Returns the fault for an object that does not exist, or whose existence the caller may not know. */
+export function absence(cluster: ClusterName, { apiVersion, kind, namespace, name }: ObjectKey): Fault {
+  const where = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace.slice(0, 80))}`;
+  const message = `there is no ${kind} named ${JSON.stringify(name.slice(0, 80))}${where}`;
+  return { code: 'NOT_FOUND', cluster, kind: { group: groupOf(apiVersion), kind }, message, retry: 'NEVER' };
+}

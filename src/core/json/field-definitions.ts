@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { checked, expecting, innerOf, type Tell, translated } from './documents.ts';
+import { parseDuration, parseInstant } from './json-values.ts';
+import { isJsonObject, type Json, type JsonObject, shown } from '../json.ts';
+import { parseClusterName } from '../names.ts';
+import { isLabelKey, isLabelValue } from '../selectors.ts';
+import type { ObjectKey } from '../../propagate/model/spec.ts';
+
+/** What the GraphQL schema needs to know about a definition, in addition to its description and default. */
+interface InGraph {
+  /** The name of the input type of a structure, or of the enum. */
+  readonly name?: string;
+  /** The scalar of a value. Default: `String`, `Int`, `Boolean` or the name. */
+  readonly scalar?: 'DateTime' | 'Duration' | 'Int64' | 'IntOrString' | 'JSON' | 'StringMap' | 'String';
+  /** True: a `@oneOf` input, in which exactly one member is given. */
+  readonly isOneOf?: true;
+  /** True: the member is required in inputs, but optional in resources. */
+  readonly isRequired?: true;
+  /** True: only resources have this member, no input has it. */
+  readonly isAbsent?: true;
+  /** True: the schema spells enum values as resources do. Default: in capitals. */
+  readonly isSpelledSame?: true;
+}
+
+/** The `InGraph` of each definition. For a field, use `graphOf`. */
+export const inGraph = z.registry<InGraph>();
+
+/** The `InGraph` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
+export function graphOf(schema: z.core.$ZodType): InGraph {
+  const inner = innerOf(schema);
+  return { ...(inner === undefined ? {} : graphOf(inner)), ...inGraph.get(schema) };
+}
+
+/** The meaning of each value of an enum, by the definition of the enum. */
+export const meanings = z.registry<Readonly<Record<string, string>>>();
+
+/** An enum with the meaning of each of its values. `name` is its name in the GraphQL schema. */
+export function choice<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
+  return word(Object.keys(values) as Name[])
+    .register(inGraph, { name })
+    .register(meanings, values)
+    .describe(about);
+}
+
+/** An enum of these values, which need no description. */
+export function word<const Name extends string>(names: readonly Name[]) {
+  return z.enum(names, expecting(`one of ${names.join(', ')}`));
+}
+
+/** Validation rules in CEL that the API server checks, each with the error message for an object that breaks it. */
+export function rules(...given: readonly (readonly [rule: string, message: string])[]) {
+  return { 'x-kubernetes-validations': given.map(([rule, message]) => ({ rule, message })) };
+}
+
+/** A text of at most `max` characters. */
+export function text(max: number) {
+  const tooLong = ({ input }: { readonly input?: unknown }) => `expected at most ${max} characters, got ${String(input).length}`;
+  return z.string(expecting('a text')).max(max, { error: tooLong, abort: true });
+}
+
+/** Any text of at most 4,096 characters. The bound keeps resources small and texts readable. */
+export const anyText = text(4_096);
+
+/** The first 1,024 characters of a message. A status keeps no more. */
+export function shortened(message: string): string {
+  return message.slice(0, 1_024).toWellFormed();
+}
+
+/** A message for people. Printing cuts it after 1,024 characters. */
+export const message = translated(anyText, { decode: (read) => read, encode: shortened });
+
+const aName = expecting('a name of 1 to 253 characters');
+
+/** The name of a part of a spec, such as a wave. */
+export const partName = z.string(expecting('a text')).min(1, aName).max(253, aName);
+
+const aCluster = expecting('a cluster name of 1 to 253 characters without control characters');
+
+/** The name of a cluster. It may also name a cluster that is not in the fleet. */
+export const clusterText = z
+  .string(expecting('a text'))
+  .min(1, aCluster)
+  .max(253, aCluster)
+  .refine((name) => parseClusterName(name) !== undefined, aCluster);
+
+/** A JSON pointer (RFC 6901). */
+export const pointer = anyText.regex(/^(\/([^~/]|~[01])*)*$/, expecting('a JSON pointer such as /spec/replicas'));
+
+const aKey = expecting('a key such as app or example.com/app');
+
+/** The key of a label, an annotation or a taint: an optional prefix of up to 253 characters and a slash, then a name of up to 63 characters. */
+export const labelKey = z.string(expecting('a text')).max(317, aKey).refine(isLabelKey, aKey);
+
+/** The value of a label. */
+export const labelValue = z
+  .string(expecting('a text'))
+  .refine(isLabelValue, { error: 'expected the value of a label: at most 63 letters, digits, - _ and .', abort: true })
+  .meta({ maxLength: 63 });
+
+/** A time as RFC 3339 text of at most 64 characters. The day must exist: an API server refuses February 30. */
+export const time = anyText
+  .refine(isTime, expecting('a time such as 2026-01-31T12:00:00Z'))
+  .meta({ format: 'date-time', maxLength: 64 })
+  .register(inGraph, { scalar: 'DateTime' });
+
+/** `parseInstant` reads the letters T and Z in capitals only. */
+function isTime(read: string): boolean {
+  return parseInstant(read.toUpperCase()) !== undefined;
+}
+
+const aDuration = expecting('a duration such as 90s, 10m or 2h');
+const maxDurationMs = 100 * 365 * 86_400_000;
+const units = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const;
+
+/** A duration such as `90s`, `10m` or `1h30m`, read as milliseconds. At most 100 years. Printed in the largest unit that is exact. */
+export const duration = translated(
+  z
+    .string(aDuration)
+    .regex(/^([0-9]+(ms|s|m|h))+$/, aDuration)
+    .meta({ maxLength: 64 })
+    .register(inGraph, { scalar: 'Duration' }),
+  {
+    decode(read, tell): number | undefined {
+      const nanoseconds = parseDuration(read);
+      if (nanoseconds === undefined) return tell(`expected a duration such as 90s, 10m or 2h, got ${shown(read)}`);
+      const ms = Number(nanoseconds / 1_000_000n);
+      return ms <= maxDurationMs ? ms : tell(`expected a duration of at most 100 years, got ${JSON.stringify(read.slice(0, 80))}`);
+    },
+    encode(ms) {
+      const [unit, length] = units.find(([, one]) => ms % one === 0 && ms >= one) ?? (['s', 1_000] as const);
+      return `${ms / length}${unit}`;
+    },
+  },
+);
+
+/** True or false. */
+export const flag = z.boolean(expecting('true or false'));
+
+const largest = 2 ** 31 - 1;
+
+/** A whole number from `min` to 2³¹−1, or to `max`. */
+export function integer(min: number, max = largest) {
+  const whole = expecting(`a whole number from ${min} to ${max}`);
+  return z.int(whole).min(min, whole).max(max, whole);
+}
+
+/** A number of things: a whole number from 0. */
+export const count = integer(0);
+
+/** A whole number of at least `min`, or a percentage from `min` to 100, such as `25%`. */
+export function amount(min: 0 | 1) {
+  const what = `a whole number of at least ${min}, or a percentage from ${min}% to 100%`;
+  const percentages = min === 0 ? '^(0|[1-9][0-9]?|100)%$' : '^([1-9][0-9]?|100)%$';
+  const written = z
+    .custom<number | string>((value) => amountOf(value, min) !== undefined, expecting(what))
+    .meta({
+      'x-kubernetes-int-or-string': true,
+      ...rules([`type(self) == int ? self >= ${min} : self.matches('${percentages}')`, `expected ${what}`]),
+    })
+    .register(inGraph, { scalar: 'IntOrString' });
+  return translated(written, { decode: (value) => amountOf(value, min), encode: (value) => value });
+}
+
+function amountOf(value: unknown, min: number): number | string | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) && value >= min && value <= largest ? value : undefined;
+  const percent = typeof value === 'string' ? /^(\d{1,3})%$/.exec(value)?.[1] : undefined;
+  return percent !== undefined && Number(percent) >= min && Number(percent) <= 100 ? `${Number(percent)}%` : undefined;
+}
+
+type TextMap = Readonly<Record<string, string>>;
+
+function textMap(check: (key: string, value: string, tell: Tell) => void) {
+  const written = z
+    .record(z.string(), z.string(expecting('a text')), expecting('texts by keys'))
+    .meta({ maxProperties: 500 })
+    .register(inGraph, { scalar: 'StringMap' });
+  const read = checked(written, (map, tell) => {
+    for (const [key, value] of Object.entries(map)) check(key, value, tell);
+  });
+  return translated(read, {
+    decode: (map): TextMap => map,
+    // Sorted by key, so that maps with equal entries are printed equally. The order in a document has no meaning.
+    encode: (map) => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))),
+  });
+}
+
+function checkKey(key: string, tell: Tell): boolean {
+  if (!isLabelKey(key)) tell(`expected a key such as app or example.com/app, got ${JSON.stringify(key.slice(0, 80))}`, key);
+  return isLabelKey(key);
+}
+
+/** Labels, with the keys and values that Kubernetes accepts. */
+export const labels = textMap((key, value, tell) => {
+  if (checkKey(key, tell) && !isLabelValue(value)) tell('expected the value of a label: at most 63 letters, digits, - _ and .', key);
+});
+
+/** Annotations, with the keys that Kubernetes accepts and any values. */
+export const annotations = textMap((key, _value, tell) => checkKey(key, tell));
+
+/** A map of lists of texts. Keys are not checked. */
+export const textLists = z
+  .record(z.string(), z.array(z.string(expecting('a text')), expecting('a list of texts')).readonly(), expecting('lists of texts by keys'))
+  .meta({ maxProperties: 500 })
+  .readonly();
+
+const anything = { 'x-kubernetes-preserve-unknown-fields': true };
+
+/** Any JSON object, unchanged. */
+export const anyObject = z
+  .custom<JsonObject>(isJsonObject, expecting('an object'))
+  .meta({ type: 'object', ...anything })
+  .register(inGraph, { scalar: 'JSON' });
+
+/** Any JSON value, unchanged. */
+export const anyJson = z
+  .custom<Json>((value) => value !== undefined, expecting('a value'))
+  .meta({ nullable: true, ...anything })
+  .register(inGraph, { scalar: 'JSON' });
+
+/** The fields of an object's key. Resources hold them next to other fields, not in a structure of their own. */
+export const keyFields = {
+  apiVersion: anyText.describe('The API version of the object, such as `apps/v1`.'),
+  kind: anyText.describe('The kind of the object, such as `Deployment`.'),
+  namespace: anyText.exactOptional().describe('The namespace of the object. Absent for cluster-scoped kinds.'),
+  name: anyText.describe('The name of the object.'),
+};
+
+/** Separates the fields of an object's key from the other fields. */
+export function withKey<Flat extends ObjectKey>(flat: Flat): readonly [key: ObjectKey, rest: Omit<Flat, keyof ObjectKey>] {
+  const { apiVersion, kind, namespace, name, ...rest } = flat;
+  return [{ apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }, rest];
+}

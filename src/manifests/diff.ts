@@ -1,0 +1,85 @@
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { withKeysInOrder } from '../core/json/canonical-json.ts';
+import { equalJson } from '../core/json/json-values.ts';
+import { printYaml } from '../core/json/print-yaml.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { redact } from '../core/redaction.ts';
+import { prune, withoutServed } from './prune.ts';
+
+/** What stood there, and what is to; absent: nothing. */
+interface Compared {
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
+  /** Of a Secret, or a kind that is guarded as one: keys are told and that they change, never what they hold. */
+  readonly isSensitive: boolean;
+}
+
+/** Lines around a change. */
+const context = 3;
+
+/** So many edits are looked for: then all is told as removed and added, as finding the fewest takes time by their square. */
+const maxEditLength = 2_000;
+
+/**
+ * What changes, as a unified diff of YAML: without what a server fills in, so that it is about what somebody meant. Undefined if nothing does.
+ */
+export function diffOf({ before, after, isSensitive }: Compared): string | undefined {
+  // What a server filled into an object that was there stands on both sides.
+  const clean = before === undefined || after === undefined ? (object: JsonObject) => prune(object) : withoutServed;
+  const [old, next] = [before, after].map((object) => (object === undefined ? undefined : clean(object)));
+  if (equalJson(old, next)) return undefined;
+  const [oldText, nextText] = isSensitive
+    ? [textOf(guarded(old, next, 'before')), textOf(guarded(next, old, 'after'))]
+    : [textOf(old), textOf(next)];
+  return unified(oldText, nextText);
+}
+
+function unified(oldText: string, nextText: string): string {
+  const header = ['live', 'planned', oldText, nextText, undefined, undefined] as const;
+  return createTwoFilesPatch(...header, { context, headerOptions: FILE_HEADERS_ONLY, maxEditLength }) ?? wholly(oldText, nextText);
+}
+
+function wholly(oldText: string, nextText: string): string {
+  const lines = (text: string, sign: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => `${sign}${line}\n`);
+  const [gone, come] = [lines(oldText, '-'), lines(nextText, '+')];
+  return `--- live\n+++ planned\n@@ -1,${gone.length} +1,${come.length} @@\n${gone.join('')}${come.join('')}`;
+}
+
+function textOf(object: JsonObject | undefined): string {
+  return object === undefined ? '' : printYaml(inOrder(object));
+}
+
+/** Maps in order of their keys, as servers and manifests order them differently; what names the object first. */
+function inOrder(object: JsonObject): JsonObject {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  return Object.fromEntries(
+    [...Object.entries({ apiVersion, kind, metadata }), ...Object.entries(rest)].map(([key, value]) => [
+      key,
+      value === undefined ? undefined : withKeysInOrder(value),
+    ]),
+  );
+}
+
+const named = new Set(['apiVersion', 'kind', 'metadata', 'type', 'immutable']);
+
+/** The object with words in place of values: whether each is the other's. */
+function guarded(object: JsonObject | undefined, other: JsonObject | undefined, side: 'before' | 'after'): JsonObject | undefined {
+  if (object === undefined) return undefined;
+  const shown = redact(object as KubernetesObject, { sensitive: true, live: true });
+  return Object.fromEntries(
+    Object.entries(shown).map(([key, value]) => [key, named.has(key) ? value : worded(value, { other: other?.[key], side })]),
+  );
+}
+
+function worded(value: Json | undefined, { other, side }: { readonly other: Json | undefined; readonly side: 'before' | 'after' }): Json {
+  if (isJsonObject(value)) {
+    const others = isJsonObject(other) ? other : {};
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, worded(member, { other: others[key], side })]));
+  }
+  return equalJson(value, other) ? '(not shown)' : side === 'before' ? '(not shown, changes)' : '(not shown, changed)';
+}

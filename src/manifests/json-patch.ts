@@ -1,0 +1,156 @@
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import { equalJson } from '../core/json/json-values.ts';
+import { isJsonObject, isRawNumber, type Json } from '../core/json.ts';
+import type { JsonPatchOperation } from '../propagate/model/spec.ts';
+import { indexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
+
+/** What a patch came to. `index` is of the operation that failed; the message names its pointer and never a value. */
+type JsonPatched =
+  | { readonly result: 'patched'; readonly document: Json }
+  | { readonly result: 'failed'; readonly index: number; readonly pointer: string; readonly message: string };
+
+/** Most operations of one patch. */
+export const maxPatchOperations = 10_000;
+
+/** Most that the copies of one patch may add up to, in characters of JSON: what the API server allows one request to be. */
+const maxCopiedCharacters = 3 * 1024 * 1024;
+
+/**
+ * The document after these operations (RFC 6902), all of them or none. The document and the values of operations are not changed, and the answer shares
+ * nothing with them. Integers beyond 2⁵³ stay exact. An omitted value is null.
+ *
+ * What the standard leaves open is refused: a pointer through `__proto__`, or through `constructor` to `prototype`. At most `maxPatchOperations`
+ * operations and `maxCopiedCharacters` of copies.
+ */
+export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatched {
+  if (operations.length > maxPatchOperations) {
+    const message = `expected at most ${maxPatchOperations} operations, got ${operations.length}`;
+    return { result: 'failed', index: maxPatchOperations, pointer: '', message };
+  }
+  const patching: Patching = { document: mutableCopy(document), copied: 0 };
+  for (const [index, operation] of operations.entries()) {
+    const problem = applyOne(patching, operation);
+    if (problem !== undefined) return { result: 'failed', index, pointer: problem.pointer, message: problem.message };
+  }
+  return { result: 'patched', document: patching.document };
+}
+
+interface Patching {
+  document: Json;
+  /** Characters of JSON that were copied so far. */
+  copied: number;
+}
+
+interface Problem {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** The library changes the document; what may be changed is checked here, as it looks along prototypes and copies the document for each `from`. */
+function applyOne(patching: Patching, operation: JsonPatchOperation): Problem | undefined {
+  const { op, path } = operation;
+  const keys = parsePointer(path);
+  if (keys === undefined) return { pointer: path, message: `expected a JSON pointer (RFC 6901), got ${JSON.stringify(path)}` };
+  if (isTrap(keys)) return { pointer: path, message: `no operation may go through ${JSON.stringify(path)}` };
+  switch (op) {
+    case 'add':
+      return add(patching, { path, keys }, mutableCopy(operandOf(operation)));
+    case 'remove':
+      return existing(patching, { path, keys }, op) ?? write(patching, { op, path });
+    case 'replace':
+      return existing(patching, { path, keys }, op) ?? write(patching, { op, path, value: mutableCopy(operandOf(operation)) });
+    case 'test':
+      return existing(patching, { path, keys }, op) ?? test(patching, { path, keys }, operandOf(operation));
+    case 'copy':
+    case 'move':
+      return transfer(patching, { path, keys }, operation);
+    default:
+      op satisfies never;
+      return { pointer: path, message: `expected an operation of RFC 6902 at ${JSON.stringify(path)}` };
+  }
+}
+
+interface Place {
+  readonly path: string;
+  readonly keys: readonly string[];
+}
+
+function add(patching: Patching, { path, keys }: Place, value: Json): Problem | undefined {
+  return addable(patching.document, keys) ? write(patching, { op: 'add', path, value }) : missing(path, 'add');
+}
+
+/** True if the parent is there, and, where it is a list, the place is one in it or the next. */
+function addable(document: Json, keys: readonly string[]): boolean {
+  const last = keys.at(-1);
+  if (last === undefined) return true;
+  const parent = valueAtKeys(document, keys.slice(0, -1));
+  if (!Array.isArray(parent)) return isJsonObject(parent);
+  const index = last === '-' ? parent.length : indexOf(last);
+  return index !== undefined && index <= parent.length;
+}
+
+function existing({ document }: Patching, { path, keys }: Place, op: string): Problem | undefined {
+  return valueAtKeys(document, keys) === undefined ? missing(path, op) : undefined;
+}
+
+function test({ document }: Patching, { path, keys }: Place, value: Json): Problem | undefined {
+  if (equalJson(valueAtKeys(document, keys), value)) return undefined;
+  return { pointer: path, message: `the test of ${JSON.stringify(path)} failed` };
+}
+
+/** A copy, or a move as what it is defined to be: a removal and an addition. */
+function transfer(patching: Patching, to: Place, operation: JsonPatchOperation): Problem | undefined {
+  const { op, from } = operation;
+  const keys = typeof from === 'string' ? parsePointer(from) : undefined;
+  if (from === undefined || keys === undefined || isTrap(keys)) {
+    return {
+      pointer: from ?? to.path,
+      message: `expected a JSON pointer (RFC 6901) as \`from\` of the ${op} to ${JSON.stringify(to.path)}`,
+    };
+  }
+  const value = valueAtKeys(patching.document, keys);
+  if (value === undefined) return missing(from, op);
+  if (op === 'copy') return copy(patching, to, value);
+  if (from === to.path) return undefined;
+  if (to.path.startsWith(`${from}/`))
+    return { pointer: to.path, message: `${JSON.stringify(from)} cannot move into itself, to ${JSON.stringify(to.path)}` };
+  return write(patching, { op: 'remove', path: from }) ?? add(patching, to, value);
+}
+
+function copy(patching: Patching, to: Place, value: Json): Problem | undefined {
+  patching.copied += JSON.stringify(value).length;
+  if (patching.copied > maxCopiedCharacters) {
+    return {
+      pointer: to.path,
+      message: `expected copies of at most ${maxCopiedCharacters} characters together, more came at ${JSON.stringify(to.path)}`,
+    };
+  }
+  return add(patching, to, mutableCopy(value));
+}
+
+function write(patching: Patching, operation: Operation): undefined {
+  patching.document = jsonPatch.applyOperation<Json>(patching.document, operation).newDocument;
+}
+
+function missing(pointer: string, op: string): Problem {
+  return { pointer, message: `${op}: nothing stands at ${JSON.stringify(pointer)}${op === 'add' ? ', nor where it would be added' : ''}` };
+}
+
+function isTrap(keys: readonly string[]): boolean {
+  return keys.some((key, at) => key === '__proto__' || (key === 'prototype' && keys[at - 1] === 'constructor'));
+}
+
+function operandOf({ value }: JsonPatchOperation): Json {
+  return value ?? null;
+}
+
+/** A copy that may be changed: maps without a prototype, so that no key is one that was not put there. */
+function mutableCopy(value: Json): Json {
+  if (Array.isArray(value)) return value.map(mutableCopy);
+  if (!isJsonObject(value) || isRawNumber(value)) return value;
+  const copied: Record<string, Json> = Object.create(null);
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) copied[key] = mutableCopy(member);
+  }
+  return copied;
+}

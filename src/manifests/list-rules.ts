@@ -1,0 +1,35 @@
+import { type GroupKind, keyOfKind } from '../core/kinds.ts';
+import type { ListRules, Model, ModelType, TypeReference } from '../model/model.ts';
+import type { ListRulesAt } from './merge-patch.ts';
+
+/** Returns the merge rules for the lists in objects of a kind. */
+export type ListRulesOf = (kind: GroupKind) => ListRulesAt;
+
+/**
+ * Returns the merge rules of the model. Kinds and fields that the model does not have get no rules. The model is read at each call, because
+ * it may grow.
+ */
+export function listRulesIn(model: () => Model): ListRulesOf {
+  return (kind) => (path) => {
+    const { types, kinds } = model();
+    const root = kinds.get(keyOfKind(kind));
+    return root === undefined ? undefined : rulesAt(types, types.get(root.type), path);
+  };
+}
+
+function rulesAt(types: Model['types'], root: ModelType | undefined, path: readonly string[]): ListRules | undefined {
+  let type = root;
+  for (const [index, key] of path.entries()) {
+    const field = type?.fields.find((one) => one.key === key);
+    if (field === undefined) return undefined;
+    if (index === path.length - 1) return field;
+    type = types.get(itemNameOf(field.type));
+  }
+  return undefined;
+}
+
+/** Returns the name of the object type of a field, or of the items of (nested) lists. Empty for scalars. */
+function itemNameOf(reference: TypeReference): string {
+  if ('list' in reference) return itemNameOf(reference.list);
+  return 'type' in reference ? reference.type : '';
+}

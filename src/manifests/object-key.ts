@@ -1,0 +1,27 @@
+import { type GroupKind, groupOf } from '../core/kinds.ts';
+import type { ObjectPlace } from '../store/member-objects.ts';
+import type { Manifest, ObjectKey } from '../propagate/model/spec.ts';
+
+/** Returns the key of the object that a manifest describes. */
+export function keyOfManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifest): ObjectKey {
+  return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
+}
+
+/**
+ * Returns a text for comparing keys. It is equal for keys of one object in different versions of its API group. Sorts by group, kind,
+ * namespace, name.
+ */
+export function textOfKey(key: ObjectKey): string {
+  // No member of a key contains a slash.
+  return `${groupOf(key.apiVersion)}/${key.kind}/${key.namespace ?? ''}/${key.name}`;
+}
+
+/** Returns the kind of the object, without its version. */
+export function kindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion' | 'kind'>): GroupKind {
+  return { group: groupOf(apiVersion), kind };
+}
+
+/** Returns the key of the object in a mirror. */
+export function placeOfKey({ namespace, name }: ObjectKey): ObjectPlace {
+  return { namespace: namespace ?? '', name };
+}

@@ -1,0 +1,67 @@
+import type { V1PodSpec } from '@kubernetes/client-node';
+import type { Json, JsonObject } from '../core/json.ts';
+import { listAt, objectAt, textAt, valueAt } from '../core/json-at.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import type { Stored } from '../core/stored.ts';
+import { kindOfKey } from './object-key.ts';
+
+const template = ['spec', 'template', 'spec'];
+
+const paths: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Pod', ['spec']],
+  ['PodTemplate', ['template', 'spec']],
+  ['ReplicationController', template],
+  ['Deployment.apps', template],
+  ['ReplicaSet.apps', template],
+  ['StatefulSet.apps', template],
+  ['DaemonSet.apps', template],
+  ['Job.batch', template],
+  ['CronJob.batch', ['spec', 'jobTemplate', 'spec', 'template', 'spec']],
+]);
+
+/**
+ * The keys of the pod spec in an object of this kind. A kind that Kubernetes does not have may hold a template where a Deployment does. Undefined if
+ * there is none, whatever its kind.
+ */
+function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
+  const known = paths.get(groupKindOf(object));
+  const path = known ?? (Array.isArray(valueAt(object, ...template, 'containers')) ? template : undefined);
+  return path === undefined || valueAt(object, ...path) === undefined ? undefined : path;
+}
+
+/** The pod spec of an object. Undefined if there is none, whatever its kind. */
+export function podSpecOf(object: JsonObject): Stored<V1PodSpec> | undefined {
+  const path = podSpecPathOf(object);
+  return path === undefined ? undefined : objectAt(object, ...path);
+}
+
+/** `Pod`, `Deployment.apps`: the kind of a manifest, whatever its version. */
+export function groupKindOf(object: JsonObject): string {
+  return keyOfKind(kindOfKey({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' }));
+}
+
+/** A container, and where it stands in its object. */
+interface PlacedContainer {
+  readonly path: readonly string[];
+  readonly name: string | undefined;
+  readonly container: Json;
+}
+
+/** The containers of an object in that scope: init containers first, each in the order of their list. */
+export function containersOf(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly PlacedContainer[] {
+  const path = podSpecPathOf(object);
+  if (path === undefined) return [];
+  return listsOf[scope].flatMap((list) =>
+    listAt(object, ...path, list).map((container, index) => ({
+      path: [...path, list, String(index)],
+      name: textAt(container, 'name'),
+      container,
+    })),
+  );
+}
+
+const listsOf = {
+  All: ['initContainers', 'containers'],
+  Main: ['containers'],
+  Init: ['initContainers'],
+} as const;

@@ -1,0 +1,101 @@
+import type { JsonObject } from '../core/json.ts';
+import { listAt, textAt, valueAt } from '../core/json-at.ts';
+import { groupOf } from '../core/kinds.ts';
+import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
+
+interface PruneOptions {
+  /** Whether `ttlSecondsAfterFinished` of a Job goes [yes]: with it the member deletes the Job, and we would create it again. */
+  readonly removeJobTtl?: boolean;
+}
+
+/**
+ * The object without what a server fills in (docs/internals/propagation.md 3.1): what may stand in a template and be sent elsewhere. Maps and lists that this
+ * empties go too. Nothing is changed in place; what stays is shared with the object.
+ *
+ * The rules of a kind hold for its own group. An object without `apiVersion`, as an item of a list, counts as of that group.
+ */
+export function prune<T extends JsonObject>(object: T, { removeJobTtl = true }: PruneOptions = {}): T {
+  const common = withoutValueAt(withoutServed(object), ['metadata', 'finalizers']);
+  const { kind } = object;
+  const rule = typeof kind === 'string' ? rules.get(kind) : undefined;
+  if (rule === undefined || (typeof object.apiVersion === 'string' && groupOf(object.apiVersion) !== rule.group)) return common;
+  return rule.prune(common, { removeJobTtl });
+}
+
+/** The object without its status and what of its metadata is true in one cluster alone; `finalizers` stay. Nothing is changed in place. */
+export function withoutServed<T extends JsonObject>(object: T): T {
+  return withoutAll(object, servedPaths);
+}
+
+const servedPaths: readonly (readonly string[])[] = [
+  ['status'],
+  ...[
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+    'selfLink',
+    'uid',
+    'ownerReferences',
+  ].map((key) => ['metadata', key]),
+];
+
+interface KindRule {
+  readonly group: string;
+  readonly prune: <T extends JsonObject>(object: T, options: Required<PruneOptions>) => T;
+}
+
+const rules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+  ['Deployment', { group: 'apps', prune: (object) => withoutAll(object, revisions) }],
+  ['Job', { group: 'batch', prune: pruneJob }],
+  ['Service', { group: '', prune: pruneService }],
+  ['ServiceAccount', { group: '', prune: pruneServiceAccount }],
+  ['Secret', { group: '', prune: pruneSecret }],
+  ['PersistentVolumeClaim', { group: '', prune: (object) => withoutAll(object, [annotation('volume.kubernetes.io/selected-node')]) }],
+]);
+
+const revisions = [annotation('deployment.kubernetes.io/revision'), annotation('deployment.kubernetes.io/revision-history')];
+
+const controllerUids = ['controller-uid', 'batch.kubernetes.io/controller-uid'];
+const jobNames = ['job-name', 'batch.kubernetes.io/job-name'];
+const jobLabels = [
+  ...controllerUids.map((label) => ['spec', 'selector', 'matchLabels', label]),
+  ...[...controllerUids, ...jobNames].map((label) => ['spec', 'template', 'metadata', 'labels', label]),
+];
+
+function pruneJob<T extends JsonObject>(job: T, { removeJobTtl }: Required<PruneOptions>): T {
+  const lasting = removeJobTtl ? withoutValueAt(job, ['spec', 'ttlSecondsAfterFinished']) : job;
+  return valueAt(lasting, 'spec', 'manualSelector') === true ? lasting : withoutAll(lasting, jobLabels);
+}
+
+function pruneService<T extends JsonObject>(service: T): T {
+  if (valueAt(service, 'spec', 'clusterIP') === 'None') return service;
+  return withoutAll(service, [
+    ['spec', 'clusterIP'],
+    ['spec', 'clusterIPs'],
+  ]);
+}
+
+/** Without the tokens that a controller made for it. */
+function pruneServiceAccount<T extends JsonObject>(account: T): T {
+  const secrets = listAt(account, 'secrets');
+  const made = `${textAt(account, 'metadata', 'name') ?? ''}-token-`;
+  const kept = secrets.filter((secret) => textAt(secret, 'name')?.startsWith(made) !== true);
+  if (kept.length === secrets.length) return account;
+  return kept.length === 0 ? withoutMembers(account, ['secrets']) : withValueAt(account, ['secrets'], kept);
+}
+
+function pruneSecret<T extends JsonObject>(secret: T): T {
+  if (secret.type !== 'kubernetes.io/service-account-token') return secret;
+  return withoutAll(secret, [['data'], annotation('kubernetes.io/service-account.uid')]);
+}
+
+function withoutAll<T extends JsonObject>(object: T, paths: readonly (readonly string[])[]): T {
+  return paths.reduce((left, path) => withoutValueAt(left, path), object);
+}
+
+function annotation(key: string): readonly string[] {
+  return ['metadata', 'annotations', key];
+}

@@ -1,0 +1,158 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../core/json.ts';
+import { readPlainScalar } from './yaml-scalars.ts';
+
+/** Why a document has no value; `offset` is where in its text. Messages hold no values. */
+export class YamlRefusal extends Error {
+  readonly offset: number;
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Most characters that aliases may add to a document, all together. */
+const maxAliasedCharacters = 3 * 1024 * 1024;
+
+/** What is read of one document. */
+interface Reading {
+  /** What each anchor holds, and how many characters it stands for. */
+  readonly anchors: Map<string, { readonly value: Json; readonly characters: number }>;
+  /** What was read so far, aliases written out. */
+  characters: number;
+  aliased: number;
+}
+
+/**
+ * The value of a document whose scalars are read as texts, as kubectl makes it: plain scalars by `readPlainScalar`, keys as text, `<<` merged where it
+ * stands (a key that follows wins, and so does a merge that follows a key). Parts that aliases share are shared in the value.
+ *
+ * @throws {YamlRefusal} for tags but those of text, numbers, truth and null; keys that are twice there, or null, a list or a map; aliases of what is not
+ * complete yet, or that add more than 3 MiB.
+ */
+export function valueOfDocument(document: Document.Parsed): Json {
+  return readNode(document.contents, { anchors: new Map(), characters: 0, aliased: 0 });
+}
+
+function readNode(node: unknown, reading: Reading): Json {
+  if (node === null || node === undefined) return null;
+  if (isAlias(node)) return readAlias(node, reading);
+  const before = reading.characters;
+  const value = readContents(node, reading);
+  const anchor = (node as { readonly anchor?: string }).anchor;
+  if (anchor !== undefined) reading.anchors.set(anchor, { value, characters: reading.characters - before });
+  return value;
+}
+
+function readContents(node: unknown, reading: Reading): Json {
+  reading.characters += 1;
+  if (isScalar(node)) return readScalar(node, reading);
+  if (isMap(node)) return readMap(node, reading);
+  if (isSeq(node)) return readList(node, reading);
+  throw new YamlRefusal('expected a scalar, a list or a map', 0);
+}
+
+function readAlias(alias: Alias, reading: Reading): Json {
+  const meant = reading.anchors.get(alias.source);
+  if (meant === undefined) throw new YamlRefusal('expected an alias of an anchor before it', offsetOf(alias));
+  reading.characters += meant.characters;
+  reading.aliased += meant.characters;
+  if (reading.aliased > maxAliasedCharacters) throw new YamlRefusal('expected aliases that add at most 3 MiB', offsetOf(alias));
+  return meant.value;
+}
+
+const prefix = 'tag:yaml.org,2002:';
+const scalarTags: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'null'].map((name) => prefix + name));
+
+function readScalar(scalar: Scalar, reading: Reading): Json {
+  const text = typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? '');
+  reading.characters += text.length;
+  // An escape can make what no UTF-8 can say.
+  if (!text.isWellFormed()) throw new YamlRefusal('expected text of Unicode', offsetOf(scalar));
+  const { tag } = scalar;
+  if (tag === undefined && scalar.type !== 'PLAIN') return text;
+  // `!` says that it is a text, whatever it looks like.
+  if (tag === '!' || tag === `${prefix}str`) return text;
+  if (tag !== undefined && !scalarTags.has(tag)) throw new YamlRefusal('expected no tag of its own', offsetOf(scalar));
+  const read = readPlainScalar(text);
+  if (read.result === 'refused') throw new YamlRefusal(read.message, offsetOf(scalar));
+  if (tag !== undefined && !fits(read.value, tag)) throw new YamlRefusal('expected a value that its tag allows', offsetOf(scalar));
+  return read.value;
+}
+
+function fits(value: Json, tag: string): boolean {
+  switch (tag.slice(prefix.length)) {
+    case 'null':
+      return value === null;
+    case 'bool':
+      return typeof value === 'boolean';
+    default:
+      return typeof value === 'number' || isRawNumber(value);
+  }
+}
+
+function readList(list: YAMLSeq, reading: Reading): Json {
+  refuseTag(list, 'seq');
+  return list.items.map((item) => (isPair(item) ? mapOf([item], reading) : readNode(item, reading)));
+}
+
+function readMap(map: YAMLMap, reading: Reading): Json {
+  refuseTag(map, 'map');
+  return mapOf(map.items, reading);
+}
+
+function refuseTag(collection: YAMLMap | YAMLSeq, own: string): void {
+  const { tag } = collection;
+  if (tag !== undefined && tag !== prefix + own) throw new YamlRefusal('expected no tag of its own', offsetOf(collection));
+}
+
+function mapOf(pairs: readonly Pair[], reading: Reading): JsonObject {
+  // A Map, as `__proto__` is a key like any other.
+  const entries = new Map<string, Json>();
+  const written = new Set<string>();
+  for (const { key, value } of pairs) {
+    if (isMerge(key)) {
+      for (const [name, member] of mergedEntries(readNode(value, reading), offsetOf(key))) entries.set(name, member);
+      continue;
+    }
+    const name = keyOf(readNode(key, reading), offsetOf(key));
+    if (written.has(name)) throw new YamlRefusal('expected each key once', offsetOf(key));
+    written.add(name);
+    entries.set(name, readNode(value, reading));
+  }
+  return Object.fromEntries(entries);
+}
+
+function isMerge(key: unknown): boolean {
+  return isScalar(key) && key.type === 'PLAIN' && key.value === '<<' && key.tag === undefined;
+}
+
+/** Of several maps, the first that has a key gives it. */
+function mergedEntries(merged: Json, offset: number): readonly (readonly [string, Json])[] {
+  const maps: readonly Json[] = Array.isArray(merged) ? merged.toReversed() : [merged];
+  if (!maps.every(isJsonObject)) throw new YamlRefusal('expected a map, or a list of maps, to merge', offset);
+  return maps.flatMap((map) => Object.entries(map)).map(([name, member]) => [name, member ?? null]);
+}
+
+function keyOf(key: Json, offset: number): string {
+  if (typeof key === 'string') return key;
+  if (isRawNumber(key)) return key.rawJSON;
+  if (typeof key === 'number' || typeof key === 'boolean') return String(key);
+  throw new YamlRefusal('expected a key that is a text, a number, true or false', offset);
+}
+
+function offsetOf(node: unknown): number {
+  return (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;
+}

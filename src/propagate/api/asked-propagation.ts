@@ -1,0 +1,43 @@
+import { readDocument } from '../../core/json/documents.ts';
+import { isSubdomain } from '../../core/selectors.ts';
+import type { Note } from '../model/notes.ts';
+import type { SpecProblem } from '../model/propagation.ts';
+import type { PropagationInput, PropagationName } from '../model/propagations.ts';
+import { parseSpec } from '../model/spec-definition.ts';
+import { documentOf } from '../model/input-spec.ts';
+import { labels as labelMap } from '../../core/json/field-definitions.ts';
+import type { PropagationSpec, Requester } from '../model/spec.ts';
+
+/** What an input asks for, checked; or all that is wrong with it. */
+export type Asked =
+  | {
+      readonly result: 'right';
+      readonly place: PropagationName;
+      /** Absent: nothing was said of them. */
+      readonly labels: Readonly<Record<string, string>> | undefined;
+      readonly spec: PropagationSpec;
+    }
+  | { readonly result: 'wrong'; readonly notes: readonly Note[] };
+
+/** The input as what it asks for, by that requester. */
+export function readInput(input: PropagationInput, requester: Requester): Asked {
+  const { namespace, name, labels, document, problems: untold } = documentOf(input);
+  const problems: SpecProblem[] = [...untold];
+  if (!isSubdomain(name)) problems.push({ path: 'name', message: 'expected lower-case letters, digits, - and ., at most 253' });
+  if (!isSubdomain(namespace) || namespace.length > 63) problems.push({ path: 'namespace', message: 'expected the name of a namespace' });
+  const labelled = readDocument(labelMap, labels ?? {}, { path: 'labels' });
+  // One by one: as arguments of one call they may be too many.
+  if ('problems' in labelled) for (const problem of labelled.problems) problems.push(problem);
+  const { requester: _, ...said } = document;
+  const isForged = Object.hasOwn(document, 'requester');
+  if (isForged) problems.push({ path: 'requester', message: 'is set by the gateway' });
+  const spec = parseSpec(said);
+  if ('problems' in spec) for (const problem of spec.problems) problems.push(problem);
+  if (problems.length > 0 || 'problems' in spec) return { result: 'wrong', notes: problems.map(noteOf) };
+  return { result: 'right', place: { namespace, name }, labels, spec: { ...spec, requester } };
+}
+
+/** A problem of the input as a note. */
+export function noteOf({ path, message }: SpecProblem): Note {
+  return { severity: 'ERROR', code: 'INVALID', message, ...(path === '' ? {} : { path }) };
+}

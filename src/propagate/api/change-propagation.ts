@@ -1,0 +1,199 @@
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt } from '../../core/json-at.ts';
+import { type Abandoned, abandonedOf, printAbandoned } from '../hub/abandoned.ts';
+import type { AnnotationChange } from '../hub/propagation-store.ts';
+import { printRollback } from '../hub/rollback-mark.ts';
+import { type ClusterShare, isOnItsWay } from '../model/inventory.ts';
+import type { Note } from '../model/notes.ts';
+import type { SpecDocument } from '../model/plan.ts';
+import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
+import type { PropagationName, PropagationOutcome, WriteContext } from '../model/propagations.ts';
+import { parseSpec, printSpec } from '../model/spec-definition.ts';
+import { readDeletion } from '../model/input-spec.ts';
+import type { DeletionSpec } from '../model/spec.ts';
+import { noteOf } from './asked-propagation.ts';
+import { hasFailed } from './has-failed.ts';
+import { type HubPorts, requesterOf, timeOf } from './intent-ports.ts';
+import { refusal, saved } from './propagate-input.ts';
+import { viewOf } from './propagation-view.ts';
+import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
+
+/** What is confirmed or given up when a Propagation goes on. */
+interface Resuming {
+  readonly confirmPrune: boolean;
+  readonly abandon: readonly string[];
+}
+
+const notFound: PropagationOutcome = { result: 'NOT_FOUND', notes: [], faults: [] };
+
+/** Copies that run finish; no other begins. */
+export function pause(ports: HubPorts, { context, name }: OnOne): Promise<PropagationOutcome> {
+  return onOne(ports, { context, name }, async (before) => {
+    if (before.metadata.annotations[marks.paused] !== undefined) return unchanged(ports, before);
+    return await annotated(ports, { before, annotations: { [marks.paused]: timeOf(ports.clock) } }, context.signal);
+  });
+}
+
+/**
+ * Ends a pause, or a breach begun before now; has what failed tried at once; confirms the prune that is held, and no other; gives up what is pending in
+ * lost clusters.
+ */
+export function resume(ports: HubPorts, { context, name }: OnOne, { confirmPrune, abandon }: Resuming): Promise<PropagationOutcome> {
+  return onOne(ports, { context, name }, async (before) => {
+    const { metadata, status } = before;
+    const given = await givenUp(ports, { before, abandon }, context.signal);
+    if ('notes' in given) return refusal(given.notes);
+    const isPaused = metadata.annotations[marks.paused] !== undefined || status.paused === true || status.phase === 'Paused';
+    const isConfirmed = confirmPrune && status.prune !== undefined && metadata.annotations[marks.confirmPrune] !== status.prune.digest;
+    const isGoingOn = isPaused || hasFailed(before);
+    if (!isGoingOn && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
+    const annotations = {
+      ...(isGoingOn ? { [marks.paused]: null, [marks.resumedAt]: timeOf(ports.clock) } : {}),
+      ...(isConfirmed ? { [marks.confirmPrune]: status.prune?.digest ?? null } : {}),
+      ...(given.abandoned.length > 0 ? { [marks.abandon]: printAbandoned([...abandonedOf(before), ...given.abandoned]) } : {}),
+    };
+    return await annotated(ports, { before, annotations }, context.signal);
+  });
+}
+
+/** The shares that are given up, as the hub has them now; or why not all of these clusters' can be. */
+async function givenUp(
+  { stores }: HubPorts,
+  { before, abandon }: { readonly before: Propagation; readonly abandon: readonly string[] },
+  signal: AbortSignal,
+): Promise<{ readonly abandoned: readonly Abandoned[] } | { readonly notes: readonly Note[] }> {
+  if (abandon.length === 0) return { abandoned: [] };
+  const shares = await stores.shares.load(before.metadata, signal);
+  if ('fault' in shares) throw unavailable(shares.fault);
+  const notes = abandon.flatMap((cluster) => {
+    const share = shares.find((one) => one.cluster === cluster);
+    if (share === undefined) return [notGivenUp('UNKNOWN_CLUSTER', `expected clusters with copies, got ${JSON.stringify(cluster)}`)];
+    return isPending(stores, share) ? [] : [notGivenUp('INVALID', `${cluster}: ${stillKept}`)];
+  });
+  if (notes.length > 0) return { notes };
+  return {
+    abandoned: shares.flatMap(({ cluster, uid }) => (uid !== undefined && abandon.includes(cluster) ? [{ cluster, share: uid }] : [])),
+  };
+}
+
+const stillKept = 'expected copies that are to go, in a cluster that does not answer or is no member: these are wanted, or can be deleted';
+
+/** All of it is to go, and nobody answers who could take it away. */
+function isPending({ hub }: HubPorts['stores'], { cluster, entries }: ClusterShare): boolean {
+  const member = hub.members.get(cluster);
+  const isAway = member === undefined || member.phase === 'UNREACHABLE';
+  return isAway && entries.every((entry) => isOnItsWay(entry) || entry.state === 'Shared');
+}
+
+/** The spec of a revision as a new generation; by default of the newest that says something else and was not gone back from itself. */
+export function rollback(ports: HubPorts, { context, name }: OnOne, revision: number | undefined): Promise<PropagationOutcome> {
+  return onOne(ports, { context, name }, async (before) => {
+    if (before.metadata.deletionTimestamp !== undefined) return refusal([noteOf({ path: 'name', message: 'is being deleted' })]);
+    const kept = await ports.stores.revisions.list(before, context.signal);
+    if ('fault' in kept) throw unavailable(kept.fault);
+    const target = kept.find((one) => (revision === undefined ? !one.isTakenBack && !saysSame(before, one) : one.revision === revision));
+    if (target === undefined) return refusal([missing(kept, revision)]);
+    if (saysSame(before, target)) return unchanged(ports, before);
+    const spec = parseSpec(target.document);
+    if ('problems' in spec) return refusal(spec.problems.map(noteOf));
+    const document = printSpec({ ...spec, requester: requesterOf(ports, context.caller) });
+    const annotations = { [marks.planDigest]: null, ...printRollback(target.revision, before) };
+    return await saved(ports, { place: name, before, change: { document, annotations } }, context.signal);
+  });
+}
+
+function saysSame({ document }: Propagation, revision: PropagationRevision): boolean {
+  const [now, then] = [document, revision.document].map(({ requester: _, ...spec }) => {
+    const read = parseSpec(spec);
+    return canonicalJson('problems' in read ? spec : printSpec(read));
+  });
+  return now === then;
+}
+
+function missing(kept: readonly PropagationRevision[], revision: number | undefined) {
+  const numbers = kept.map((one) => one.revision).join(', ');
+  const have = numbers === '' ? 'there is none yet' : `there are ${numbers}`;
+  const wanted =
+    revision === undefined
+      ? 'expected a revision that says something else and was not gone back from'
+      : `expected a revision that is kept, got ${revision}`;
+  return noteOf({ path: 'revision', message: `${wanted}: ${have}` });
+}
+
+/** Deletes it; its copies go as the spec says, or as is said now. */
+export function remove(ports: HubPorts, { context, name }: OnOne, deletion: JsonObject | undefined): Promise<PropagationOutcome> {
+  return onOne(ports, { context, name }, async (before) => {
+    const asked = deletion === undefined ? { deletion: undefined } : readDeletion(deletion);
+    if ('problems' in asked) return refusal(asked.problems.map(noteOf));
+    const isGoing = before.metadata.deletionTimestamp !== undefined;
+    const document = asked.deletion === undefined ? undefined : withDeletion(before, asked.deletion);
+    if (document === undefined) return isGoing ? unchanged(ports, before) : await deleted(ports, before, context.signal);
+    const requester = { ...requesterOf(ports, context.caller) };
+    const written = await ports.stores.propagations.update(before, { document: { ...document, requester } }, context.signal);
+    if (written.result === 'failed') throw unavailable(written.fault);
+    if (written.result !== 'written') return 'again';
+    return isGoing ? accepted(ports, written.propagation, context.signal) : await deleted(ports, written.propagation, context.signal);
+  });
+}
+
+/** The document with another `deletion`; undefined if it says that already. What is wrong with the rest of it stays wrong: it goes all the same. */
+function withDeletion({ document, spec }: Propagation, deletion: DeletionSpec): SpecDocument | undefined {
+  if (!('problems' in spec) && canonicalJson({ ...spec.deletion }) === canonicalJson({ ...deletion })) return undefined;
+  return { ...document, template: listAt(document, 'template'), deletion: { ...deletion } };
+}
+
+async function deleted(ports: HubPorts, before: Propagation, signal: AbortSignal): Promise<Attempt> {
+  const gone = await ports.stores.propagations.delete(before, signal);
+  if (gone.result === 'failed') throw unavailable(gone.fault);
+  if (gone.result === 'conflict') return 'again';
+  const after = gone.result === 'absent' ? before : gone.propagation;
+  const deletionTimestamp = after.metadata.deletionTimestamp ?? timeOf(ports.clock);
+  return await accepted(ports, { ...after, metadata: { ...after.metadata, deletionTimestamp } }, signal);
+}
+
+interface OnOne {
+  readonly context: WriteContext;
+  readonly name: PropagationName;
+}
+
+/** Does it to the Propagation as the hub has it now, again if somebody else writes in between. */
+function onOne(ports: HubPorts, { context, name }: OnOne, attempt: (before: Propagation) => Promise<Attempt>): Promise<PropagationOutcome> {
+  return untilUncontended(async () => {
+    const before = await fetched(ports.stores, name, context.signal);
+    return before === undefined ? notFound : await attempt(before);
+  });
+}
+
+function unchanged({ stores }: HubPorts, propagation: Propagation): PropagationOutcome {
+  return { result: 'UNCHANGED', propagation: viewOf(stores, propagation, []), notes: [], faults: [] };
+}
+
+async function accepted(ports: HubPorts, propagation: Propagation, signal: AbortSignal): Promise<PropagationOutcome> {
+  await readBack(ports, propagation, signal);
+  return { result: 'ACCEPTED', propagation: viewOf(ports.stores, propagation, []), notes: [], faults: [] };
+}
+
+async function annotated(
+  ports: HubPorts,
+  { before, annotations }: { readonly before: Propagation; readonly annotations: AnnotationChange },
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const written = await ports.stores.propagations.annotate(before, annotations, signal);
+  switch (written.result) {
+    case 'written':
+      return await accepted(ports, written.propagation, signal);
+    case 'conflict':
+      return 'again';
+    case 'absent':
+      return notFound;
+    case 'failed':
+      throw unavailable(written.fault);
+    default:
+      return written satisfies never;
+  }
+}
+
+function notGivenUp(code: Note['code'], message: string): Note {
+  return { severity: 'ERROR', code, message, path: 'abandon' };
+}

@@ -1,0 +1,33 @@
+import type { Propagations } from '../model/propagations.ts';
+import { inputOf } from '../model/input-spec.ts';
+import { pause, remove, resume, rollback } from './change-propagation.ts';
+import type { HubPorts, PropagationsPorts } from './intent-ports.ts';
+import { planInput } from './plan-input.ts';
+import { propagateInput } from './propagate-input.ts';
+import { followOne, pageOf, viewNow } from './read-propagations.ts';
+import { readyHub, unavailable } from './ready-hub.ts';
+
+/** Intents over a planner and what is kept on the hub. It owns nothing: the stores end with their own signal. */
+export function createPropagations(ports: PropagationsPorts): Propagations {
+  const onHub = async (signal: AbortSignal): Promise<HubPorts> => ({ ...ports, stores: await readyHub(ports.hub, signal) });
+  return {
+    plan: (context, input) => planInput(ports, context, input),
+    propagate: async (context, asked) => propagateInput(await onHub(context.signal), context, asked),
+    get: async ({ signal }, name) => viewNow((await onHub(signal)).stores, name),
+    list: async ({ caller, signal }, filter) => pageOf((await onHub(signal)).stores, filter, caller.key),
+    pause: async (context, name) => pause(await onHub(context.signal), { context, name }),
+    resume: async (context, name, options) => resume(await onHub(context.signal), { context, name }, options),
+    rollback: async (context, name, revision) => rollback(await onHub(context.signal), { context, name }, revision),
+    delete: async (context, name, deletion) => remove(await onHub(context.signal), { context, name }, deletion),
+    async revisions({ signal }, name, first) {
+      const { stores } = await onHub(signal);
+      const found = viewNow(stores, name);
+      if (found === undefined) return [];
+      const kept = await stores.revisions.list(found.propagation, signal);
+      if ('fault' in kept) throw unavailable(kept.fault);
+      return kept.slice(0, Math.max(0, first));
+    },
+    follow: async (context, name, listener, signal) => followOne((await onHub(context.signal)).stores, { name, listener }, signal),
+    inputOf,
+  };
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { boundedList } from '../../core/bounded-list.ts';
+import { MusterError } from '../../core/errors.ts';
+import { type Json, parseJson } from '../../core/json.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import { matchesSelector, parseSelector } from '../../core/selectors.ts';
+import type { MemberChange } from '../../store/member-objects.ts';
+import { hubKinds } from '../hub/hub.ts';
+import type { HubStores } from '../hub/hub-stores.ts';
+import { shareNameOf } from '../hub/share-name.ts';
+import type { Propagation } from '../model/propagation.ts';
+import type { PropagationFilter, PropagationName, PropagationPage, PropagationView } from '../model/propagations.ts';
+import { phaseOf, viewOf } from './propagation-view.ts';
+import { unavailable } from './ready-hub.ts';
+
+const defaultPage = 100;
+const maxPage = 500;
+
+/**
+ * What the mirror says of one.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if it is not read.
+ */
+export function viewNow(stores: HubStores, name: PropagationName): PropagationView | undefined {
+  const read = stores.propagations.read(name);
+  switch (read.result) {
+    case 'unread':
+      throw unavailable(read.fault);
+    case 'absent':
+      return undefined;
+    case 'held':
+      return viewOf(stores, read.propagation, read.fault === undefined ? [] : [read.fault]);
+    default:
+      return read satisfies never;
+  }
+}
+
+/**
+ * One page of those that the filter lets through, by namespace and name.
+ *
+ * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
+ */
+export function pageOf(stores: HubStores, filter: PropagationFilter, callerKey: string): PropagationPage {
+  const first = filter.first ?? defaultPage;
+  if (!Number.isInteger(first) || first < 1 || first > maxPage) {
+    throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxPage}, got ${first}`);
+  }
+  const seal = sealOf(filter, callerKey);
+  const after = filter.after === undefined || filter.after === null ? undefined : openCursor(filter.after, seal);
+  const found = (stores.propagations.all() ?? []).filter(filterOf(filter)).toSorted((a, b) => compare(placeOf(a), placeOf(b)));
+  const rest = after === undefined ? found : found.filter((one) => compare(placeOf(one), after) > 0);
+  const page = rest.slice(0, first);
+  const last = page.at(-1);
+  return {
+    items: page.map((propagation) => viewOf(stores, propagation, [])),
+    totalCount: found.length,
+    hasNextPage: rest.length > page.length,
+    hasPreviousPage: found.length > rest.length,
+    ...(last === undefined ? {} : { endCursor: cursorOf(placeOf(last), seal) }),
+  };
+}
+
+function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagation: Propagation) => boolean {
+  const selector = labels === undefined || labels === null ? undefined : parseSelector(labels);
+  const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
+  boundedList('phases', phases);
+  return (propagation) =>
+    (inNamespaces?.has(propagation.metadata.namespace) ?? true) &&
+    (phases?.includes(phaseOf(propagation)) ?? true) &&
+    (selector === undefined || matchesSelector(selector, propagation.metadata.labels));
+}
+
+type Place = readonly [namespace: string, name: string];
+
+function placeOf({ metadata: { namespace, name } }: Propagation): Place {
+  return [namespace, name];
+}
+
+function compare(a: Place, b: Place): number {
+  const [first, second] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]];
+  return first === second ? 0 : first < second ? -1 : 1;
+}
+
+/** What a cursor is good for: this filter, and who asked. */
+function sealOf({ namespaces, labels, phases }: PropagationFilter, callerKey: string): string {
+  const text = JSON.stringify([callerKey, namespaces ?? null, labels ?? null, phases ?? null]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}
+
+function cursorOf(place: Place, seal: string): string {
+  return Buffer.from(JSON.stringify([seal, ...place])).toString('base64url');
+}
+
+function openCursor(cursor: string, wanted: string): Place {
+  const parts = partsOf(cursor);
+  const [seal, namespace, name] = parts;
+  if (seal !== wanted || typeof namespace !== 'string' || typeof name !== 'string' || cursorOf([namespace, name], wanted) !== cursor) {
+    throw new MusterError('BAD_INPUT', 'after: expected a cursor of this list');
+  }
+  return [namespace, name];
+}
+
+function partsOf(cursor: string): readonly Json[] {
+  try {
+    const parts = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whom a change of one Propagation, or of its shares, is told. */
+interface Follower {
+  readonly name: PropagationName;
+  readonly listener: (view: PropagationView | undefined) => void;
+}
+
+/**
+ * Tells what it is now, then after each change at the end of the turn, until the signal aborts. What is gone is told once, until it is there again. While
+ * the mirror is not read, nothing is told.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if it is not read at first.
+ */
+export function followOne(stores: HubStores, { name, listener }: Follower, signal: AbortSignal): void {
+  const { hub, propagations } = stores;
+  let shares: ReadonlySet<string> = new Set();
+  let isThere = true;
+  const show = (view: PropagationView | undefined) => {
+    shares = new Set(view === undefined ? [] : shareNamesOf(view.propagation));
+    isThere = view !== undefined;
+    listener(view);
+  };
+  show(viewNow(stores, name));
+  const concerns = (change: MemberChange): boolean => {
+    if (change.cluster !== hub.cluster || change.type === 'cluster') return false;
+    const isOne = keyOfKind(change.kind) === keyOfKind(hubKinds.propagation);
+    if (!isOne && keyOfKind(change.kind) !== keyOfKind(hubKinds.clusterShare)) return false;
+    if (change.type === 'mirror') return true;
+    const { place } = change;
+    return place.namespace === name.namespace && (isOne ? place.name === name.name : shares.has(place.name));
+  };
+  hub.members.objects.onChange((changes) => {
+    if (!changes.some(concerns) || propagations.read(name).result === 'unread') return;
+    const view = viewNow(stores, name);
+    if (view !== undefined || isThere) show(view);
+  }, signal);
+}
+
+function shareNamesOf({ metadata, status }: Propagation): readonly string[] {
+  return (status.clusters ?? []).map(({ cluster }) => shareNameOf(metadata, cluster));
+}

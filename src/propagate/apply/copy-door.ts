@@ -1,0 +1,88 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
+
+/**
+ * The answer to one call. `stopped`: this call and all later ones are not made, because the gateway lost leadership or the signal aborted.
+ */
+export type DoorAnswer = ObjectAnswer | { readonly result: 'stopped' };
+
+/** Sends the calls of the work in one cluster. After a stop, or once the cluster does not answer, reads and writes both end. */
+export interface CopyDoor {
+  readonly cluster: ClusterName;
+  readonly isStopped: boolean;
+  /** Ends all calls, because another process works on the same share. */
+  stop(): void;
+  get(address: ObjectAddress): Promise<DoorAnswer>;
+  write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectAnswer>): Promise<DoorAnswer>;
+}
+
+interface DoorOptions {
+  readonly client: ObjectClient;
+  readonly mayWrite: () => boolean;
+}
+
+/** Number of timed-out calls after which the cluster counts as hanging. A single call may only wait for a webhook. */
+const maxTimeouts = 2;
+
+/**
+ * Creates the guarded client for the work in one cluster.
+ *
+ * It calls `mayWrite` before each write. It also calls it after a failed write, because the write may have waited in a queue meanwhile.
+ * Once the cluster is unreachable, no more calls are sent: every later one fails at once with the same fault.
+ */
+export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal): CopyDoor {
+  const guarded = withLeaderCheck(client, mayWrite);
+  let isStopped = false;
+  let timeouts = 0;
+  let broken: Fault | undefined;
+
+  function checked(answer: ObjectAnswer): DoorAnswer {
+    if (signal.aborted) isStopped = true;
+    if (isStopped) return { result: 'stopped' };
+    if (answer.result === 'failed') {
+      const { code, status } = answer.fault;
+      if (code === 'TIMED_OUT' && status === undefined) timeouts += 1;
+      if (code === 'UNREACHABLE' || code === 'GONE' || timeouts >= maxTimeouts) broken ??= answer.fault;
+    }
+    return answer;
+  }
+
+  return {
+    cluster: client.cluster,
+    get isStopped() {
+      return isStopped;
+    },
+    stop() {
+      isStopped = true;
+    },
+    async get(address) {
+      if (signal.aborted) isStopped = true;
+      if (isStopped) return { result: 'stopped' };
+      if (broken !== undefined) return { result: 'failed', fault: broken };
+      return checked(await client.get(address, signal));
+    },
+    async write(call) {
+      if (signal.aborted || !mayWrite()) isStopped = true;
+      if (isStopped) return { result: 'stopped' };
+      if (broken !== undefined) return { result: 'failed', fault: broken };
+      const answer = await call(guarded, signal);
+      if (answer.result === 'failed' && !mayWrite()) isStopped = true;
+      return checked(answer);
+    },
+  };
+}
+
+/** A client whose writes check `mayWrite` again after they have waited in the queue. The process may have been suspended meanwhile. */
+function withLeaderCheck(client: ObjectClient, mayWrite: () => boolean): ObjectClient {
+  return {
+    cluster: client.cluster,
+    get: (address, signal) => client.get(address, signal),
+    serves: (kind, signal) => client.serves(kind, signal),
+    may: (review, signal) => client.may(review, signal),
+    apply: (request, signal) => client.apply({ ...request, mayWrite }, signal),
+    replace: (request, signal) => client.replace({ ...request, mayWrite }, signal),
+    patch: (request, signal) => client.patch({ ...request, mayWrite }, signal),
+    delete: (request, signal) => client.delete({ ...request, mayWrite }, signal),
+  };
+}

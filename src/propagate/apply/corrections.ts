@@ -1,0 +1,40 @@
+import type { InventoryEntry } from '../model/inventory.ts';
+import type { ObjectAddress } from '../../changes/object-client.ts';
+import { copyFault } from '../plan/copies/copy-reason.ts';
+import { type CopyScene, type Settled, settledWith } from '../plan/copies/copy-task.ts';
+import { managersOf } from '../plan/copies/owned-fields.ts';
+
+/**
+ * Maximum number of corrections of a copy in 10 minutes. After them, the copy is `Contended` until the first correction is older than that
+ * (docs/internals/propagation.md 7).
+ */
+export const mostCorrections = 5;
+const withinMs = 10 * 60_000;
+
+/** Returns when the copy may be corrected again, in milliseconds of the epoch. Undefined if it may be corrected now. */
+export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: number): number | undefined {
+  const [first] = corrections.slice(-mostCorrections);
+  if (first === undefined || corrections.length < mostCorrections) return undefined;
+  const untilMs = Date.parse(first) + withinMs;
+  return untilMs > nowMs ? untilMs : undefined;
+}
+
+/**
+ * Returns the result for a contended copy: it is not corrected, and the fault names the managers that change it. Finding them takes one
+ * read, once.
+ */
+export async function settleContended({ work, door }: CopyScene, entry: InventoryEntry, address: ObjectAddress): Promise<Settled> {
+  const contended = (message: string) =>
+    settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', message), { now: work.clock.now(), reason: 'Contended' });
+  if (entry.fault?.code === 'CONFLICT') return unchanged(entry, contended(entry.fault.message));
+  const answer = await door.get(address);
+  if (answer.result === 'stopped') return answer;
+  const managers = answer.result === 'answered' ? managersOf(answer.object, entry.sent ?? '') : [];
+  const who = managers.length === 0 ? 'others' : managers.join(', ');
+  return contended(`corrected ${mostCorrections} times in 10 minutes, and changed again by ${who}`);
+}
+
+/** Keeps the entry as it is, so that the inventory need not be saved. */
+function unchanged(entry: InventoryEntry, settled: Settled): Settled {
+  return settled.result === 'stopped' ? settled : { ...settled, entry };
+}

@@ -1,0 +1,52 @@
+import type { InventoryEntry, WrittenAction } from '../model/inventory.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork, OldValues } from '../plan/copies/copy-work.ts';
+import { removeCopies } from './remove-copies.ts';
+import type { Removal } from './take-back.ts';
+import { writeCopies } from './write-copies.ts';
+
+/** The input for rolling back one cluster. */
+interface Restoration {
+  /** The rendered objects of the target revision. Empty if that revision placed nothing here, or if there is no such revision. */
+  readonly rendered: readonly RenderedObject[];
+  /** The old values that were stored when objects were taken over. */
+  readonly old: readonly OldValues[];
+}
+
+/**
+ * Rolls back a generation in one cluster (docs/internals/propagation.md 5.5).
+ *
+ * - Objects of the target revision are written as that revision rendered them.
+ * - Objects that Muster created and that the revision does not have are deleted.
+ * - Objects that existed before get their old values back and are released, whichever generation took them over. Where no old values are
+ *   stored, as for Secrets, the object is released as it is: `Orphaned`.
+ *
+ * Each step is guarded by uid and version of a fresh read. An object that has changed since Muster's own write is `Skipped`. This is a
+ * compensation, not a transaction: a failure of one object stops no other.
+ *
+ * `work.generation` is the generation that is rolled back. Actions: `Restored`, `Deleted`, `Orphaned`, `Unchanged`, `Skipped`, `Failed`.
+ * Order: that of `rendered`, then that of the inventory.
+ */
+export async function restoreCopies(work: CopyWork, { rendered, old }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
+  // The target revision did not have the objects that this generation took over, even if it was meant to have them.
+  const taken = work.share.entries.filter(({ takenOver }) => takenOver !== undefined && takenOver.revision >= work.revision);
+  const returned = new Set(taken.map(({ key }) => textOfKey(key)));
+  const had = rendered.filter(({ key }) => !returned.has(textOfKey(key)));
+  const written = await writeCopies(work, { objects: had, purpose: 'apply' }, signal);
+  const copies = written.copies.map(asRestored);
+  if (written.result !== 'done') return { ...written, copies };
+  const kept = new Set(had.map(({ key }) => textOfKey(key)));
+  const removals = written.share.entries.filter(({ key }) => !kept.has(textOfKey(key))).map((entry) => removalOf(entry, old));
+  const removed = await removeCopies({ ...work, share: written.share }, removals, signal);
+  return { ...removed, copies: [...copies, ...removed.copies] };
+}
+
+function asRestored(outcome: CopyOutcome): CopyOutcome {
+  const actions: Readonly<Partial<Record<WrittenAction, WrittenAction>>> = { Created: 'Restored', Configured: 'Restored' };
+  return { ...outcome, action: actions[outcome.action] ?? outcome.action };
+}
+
+function removalOf({ key, appliedGeneration }: InventoryEntry, old: readonly OldValues[]): Removal {
+  return { key, ifGeneration: appliedGeneration, how: { type: 'giveBack', to: 0, old } };
+}

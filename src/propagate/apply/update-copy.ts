@@ -1,0 +1,118 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import type { ObjectAnswer } from '../../changes/object-client.ts';
+import type { FieldConflict } from '../model/plan.ts';
+import { musterGroup } from '../model/propagation.ts';
+import { isRecorded } from '../plan/copies/managed-keys.ts';
+import type { DoorAnswer } from './copy-door.ts';
+import { withMarks } from '../plan/copies/copy-marks.ts';
+import { conflictsIn } from '../plan/copies/copy-reason.ts';
+import { settledAs } from '../plan/copies/copy-task.ts';
+import { type CopyStep, type CopyToWrite, failedCopy, isRaced, putOwners, writtenEntry } from './copy-to-write.ts';
+import { mostCorrections } from './corrections.ts';
+import { hasPath, turnedToApply, withLeft, withoutOurPaths } from '../plan/copies/owned-fields.ts';
+import { applyAsIs, replaceWith } from './release-copy.ts';
+
+/** One write to an existing object. It succeeds only if the object has not changed since it was read. */
+interface CopyUpdate {
+  readonly object: KubernetesObject;
+  readonly force: boolean;
+  /** The state of the inventory entry after the write. */
+  readonly state: 'Owned' | 'Shared';
+}
+
+/**
+ * Writes an existing object, guarded by uid and resourceVersion.
+ *
+ * Fields of other managers are taken over in three cases only: Muster sent them before, `conflict` is Overwrite, or `force` is set. Each of
+ * them is logged.
+ */
+export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyStep> {
+  const owned = await ownAnew(copy, given);
+  if ('result' in owned) return owned;
+  const update = { ...given, object: owned.object };
+  const answer = await send(copy, update);
+  switch (answer.result) {
+    case 'answered':
+      return written(copy, update, answer);
+    case 'absent':
+      return { result: 'again' };
+    case 'failed': {
+      const conflicts = conflictsIn(answer.fault);
+      if (!update.force && conflicts.length > 0 && mayForce(copy, conflicts)) {
+        tellForced(copy, conflicts);
+        return await updateCopy(copy, { ...update, force: true });
+      }
+      return isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
+    }
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+/**
+ * Corrects the owners of fields before the write. Muster owns the fields of a replacement by `Update`. An apply would not remove such a
+ * field when it leaves it out, so these fields become Muster's by `Apply`. Fields left to other managers are given up: an apply without
+ * them would remove their values.
+ */
+async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promise<CopyStep | { readonly object: KubernetesObject }> {
+  const { leaves = [] } = copy.task.object;
+  const { metadata } = object;
+  const isToTurn = isApplied(copy, state) && isRecorded(object, musterGroup);
+  // A mirror does not hold the owners of fields, so the object is read live.
+  if (isToTurn && metadata.managedFields === undefined) return { result: 'again' };
+  const turned = isToTurn ? turnedToApply(object) : undefined;
+  const ours = turned === undefined ? object : { ...object, metadata: { ...metadata, managedFields: turned } };
+  const managedFields = withoutOurPaths(ours, leaves) ?? turned;
+  return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
+}
+
+/** True if the copy is written by an apply. A shared object belongs to its other owners, so it is never replaced as a whole. */
+function isApplied({ work }: CopyToWrite, state: CopyUpdate['state']): boolean {
+  return work.spec.write === 'Apply' || state === 'Shared';
+}
+
+function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer> {
+  const { door, task, work, desired } = copy;
+  const { address, entry } = task;
+  const manifest = withMarks(desired, { ...work, intent: entry.intent });
+  if (isApplied(copy, state)) return applyAsIs(door, address, { manifest, object, force });
+  return replaceWith(door, address, { manifest: withLeft(manifest, task.object, object), object });
+}
+
+function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {
+  const isChanged = answer.object.metadata.resourceVersion !== object.metadata.resourceVersion;
+  const entry = writtenEntry(copy, answer.object, state);
+  const action = isChanged ? 'Configured' : 'Unchanged';
+  return settledAs(isChanged && copy.task.purpose === 'correct' ? corrected(copy, entry) : entry, {
+    action,
+    warnings: answer.warnings,
+    written: answer.object,
+  });
+}
+
+/** Counts the correction. A manager that changes the copy again and again is not fought for ever. */
+function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
+  const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-mostCorrections);
+  return { ...entry, corrections };
+}
+
+/**
+ * True if Muster may overwrite all these fields: it sent them before, or `conflict` is Overwrite (docs/internals/propagation.md 7, Drift).
+ */
+function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): boolean {
+  const { sent = '' } = task.entry;
+  return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => hasPath(sent, path));
+}
+
+function tellForced({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): void {
+  const { kind, namespace, name } = task.object.key;
+  const { owner, generation, share } = work;
+  const propagation = `${owner.namespace}/${owner.name}`;
+  work.log.info(
+    { cluster: share.cluster, kind, namespace, name, propagation, generation, conflicts },
+    'overwrote fields of other managers by force',
+  );
+}

@@ -1,0 +1,193 @@
+import type { Fault } from '../../../core/faults.ts';
+import { withoutValues } from '../../../core/loggable-error.ts';
+import type { ClusterName } from '../../../core/names.ts';
+import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
+import { copyFault, reasonOf } from '../../plan/copies/copy-reason.ts';
+import { hubFault } from '../../hub/hub.ts';
+import { newShare } from '../../hub/share-document.ts';
+import type { ObjectClient } from '../../../changes/object-client.ts';
+import { textOfKey } from '../../../manifests/object-key.ts';
+import type { Propagation } from '../../model/propagation.ts';
+import { resumedAtMsOf } from '../../rollout/resumption.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
+import { type Act, faultsIn } from './cluster-work.ts';
+import type { Pass } from '../state/ports.ts';
+import { clusterRunOf, forgetFailures } from '../state/run.ts';
+import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
+
+/** What is to be done in one cluster, for one Propagation. */
+export interface ClusterJob {
+  readonly cluster: ClusterName;
+  readonly propagation: Propagation;
+  readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion' | 'runAs' | 'requester'>;
+  /** Only what still is as it was rendered is written. */
+  readonly isPinned: boolean;
+  /** Beside which what is taken over is kept. Absent: nothing is taken over. */
+  readonly revision?: number;
+  /** The generation that is written to the copies. Default: that of the Propagation. */
+  readonly generation?: number;
+  /** Of a generation that goes back to an older revision. */
+  readonly goingBack?: GoingBack | undefined;
+  /** The versions at which copies that look changed are asked about, by `textOfKey`. */
+  readonly asked?: ReadonlyMap<string, string>;
+  readonly act: Act;
+  /** Told once all was done without a fault. */
+  readonly onDone?: () => void;
+}
+
+/**
+ * Begins it, beside whatever is done in other clusters, and has the Propagation looked at again when it has ended. What came of it stands in the run and in
+ * the inventory. Never two at once in one cluster: `isBusy` says so. Throws nothing; a bug is logged, and an end of the term or of what it was begun for is not.
+ */
+export function beginJob(pass: Pass, job: ClusterJob): void {
+  const { run, ports, term, again } = pass;
+  const known = clusterRunOf(run, job.cluster);
+  const signal = AbortSignal.any([run.work.signal, term.signal]);
+  known.isBusy = true;
+  known.isHurried = false;
+  void doJob(pass, job, signal)
+    .catch((error: unknown) => {
+      if (isAbortOf(error, signal)) return;
+      ports.log.error({ propagation: run.key, cluster: job.cluster, error: withoutValues(error) }, 'bug: work in a cluster has thrown');
+      tryLater(pass, job.cluster, 'never');
+    })
+    .finally(() => {
+      known.isBusy = false;
+      again();
+    });
+}
+
+async function doJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<void> {
+  const { run, ports, term } = pass;
+  const { signal: given } = run.work;
+  const begunBefore = run.begun.get(job.cluster);
+  const outcomes = await job.act(
+    workOf(pass, job, () => term.isLeading() && !given.aborted),
+    signal,
+  );
+  // What was begun for another plan is over: the inventory is read from the hub again.
+  if (given.aborted) return;
+  clusterRunOf(run, job.cluster).wroteAtMs = ports.clock.now();
+  settle(pass, job, outcomes);
+  // The result belongs to the previous generation. The generation that was begun meanwhile has not failed.
+  if (run.begun.get(job.cluster) !== begunBefore) forgetFailures(run, job.cluster);
+}
+
+function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: readonly CopiesOutcome[]): void {
+  const { run } = pass;
+  const known = clusterRunOf(run, cluster);
+  const last = outcomes.at(-1);
+  if (last === undefined) return;
+  for (const copy of outcomes.flatMap(({ copies }) => copies)) {
+    const text = textOfKey(copy.key);
+    known.outcomes.set(text, copy);
+    if (copy.version !== undefined) known.versions.set(text, copy.version);
+    // The copy may have been written in spite of the fault.
+    else if (copy.fault !== undefined) known.versions.delete(text);
+    const version = copy.action === 'Unchanged' ? asked?.get(text) : undefined;
+    if (version !== undefined) known.cleared.set(text, version);
+  }
+  if (last.share.version === undefined) run.shares?.delete(cluster);
+  else run.shares?.set(cluster, last.share);
+  known.fault = last.result === 'failed' ? last.fault : undefined;
+  if (last.result === 'stopped') {
+    forgetInventory(pass, cluster);
+    return;
+  }
+  const faults = faultsIn(last);
+  known.isOutOfReach = faults.some((fault) => reasonOf(fault) === 'Unreachable');
+  if (faults.length > 0) {
+    tryLater(pass, cluster, hopeOf(last));
+    return;
+  }
+  known.failures = 0;
+  if (last.result === 'done') onDone?.();
+}
+
+/**
+ * Somebody else has written the inventory: another process leads, or did when it wrote. The plan was made without knowing that. It may also be a share that
+ * is there and is not found as ours: then it goes on like that, and is told.
+ */
+function forgetInventory(pass: Pass, cluster: ClusterName): void {
+  const { run, ports } = pass;
+  const known = clusterRunOf(run, cluster);
+  run.shares = undefined;
+  run.isPlanOld = true;
+  known.fault = hubFault(
+    ports.hub,
+    'EXPIRED',
+    'the inventory of this cluster on the hub is not as it was read: another wrote it, or it cannot be read',
+  );
+  known.isOutOfReach = false;
+  tryLater(pass, cluster, 'soon');
+}
+
+/**
+ * The time at which a failed write may succeed. `never`: it would fail again in the same way. It is tried again with the longest backoff, because the
+ * cause may be removed without an event for the gateway. A number: it is tried with backoff, and at the latest after that many milliseconds.
+ */
+type Hope = 'soon' | 'never' | number;
+
+/** A right that was granted is noticed within this time: no mirror shows it. */
+const mostUnauthorizedMs = 30_000;
+/** Copies that are to go hold up the deletion of their Propagation. */
+const mostRefusedMs = 60_000;
+
+function hopeOf(outcome: CopiesOutcome): Hope {
+  const faults = faultsIn(outcome);
+  if (faults.every(({ retry }) => retry !== 'NEVER')) return 'soon';
+  if (faults.some(isUnauthorized)) return mostUnauthorizedMs;
+  if (outcome.copies.some(({ state, reason }) => state === 'Deleting' && reason === 'Denied')) return mostRefusedMs;
+  return faults.every(({ retry }) => retry === 'NEVER') ? 'never' : 'soon';
+}
+
+/** True for a refusal by RBAC, not by admission. */
+function isUnauthorized({ code, status }: Fault): boolean {
+  return code === 'FORBIDDEN' && / cannot \w+ resource /.test(status?.message ?? '');
+}
+
+function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: Hope): void {
+  const known = clusterRunOf(run, cluster);
+  known.failures += 1;
+  const failures = known.isHurried ? 1 : hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
+  const afterMs = retryAfterMs(failures, ports.clock.random());
+  known.retryAtMs = ports.clock.monotonic() + (typeof hope === 'number' ? Math.min(hope, afterMs) : afterMs);
+}
+
+function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
+  const { cluster, propagation, spec, revision = propagation.status.revision ?? 0 } = job;
+  const { uid, namespace, name } = propagation.metadata;
+  const { members } = ports.hub;
+  const owner = { uid, namespace, name };
+  return {
+    client: ports.clientOf(cluster, spec) ?? absentClient(cluster),
+    share: run.shares?.get(cluster) ?? newShare(owner, cluster),
+    shares: ports.stores.shares,
+    owner,
+    generation: job.generation ?? propagation.metadata.generation,
+    resumedAtMs: resumedAtMsOf(propagation),
+    revision,
+    keepOld: (values, signal) => ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal),
+    goingBack: job.goingBack,
+    spec,
+    served: (kind) => members.objects.served(cluster, kind),
+    sourceOf: (source) => {
+      const member = members.get(source);
+      return member === undefined ? undefined : ports.clientOf(member.name, spec);
+    },
+    sensitiveKinds: ports.sensitiveKinds,
+    listRulesOf: ports.listRulesOf,
+    pinned: job.isPinned,
+    mayWrite,
+    clock: ports.clock,
+    log: ports.log,
+  };
+}
+
+/** The objects of a cluster that is no member, or is none any more: every call fails with `GONE`. */
+function absentClient(cluster: ClusterName): ObjectClient {
+  const fault = copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet');
+  const failed = () => Promise.resolve({ result: 'failed', fault } as const);
+  const unknown = () => Promise.resolve({ fault });
+  return { cluster, get: failed, apply: failed, replace: failed, patch: failed, delete: failed, serves: unknown, may: unknown };
+}

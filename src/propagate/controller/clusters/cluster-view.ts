@@ -1,0 +1,287 @@
+import type { ClusterName } from '../../../core/names.ts';
+import type { MirroredObject } from '../../../store/member-objects.ts';
+import { compareVersions } from '../../../store/versions.ts';
+import { reasonOf } from '../../plan/copies/copy-reason.ts';
+import { isToReturn } from '../../apply/taking.ts';
+import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
+import type { Members } from '../../../changes/members.ts';
+import { kindOfKey, placeOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
+import { isRemoval } from '../../plan/held-prune.ts';
+import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
+import { isBegunAnew } from '../../rollout/resumption.ts';
+import { wantedHashOf } from '../../rollout/wanted-hash.ts';
+import type { ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import { isKept } from '../../status/copy-state.ts';
+import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
+import { isAtRest, type NeedFacts, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
+import type { DriftWatch } from '../state/drift.ts';
+import type { ClusterRun, CurrentPlan, Run } from '../state/run.ts';
+
+/** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */
+export interface ClusterView {
+  readonly cluster: ClusterName;
+  /** Of the plan. Absent: it wants nothing here any more. */
+  readonly rendered?: RenderedCluster;
+  readonly share?: ClusterShare;
+  readonly facts: ClusterFacts;
+  readonly needs: Needs;
+}
+
+/** What views are made from. */
+export interface ViewScene {
+  readonly members: Members;
+  readonly run: Run;
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+  readonly plan: CurrentPlan;
+  readonly drift: DriftWatch;
+  /** What was written is kept true; else it is only watched. */
+  readonly isKept: boolean;
+  readonly nowMs: number;
+}
+
+/** A mirror is believed about what we wrote once it is known to be true as of so long after that. */
+export const echoMs = 1_000;
+
+/** Every cluster that the plan wants something in, or that holds something: by name. Of a plan that may not be done: those that hold something. */
+export function viewsOf(scene: ViewScene): readonly ClusterView[] {
+  const { run, plan } = scene;
+  if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return standingViews(scene);
+  const wanted = new Map(plan.rendered.clusters.map((rendered) => [rendered.chosen.cluster, rendered]));
+  const away = new Set(plan.rendered.away);
+  const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
+  const names = [...new Set([...wanted.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
+  const standing = new Map(away.size === 0 ? [] : standingViews(scene).map((view) => [view.cluster, view]));
+  return names.map((cluster) => {
+    const rendered = wanted.get(cluster);
+    const waiting = away.has(cluster) ? standing.get(cluster) : undefined;
+    if (waiting !== undefined) return waiting;
+    return viewOf(scene, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
+  });
+}
+
+/** What stands, while nobody knows what is wanted. By name. */
+export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'members'>): readonly ClusterView[] {
+  const { run, propagation, members } = scene;
+  const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
+  return holding(run).map((share) => {
+    const line = lines.get(share.cluster);
+    const { wave = 0, late: isLate = false, replicas } = line ?? {};
+    // What was placed here stays what steady planning goes on from.
+    const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: standingObjects(share) };
+    const facts: ClusterFacts = {
+      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, standing: 'kept', copies: copiesIn(members, share) },
+      ...(line === undefined ? {} : { previous: line }),
+    };
+    return { cluster: share.cluster, share, facts, needs: noNeeds };
+  });
+}
+
+/** What was written last, and is not on its way out. */
+function standingObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
+  return entries.flatMap((entry) => {
+    const { key, uid, appliedHash: desiredHash } = entry;
+    return uid === undefined || desiredHash === undefined || !isKept(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
+  });
+}
+
+/** Shares that hold something, by the name of their cluster. */
+export function holding({ shares }: Pick<Run, 'shares'>): readonly ClusterShare[] {
+  const held = [...(shares?.values() ?? [])].filter(({ entries }) => entries.length > 0);
+  return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
+
+/** What the inventory has in a cluster, and what mirrors say of it. */
+export function copiesIn(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
+  if (share === undefined) return [];
+  return share.entries.map((entry) => ({ entry, mirrored: mirroredOf(members, share.cluster, entry.key) }));
+}
+
+interface Wanted {
+  readonly cluster: ClusterName;
+  readonly rendered: RenderedCluster | undefined;
+  readonly objects: readonly RenderedObject[];
+}
+
+/** What all parts of one view are made from. */
+interface Sight extends Wanted {
+  readonly scene: ViewScene;
+  readonly share: ClusterShare | undefined;
+  readonly line: ClusterLine | undefined;
+  readonly known: ClusterRun | undefined;
+  readonly isSuspended: boolean;
+}
+
+function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
+  const { run, members, spec } = scene;
+  const { cluster, rendered } = wanted;
+  const share = run.shares?.get(cluster);
+  const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
+  const sight: Sight = { ...wanted, scene, share, line: lineIn(scene, wanted), known: run.clusters.get(cluster), isSuspended };
+  const needs = needsIn(sight);
+  const facts: ClusterFacts = {
+    cluster,
+    member: members.get(cluster),
+    ...(rendered === undefined ? {} : { planned: plannedOf(rendered, scene.plan) }),
+    standing: rendered === undefined ? 'leaving' : isBegun(sight, needs) ? 'begun' : 'waiting',
+    copies: [...copiesIn(members, share), ...sourcesIn(sight)],
+    ...troubleOf(sight),
+    ...differenceIn(sight, needs),
+    ...(sight.line === undefined ? {} : { previous: sight.line }),
+  };
+  return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
+}
+
+/** Sources that stand in the cluster count as copies that are as they are wanted. */
+function sourcesIn({ scene: { members }, cluster, rendered, share }: Sight): ClusterFacts['copies'] {
+  const held = new Set(share?.entries.map(({ key }) => textOfKey(key)));
+  return (rendered?.objects ?? []).flatMap(({ key, held: why, desiredHash, liveUid }) => {
+    if (why !== 'Source' || held.has(textOfKey(key))) return [];
+    const entry: InventoryEntry = { key, state: 'Shared', health: 'Unknown', appliedHash: desiredHash };
+    return [{ entry: liveUid === undefined ? entry : { ...entry, uid: liveUid }, mirrored: mirroredOf(members, cluster, key) }];
+  });
+}
+
+function differenceIn({ known }: Sight, needs: Needs): Pick<ClusterFacts, 'differs' | 'failures'> {
+  const differs = needs.amiss.length > 0 ? 'watched' : isAtRest(needs) ? undefined : 'toWrite';
+  return {
+    ...(differs === undefined ? {} : { differs }),
+    ...(known === undefined || known.failures === 0 ? {} : { failures: known.failures }),
+  };
+}
+
+/** Its line in the status, without a mark of something else than is wanted now, or of what was taken back: in one generation, too, that goes through the waves. */
+function lineIn({ propagation, spec }: ViewScene, { cluster, rendered }: Wanted): ClusterLine | undefined {
+  const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
+  const wanted = line?.rollout?.wanted;
+  if (line === undefined || wanted === undefined || rendered === undefined) return line;
+  const isSame = rendered.fault !== undefined || wanted === wantedHashOf(rendered.objects);
+  if (isSame && !isBegunAnew(propagation, spec)) return line;
+  const { rollout: _rollout, generation: _generation, ...rest } = line;
+  return rest;
+}
+
+function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight): Needs {
+  const { plan, spec, isKept } = scene;
+  return needsOf({
+    objects,
+    share,
+    ...mirrorFacts(scene, cluster, known),
+    isKept: isKept && !isSuspended,
+    mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
+    isToReturn: (entry) => isToReturn(entry, { ...plan, spec }),
+    isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
+  });
+}
+
+function mirrorFacts(
+  { members, drift }: Pick<ViewScene, 'members' | 'drift'>,
+  cluster: ClusterName,
+  known: ClusterRun | undefined,
+): Pick<NeedFacts, 'mirrored' | 'isHeard' | 'isDrifted'> {
+  return {
+    mirrored: (key) => mirroredOf(members, cluster, key),
+    isHeard: (seen, key) => isHeard(known, seen, key),
+    isDrifted: (object, entry, seen) =>
+      seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
+  };
+}
+
+/** By the version that the write returned; by the time, 1 s after the write, where that is not known or cannot be compared. */
+function isHeard(known: ClusterRun | undefined, seen: MirroredObject, key: ObjectKey): boolean {
+  if (seen.result === 'unread') return false;
+  if (seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs) return true;
+  const written = known?.versions.get(textOfKey(key));
+  const mirrored = seen.version ?? (seen.result === 'held' ? seen.object.metadata.resourceVersion : undefined);
+  if (written === undefined || mirrored === undefined) return false;
+  return (compareVersions(mirrored, written) ?? -1) >= 0;
+}
+
+/** Which of these copies, written by an older generation, were deleted or changed since. */
+export function lostSince(
+  { run, ...scene }: Pick<ViewScene, 'run' | 'members' | 'drift'>,
+  share: ClusterShare,
+  objects: readonly RenderedObject[],
+): readonly RenderedObject[] {
+  const facts = mirrorFacts(scene, share.cluster, run.clusters.get(share.cluster));
+  return needsOf({ objects, share, ...facts, isKept: true, mayPrune: 'nothing', isConfirmed: false }).correct;
+}
+
+/** It was asked about as it stands, and is as it was written. */
+function isCleared(
+  known: ClusterRun | undefined,
+  { key }: InventoryEntry,
+  { object }: Extract<MirroredObject, { result: 'held' }>,
+): boolean {
+  const version = known?.cleared.get(textOfKey(key));
+  return version !== undefined && version === object.metadata.resourceVersion;
+}
+
+/** Where nothing is to be written, the generation is there already. */
+function isBegun({ scene, cluster, line, rendered, isSuspended }: Sight, needs: Needs): boolean {
+  if (rendered !== undefined && scene.run.begun.get(cluster) === wantedHashOf(rendered.objects)) return true;
+  if (line?.generation === scene.plan.generation && line.rollout !== undefined) return true;
+  return isAtRest(needs) && !(isSuspended && needs.amiss.length > 0) && rendered?.fault === undefined;
+}
+
+function plannedOf({ chosen, wave, share, objects, fault }: RenderedCluster, { late, duringWrite }: CurrentPlan): PlannedFacts {
+  return {
+    wave,
+    ...(late.has(chosen.cluster) ? { isLate: true } : {}),
+    ...(share === undefined ? {} : { replicas: share.to }),
+    objects,
+    ...(fault === undefined && !duringWrite.has(chosen.cluster) ? {} : { isUnknown: true }),
+  };
+}
+
+function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): MirroredObject {
+  return members.objects.read(cluster, kindOfKey(key), placeOfKey(key));
+}
+
+type Trouble = Pick<ClusterFacts, 'trouble'>;
+
+/** The first that holds. */
+function troubleOf(sight: Sight): Trouble {
+  const { scene, rendered, known, isSuspended, line, objects } = sight;
+  const { verdict } = scene.plan;
+  const fault = rendered?.fault ?? known?.fault;
+  if (isSuspended) return { trouble: { reason: 'Suspended', message: 'spec.suspend names this cluster, or all' } };
+  if (fault !== undefined) {
+    const { code, message } = fault;
+    const since = line?.fault?.code === code ? line.fault.since : new Date(scene.nowMs).toISOString();
+    return { trouble: { reason: reasonOf(fault), message, fault: { code, message, since } } };
+  }
+  const ofCopies = troubleOfCopies({ ...sight, generation: scene.plan.generation });
+  if (ofCopies !== undefined) return ofCopies;
+  return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { trouble: { reason: 'PruneHeld', message: verdict.why } } : {};
+}
+
+/** What is wrong with copies is told by these. */
+export interface TroubleSight extends Pick<Sight, 'objects' | 'share' | 'line' | 'known'> {
+  /** Only what came of this generation is told. Absent: whatever is. */
+  readonly generation?: number;
+}
+
+/**
+ * Why the first copy that is not as it is to be is not: what this process came to, in the order of writes; else what the inventory keeps of another's try,
+ * where the line says that this generation was begun there: what an older one could not do is not this one's fault.
+ */
+export function troubleOfCopies({ objects, share, line, known, generation }: TroubleSight): Trouble | undefined {
+  const isOfNow = generation === undefined || line?.generation === generation;
+  const entries = new Map(share?.entries.map((entry) => [textOfKey(entry.key), entry]));
+  const texts = new Set([...objects.map(({ key }) => textOfKey(key)), ...entries.keys()]);
+  for (const text of texts) {
+    const outcome = known?.outcomes.get(text);
+    const fault = entries.get(text)?.fault;
+    const reason = outcome?.reason ?? reasonKept(line, fault);
+    if (outcome === undefined ? fault === undefined || !isOfNow : fault === undefined && outcome.reason === undefined) continue;
+    const message = outcome?.message ?? fault?.message ?? '';
+    return { trouble: { message, ...(reason === undefined ? {} : { reason }), ...(fault === undefined ? {} : { fault }) } };
+  }
+  return undefined;
+}
+
+function reasonKept(line: ClusterLine | undefined, fault: RecordedFault | undefined): CopyReason | undefined {
+  return fault !== undefined && line?.fault?.code === fault.code ? line.reason : undefined;
+}

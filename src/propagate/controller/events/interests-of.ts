@@ -1,0 +1,65 @@
+import { type ClusterName, parseClusterName } from '../../../core/names.ts';
+import type { Members } from '../../../changes/members.ts';
+import { keyOfManifest, kindOfKey, placeOfKey } from '../../../manifests/object-key.ts';
+import type { RejectionReason } from '../../model/placement.ts';
+import { fieldsAskedIn } from '../../plan/placing/sets-in.ts';
+import { nodes } from '../../plan/snapshot/whereabouts.ts';
+import type { ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import { blockersOf } from './blockers.ts';
+import type { Interest } from './interests.ts';
+import type { Run } from '../state/run.ts';
+
+/** What a Propagation wants to hear of. */
+export interface RunInterests {
+  /** Copies, planned ones too. */
+  readonly copies: readonly Interest[];
+  /** What keeps copies from being written. */
+  readonly blockers: readonly Interest[];
+  /** What its template refers to, and what that depends on: a change there makes the plan old. */
+  readonly sources: readonly Interest[];
+  /** The Nodes of the clusters that may be chosen, where something hangs on where clusters run. */
+  readonly nodes: readonly Interest[];
+}
+
+/** Of everything that is planned or held, and of what could not be planned yet for want of mirrors. */
+export function interestsOf({ plan, shares, latest, clusters }: Run, members: Pick<Members, 'all'>): RunInterests {
+  const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;
+  const namespace = latest?.metadata.namespace ?? '';
+  const planned = plan?.rendered.clusters.flatMap(({ chosen: { cluster }, objects, fault }) =>
+    fault === undefined
+      ? objects.map(({ key }) => interestIn(cluster, key))
+      : templateKeys(spec, namespace).map((key) => interestIn(cluster, key)),
+  );
+  const held = [...(shares?.values() ?? [])].flatMap(({ cluster, entries }) => entries.map(({ key }) => interestIn(cluster, key)));
+  const sources = (plan?.rendered.sources ?? []).map(({ cluster, key }) => interestIn(cluster, key));
+  return {
+    copies: [...(planned ?? []), ...held],
+    blockers: [...clusters].flatMap(([cluster, known]) => blockersOf(cluster, known)),
+    sources: [...sourcesOf(spec), ...sources],
+    nodes: nodesOf(spec, plan, members),
+  };
+}
+
+/** Not of those that are out whatever their Nodes say. */
+function nodesOf(spec: PropagationSpec | undefined, plan: Run['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
+  if (spec === undefined || fieldsAskedIn(spec).length === 0) return [];
+  const out = new Set(plan?.rendered.rejected.filter(({ reason }) => outAnyway.includes(reason)).map(({ cluster }) => cluster));
+  return members.all().flatMap(({ name }) => (out.has(name) ? [] : [{ cluster: name, kind: nodes }]));
+}
+
+const outAnyway: readonly RejectionReason[] = ['NOT_NAMED', 'EXCLUDED', 'LABELS'];
+
+function sourcesOf(spec: PropagationSpec | undefined): readonly Interest[] {
+  return (spec?.template ?? []).flatMap((source) => {
+    const cluster = source.type === 'ref' ? parseClusterName(source.cluster) : undefined;
+    return source.type === 'ref' && cluster !== undefined ? [interestIn(cluster, source.key)] : [];
+  });
+}
+
+function templateKeys(spec: PropagationSpec | undefined, namespace: string): readonly ObjectKey[] {
+  return (spec?.template ?? []).map((source) => (source.type === 'ref' ? source.key : { namespace, ...keyOfManifest(source.manifest) }));
+}
+
+function interestIn(cluster: ClusterName, key: ObjectKey): Interest {
+  return { cluster, kind: kindOfKey(key), place: placeOfKey(key) };
+}

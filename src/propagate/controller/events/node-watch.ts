@@ -1,0 +1,51 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { ClusterName } from '../../../core/names.ts';
+import type { Members } from '../../../changes/members.ts';
+import { nodes } from '../../plan/snapshot/whereabouts.ts';
+
+/** Tells which clusters run elsewhere than they did, by what their Nodes say. */
+export interface NodeWatch {
+  /** Something changed about the Nodes of the cluster. */
+  heard(cluster: ClusterName): void;
+}
+
+export interface NodeWatchOptions {
+  readonly members: Pick<Members, 'get' | 'objects'>;
+  readonly clock: Clock;
+  /** Nodes change all the time, and mostly together: what they say is reckoned once in so long. */
+  readonly debounceMs: number;
+  /** Provider, region or zones of the cluster are others, or are known now, or not any more. Also the first time. */
+  readonly onMoved: (cluster: ClusterName) => void;
+}
+
+/** Ends with the signal. */
+export function createNodeWatch({ members, clock, debounceMs, onMoved }: NodeWatchOptions, signal: AbortSignal): NodeWatch {
+  const known = new Map<ClusterName, string>();
+  let waiting = new Set<ClusterName>();
+
+  async function look(): Promise<void> {
+    await clock.sleep(debounceMs, signal);
+    if (signal.aborted) return;
+    const heard = waiting;
+    waiting = new Set();
+    for (const cluster of heard) {
+      const text = textOf(members, cluster);
+      if (known.get(cluster) === text) continue;
+      known.set(cluster, text);
+      onMoved(cluster);
+    }
+  }
+
+  return {
+    heard(cluster) {
+      waiting.add(cluster);
+      if (waiting.size === 1) void look();
+    },
+  };
+}
+
+function textOf({ get, objects }: NodeWatchOptions['members'], cluster: ClusterName): string {
+  const { provider = null, region = null, zones = [] } = get(cluster) ?? {};
+  const count = objects.all(cluster, nodes)?.length;
+  return JSON.stringify([provider, region, zones, count === undefined ? 'unread' : count > 0]);
+}

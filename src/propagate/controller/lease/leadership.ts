@@ -1,0 +1,98 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { Log } from '../../../core/log.ts';
+import type { PropagationStore } from '../../hub/propagation-store.ts';
+import type { Propagation, StatusCondition } from '../../model/propagation.ts';
+
+/** The result of one try to get the Lease: this process leads, another one does, or none does for the reason `why`. */
+export type Leader = { readonly leader: 'self' | 'other' } | { readonly leader: 'nobody'; readonly why: string };
+
+/** Tells whether some gateway keeps Propagations in sync, as far as this process knows. */
+export interface Leadership {
+  /** Seconds since some gateway was known to lead; 0 while one does. */
+  leaderlessSeconds(): number;
+  /** The reason why no gateway has led for longer than 30 s. Undefined if a gateway leads, or has led within the last 30 s. */
+  problem(): string | undefined;
+}
+
+export interface LeadershipOptions {
+  readonly propagations: Pick<PropagationStore, 'all' | 'patchStatus'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Time without a leader that is no problem: a new leader takes over within 15 s, and a restart of the gateway takes a few seconds. */
+const patienceMs = 30_000;
+
+/**
+ * Records whether some gateway leads. After 30 s without a leader it logs an error once, and writes the condition `Led` to every Propagation. The next
+ * leader removes the condition with its first status.
+ */
+export class LeadershipWatch implements Leadership {
+  readonly #options: LeadershipOptions;
+  readonly #signal: AbortSignal;
+  /** Milliseconds of the monotonic clock. */
+  #lastLedMs: number;
+  #lastLedAt: string;
+  #found: Leader = { leader: 'nobody', why: 'this gateway has just started' };
+  #isLogged = false;
+  #isWriting = false;
+
+  constructor(options: LeadershipOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    this.#lastLedMs = options.clock.monotonic();
+    this.#lastLedAt = new Date(options.clock.now()).toISOString();
+  }
+
+  /** Called at each try to get the Lease, every 2 s. */
+  found(leader: Leader): void {
+    const { clock, log } = this.#options;
+    if (this.#found.leader !== 'nobody') {
+      this.#lastLedMs = clock.monotonic();
+      this.#lastLedAt = new Date(clock.now()).toISOString();
+      this.#isLogged = false;
+    }
+    this.#found = leader;
+    if (leader.leader !== 'nobody') return;
+    const problem = this.problem();
+    if (problem === undefined || this.#signal.aborted) return;
+    if (!this.#isLogged) log.error({ since: this.#lastLedAt, reason: leader.why }, 'no gateway leads: Propagations are not kept in sync');
+    this.#isLogged = true;
+    if (!this.#isWriting) void this.#writeConditions(problem);
+  }
+
+  leaderlessSeconds(): number {
+    return this.#found.leader === 'nobody' ? (this.#options.clock.monotonic() - this.#lastLedMs) / 1_000 : 0;
+  }
+
+  problem(): string | undefined {
+    if (this.#found.leader !== 'nobody' || this.leaderlessSeconds() * 1_000 <= patienceMs) return undefined;
+    return `no gateway has led since ${this.#lastLedAt}: ${this.#found.why}`;
+  }
+
+  /** Writes the condition to one Propagation after the other, until the hub refuses a write. The next call of `found` tries again. */
+  async #writeConditions(message: string): Promise<void> {
+    const { propagations } = this.#options;
+    this.#isWriting = true;
+    try {
+      for (const propagation of propagations.all() ?? []) {
+        if (this.#found.leader !== 'nobody' || this.#signal.aborted) return;
+        const { status } = propagation;
+        if (status.conditions?.some(({ type }) => type === 'Led') === true) continue;
+        const conditions = [...(status.conditions ?? []), this.#condition(propagation, message)];
+        const written = await propagations.patchStatus(propagation, { ...status, conditions }, this.#signal);
+        if (written.result === 'failed') return;
+      }
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  #condition({ metadata }: Propagation, message: string): StatusCondition {
+    return {
+      ...{ type: 'Led', status: 'False', reason: 'NoLeader', message },
+      lastTransitionTime: this.#lastLedAt,
+      observedGeneration: metadata.generation,
+    };
+  }
+}

@@ -1,0 +1,218 @@
+import type { CoordinationV1Api, V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
+import type { TypedAnswer } from '../../../cluster/typed-api.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Fault } from '../../../core/faults.ts';
+import type { Log } from '../../../core/log.ts';
+import { describeFault } from '../../plan/copies/copy-reason.ts';
+import { callHub, type HubConnection, hubFault } from '../../hub/hub.ts';
+import { fieldManager } from '../../../changes/object-client.ts';
+import type { Leader } from './leadership.ts';
+import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
+
+/** Who finds a Lease unchanged for so long may take it. */
+const leaseMs = 15_000;
+/** Who has not renewed it for so long leads no more: 5 s before anybody else may. */
+const deadlineMs = 10_000;
+const retryMs = 2_000;
+/** As client-go's: when a call is given up, there is time for another before the term is over. */
+const callMs = deadlineMs / 2;
+
+/** The time in which one process leads. */
+export interface Term {
+  /** Aborts as soon as the term is over, for whatever reason: before anything else is done. */
+  readonly signal: AbortSignal;
+  /** The monotonic deadline of the last renewal has not passed. Asked before each write: a process that stood still learns it here. */
+  isLeading(): boolean;
+}
+
+export interface LeaseOptions {
+  readonly hub: HubConnection;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique per process: two of the same name would both lead. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called at each try. */
+  readonly onTry?: ((found: Leader) => void) | undefined;
+}
+
+/**
+ * Leads whenever the Lease can be had, until the signal aborts, or until the Lease may not stand in its namespace any more (deleted, or the rights are gone): by client-go's algorithm (tools/leaderelection), 15 s, 10 s and 2 s.
+ *
+ * Times written by others are never compared with ours: a Lease is free once it stood unchanged for 15 s *as seen from here*. A term ends 10 s after
+ * the sending of the last renewal that succeeded, or with the signal; a call without an answer is given up after 5 s, and the next one sent; then `work` is waited for, and only then a Lease that is still ours is given
+ * back, or asked for again. `work` ends soon after its signal aborts, and does not throw.
+ */
+export async function lead(options: LeaseOptions, work: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
+  const { clock, log, identity, name, onTry } = options;
+  const lease = createLease(options);
+  while (!signal.aborted) {
+    const isOurs = await lease.claim(signal);
+    if (!signal.aborted) onTry?.(lease.leader());
+    if (!isOurs) {
+      if (lease.isMisplaced()) return;
+      await clock.sleep(retryMs * (1 + 0.2 * clock.random()), signal);
+      continue;
+    }
+    log.info({ lease: name, identity }, 'leads');
+    using over = endOf(signal);
+    const working = work({ signal: over.signal, isLeading: () => !over.signal.aborted && lease.isHeld() });
+    await Promise.all([renewing(lease, clock, over), expiring(lease, clock, over)]);
+    log.info({ lease: name, identity, asked: signal.aborted }, 'leads no more');
+    await working;
+  }
+  // Whoever stops the process has waited for the work; the Lease comes last.
+  await lease.release();
+}
+
+/** Ends the term if the Lease turns out to be somebody else's. A term that is over is never renewed: its work has been told. */
+async function renewing(lease: Lease, clock: Clock, over: Ending): Promise<void> {
+  for (;;) {
+    await clock.sleep(retryMs, over.signal);
+    if (!lease.isHeld()) over.abort();
+    if (over.signal.aborted) return;
+    await lease.claim(over.signal);
+    if (!lease.isHeld()) over.abort();
+  }
+}
+
+/** Ends the term at its deadline, also while a renewal hangs. */
+async function expiring(lease: Lease, clock: Clock, over: Ending): Promise<void> {
+  while (!over.signal.aborted && lease.isHeld()) await clock.sleep(lease.heldUntilMs() - clock.monotonic(), over.signal);
+  over.abort();
+}
+
+interface Lease {
+  /** Takes it if it is free, renews it if it is ours. True if it is ours now. Nothing is thrown. */
+  claim(signal: AbortSignal): Promise<boolean>;
+  /** The deadline has not passed, and nobody else was seen to hold it. */
+  isHeld(): boolean;
+  heldUntilMs(): number;
+  /** As found by the last claim. */
+  leader(): Leader;
+  /** True if the last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
+  isMisplaced(): boolean;
+  /** Gives it back, if it is ours: the next one need not wait 15 s. */
+  release(): Promise<void>;
+}
+
+function createLease({ hub, namespace, name, identity, clock, log }: LeaseOptions): Lease {
+  /** As last seen, and when that was: by our clock. */
+  let seen: { readonly lease: V1Lease; readonly record: string; readonly atMs: number } | undefined;
+  let heldUntilMs = Number.NEGATIVE_INFINITY;
+  const isHeld = () => clock.monotonic() < heldUntilMs;
+  /** The fault of the last call. Undefined if it succeeded. */
+  let fault: Fault | undefined;
+
+  /** One request about the Lease. It does not wait for the writes of copies. It ends after 5 s with `TIMED_OUT`, and leaves no timer behind. */
+  async function call(ask: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    using over = endOf(signal);
+    const timing = clock.sleep(callMs, over.signal).then(over.abort);
+    const answer = await callHub(hub, ({ CoordinationV1Api }, transport) => ask(new CoordinationV1Api(transport)), over.signal);
+    const isLate = over.signal.aborted && !signal.aborted;
+    over.abort();
+    await timing;
+    if (answer.result === 'answered' || !isLate) return answer;
+    return { result: 'failed', fault: hubFault(hub, 'TIMED_OUT', `expected an answer within ${callMs / 1_000} s, got none`) };
+  }
+
+  function see(lease: V1Lease): void {
+    const record = textOfRecord(lease);
+    const atMs = seen?.record === record ? seen.atMs : clock.monotonic();
+    seen = { lease, record, atMs };
+    fault = undefined;
+  }
+
+  function isFree(): boolean {
+    const holder = holderOf(seen?.lease);
+    return holder === '' || holder === identity || clock.monotonic() >= (seen?.atMs ?? 0) + leaseMs;
+  }
+
+  async function read(signal: AbortSignal): Promise<'absent' | 'seen' | 'unknown'> {
+    const answer = await call((leases) => leases.readNamespacedLease({ namespace, name }), signal);
+    if (answer.result === 'answered') see(answer.value);
+    else if (isAbsent(answer.fault)) seen = undefined;
+    else tell(answer, signal);
+    return answer.result === 'answered' ? 'seen' : isAbsent(answer.fault) ? 'absent' : 'unknown';
+  }
+
+  async function write(signal: AbortSignal): Promise<boolean> {
+    const sentMs = clock.monotonic();
+    const spec = claimedSpec(seen?.lease, { identity, nowMs: clock.now(), leaseMs });
+    const answer = seen === undefined ? await create(spec, signal) : await replace(seen.lease, spec, signal);
+    if (answer.result !== 'answered' || signal.aborted) {
+      tell(answer, signal);
+      return false;
+    }
+    see(answer.value);
+    // Counted from the sending: the server may have written it at once, and others count from there.
+    heldUntilMs = sentMs + deadlineMs;
+    return true;
+  }
+
+  function create(spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    const body = { metadata: { name, namespace }, spec };
+    return call((leases) => leases.createNamespacedLease({ namespace, body, fieldManager }), signal);
+  }
+
+  function replace(lease: V1Lease, spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    return call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
+  }
+
+  /** Who ended the call itself is told nothing: an end of the term is no failure. */
+  function tell(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
+    if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
+    const { code, message: reason } = answer.fault;
+    // Every 2 s the same.
+    if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'the lease cannot be had');
+    fault = answer.fault;
+  }
+
+  return {
+    async claim(signal) {
+      // Ours as far as we know: no need to read it first. If it is not, its version has moved on and the server says so.
+      if (isHeld() && seen !== undefined && (await write(signal))) return true;
+      if (signal.aborted) return false;
+      const found = await read(signal);
+      if (found === 'unknown' || signal.aborted) return false;
+      if (found === 'seen' && holderOf(seen?.lease) !== identity) heldUntilMs = Number.NEGATIVE_INFINITY;
+      if (found === 'seen' && !isFree()) return false;
+      return write(signal);
+    },
+    isHeld,
+    heldUntilMs: () => heldUntilMs,
+    leader() {
+      if (isHeld()) return { leader: 'self' };
+      if (fault !== undefined) return { leader: 'nobody', why: describeFault(fault) };
+      return isFree() ? { leader: 'nobody', why: 'the Lease is free' } : { leader: 'other' };
+    },
+    isMisplaced: () => fault?.code === 'NOT_FOUND' || fault?.code === 'FORBIDDEN',
+    async release() {
+      if (!isHeld() || seen === undefined) return;
+      heldUntilMs = Number.NEGATIVE_INFINITY;
+      const { signal } = new AbortController();
+      tell(await replace(seen.lease, releasedSpec(seen.lease, clock.now()), signal), signal);
+    },
+  };
+}
+
+/** True if there is no such Lease. A write to a Namespace that does not exist is answered with 404 as well: the Status then names the Namespace. */
+function isAbsent({ code, status }: Fault): boolean {
+  return code === 'NOT_FOUND' && status?.message.startsWith('namespaces "') !== true;
+}
+
+/** What ends with a signal at the latest. */
+interface Ending extends Disposable {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+/** A controller that ends with the signal at the latest, and leaves no listener on it. */
+function endOf(signal: AbortSignal): Ending {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return { signal: controller.signal, abort, [Symbol.dispose]: () => signal.removeEventListener('abort', abort) };
+}

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName, ResourceVersion } from '../../core/names.ts';
+import type { entry } from './inventory-definition.ts';
+
+/**
+ * One entry of the inventory: the proof that an object belongs to a Propagation (docs/internals/propagation.md 5.3). The fields are
+ * described in `spec/inventory.ts`.
+ */
+export type InventoryEntry = z.output<typeof entry>;
+
+export type InventoryState = InventoryEntry['state'];
+
+/** The result of the last write to an object: `Action` of the schema, in CamelCase. */
+export type WrittenAction = NonNullable<InventoryEntry['action']>;
+
+export type Health = InventoryEntry['health'];
+
+/** An object that existed before the first write to it (docs/internals/propagation.md 5.2). */
+export type TakenOver = NonNullable<InventoryEntry['takenOver']>;
+
+/** A fault as the hub stores it. Its message contains no values of manifests. */
+export type RecordedFault = NonNullable<InventoryEntry['fault']>;
+
+/** True if the copy is being deleted, or will be deleted as soon as its cluster answers. */
+export function isOnItsWay({ state }: Pick<InventoryEntry, 'state'>): boolean {
+  return state === 'Deleting' || state === 'PendingDeletion';
+}
+
+/** The inventory of one Propagation in one cluster: a `ClusterShare` on the hub, with at most 200 entries. */
+export interface ClusterShare {
+  /**
+   * `metadata.name` of the resource, from `shareNameOf` the Propagation and the cluster. `newShare` creates a share that the hub does not
+   * have yet.
+   */
+  readonly name: string;
+  readonly namespace: string;
+  /** The uid of the Propagation. `ownerName` is its name. */
+  readonly owner: string;
+  readonly ownerName: string;
+  readonly cluster: ClusterName;
+  /** The resourceVersion that was read. Every save is guarded by it. Absent: the hub does not have the share yet. */
+  readonly version?: ResourceVersion;
+  readonly uid?: string;
+  readonly entries: readonly InventoryEntry[];
+}
+
+/** The result of a save. `conflict`: another process saved the share. Stop and read it again. */
+export type ShareSaved =
+  | { readonly result: 'saved'; readonly share: ClusterShare }
+  | { readonly result: 'conflict' }
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/** Loads and saves inventories on the hub. */
+export interface ShareStore {
+  /** Loads all shares of a Propagation live from the hub. The mirror is not used, because writes must not be decided by outdated data. */
+  load(
+    owner: { readonly namespace: string; readonly uid: string },
+    signal: AbortSignal,
+  ): Promise<readonly ClusterShare[] | { readonly fault: Fault }>;
+  /** Creates the share, or replaces it under the version that was read. Another version gives `conflict`. */
+  save(share: ClusterShare, signal: AbortSignal): Promise<ShareSaved>;
+  /** Deletes the share under its uid and version. A share that is gone already counts as removed. */
+  remove(
+    share: ClusterShare,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: 'removed' | 'conflict' } | { readonly result: 'failed'; readonly fault: Fault }>;
+}

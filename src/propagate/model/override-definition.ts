@@ -1,0 +1,162 @@
+import type { z } from 'zod';
+import { checked, list, structure } from '../../core/json/documents.ts';
+import { maxPatchOperations } from '../../manifests/json-patch.ts';
+import { clusterSet, labelSelector } from './cluster-set-definition.ts';
+import { annotations, anyJson, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from '../../core/json/field-definitions.ts';
+
+const maxItems = 100;
+
+const operator = choice('OverrideOperator', 'The operation of an override.', {
+  Add: 'Sets a value or appends to it.',
+  Replace: 'Changes a value that exists.',
+  Remove: 'Removes a value.',
+});
+
+const objects = structure({
+  apiVersion: anyText.exactOptional().describe('Only objects of this API version, such as `apps/v1`.'),
+  kind: anyText.exactOptional().describe('Only objects of this kind, such as `Deployment`.'),
+  namespace: anyText.exactOptional().describe('Only objects of this namespace.'),
+  name: anyText.exactOptional().describe('Only the object of this name.'),
+  labels: labelSelector
+    .exactOptional()
+    .describe('Only objects that match this label selector. In GraphQL it is a text as for `kubectl get -l`, without `<` and `>`.'),
+})
+  .register(inGraph, { name: 'ObjectMatchInput' })
+  .describe('A selection of objects of the template. It contains the objects that meet every condition.');
+
+const image = checked(
+  structure({
+    component: choice('ImageComponent', 'A part of an image reference.', {
+      registry: 'The part before the first slash, if it is a host.',
+      repository: 'The path of the image.',
+      tag: 'The part after the colon. If the image has a digest: the digest.',
+      digest: 'The part after the at sign.',
+    }).describe('The part of the image reference to change.'),
+    operator: operator.describe('The operation on the part. Add appends the value to it.'),
+    value: anyText.exactOptional().describe('The value for the part. Not needed with Remove.'),
+    scope: choice('ContainerScope', 'A group of containers of a Pod.', {
+      All: 'Every container, including init containers.',
+      Main: 'Every container except init containers.',
+      Init: 'Only init containers.',
+    })
+      .default('All')
+      .describe('The group of containers to change.'),
+    containers: list(anyText, { max: maxItems })
+      .exactOptional()
+      .describe('Only the containers with these names. Default: all containers of `scope`.'),
+    path: pointer.exactOptional().describe('A JSON pointer to an image reference in an object of any kind. Excludes `containers`.'),
+  })
+    .register(inGraph, { name: 'ImageOverrideInput' })
+    .meta({
+      description: 'Changes a part of image references.',
+      ...rules(
+        [`self.operator == 'Remove' || (has(self.value) && self.value != '')`, 'expected a value with Add and Replace'],
+        ['!has(self.containers) || !has(self.path)', 'expected either containers or a path'],
+      ),
+    }),
+  ({ operator: how, value, containers, path }, tell) => {
+    if (how !== 'Remove' && (value ?? '') === '') tell(`is required with ${how}`, 'value');
+    if (containers !== undefined && path !== undefined) tell('expected either containers or a path', 'path');
+  },
+);
+
+const command = structure({
+  container: anyText.describe('The name of the container.'),
+  operator: operator.describe('Add appends elements, Remove removes equal elements, Replace sets the whole list.'),
+  values: list(anyText, { max: 1_000 }).describe('The elements to add, remove or set.'),
+})
+  .register(inGraph, { name: 'CommandOverrideInput' })
+  .describe('Changes the command or the arguments of a container.');
+
+const env = checked(
+  structure({
+    container: anyText.exactOptional().describe('The name of the container. Default: all containers, including init containers.'),
+    operator: operator.describe('The operation on the variable.'),
+    name: anyText.describe('The name of the variable.'),
+    value: anyText.exactOptional().describe('The value of the variable. Excludes `valueFrom`.'),
+    valueFrom: anyObject
+      .exactOptional()
+      .describe('The source of the value, as in a container: a field, a ConfigMap or a Secret. Excludes `value`.'),
+  })
+    .register(inGraph, { name: 'EnvOverrideInput' })
+    .meta({
+      description: 'Changes an environment variable.',
+      ...rules(['!has(self.value) || !has(self.valueFrom)', 'expected either a value or valueFrom']),
+    }),
+  ({ name, value, valueFrom }, tell) => {
+    if (name === '' || name.includes('=')) tell('expected the name of a variable, without =', 'name');
+    if (value !== undefined && valueFrom !== undefined) tell('expected either a value or valueFrom', 'valueFrom');
+  },
+);
+
+function mapOverride(values: typeof labels) {
+  return structure({
+    operator: operator.describe('Add sets values. Replace and Remove change only keys that exist.'),
+    values: values.describe('The keys and values. With Remove, only the keys count.'),
+  })
+    .register(inGraph, { name: 'MapOverrideInput' })
+    .describe('Changes labels or annotations of an object.');
+}
+
+const operation = checked(
+  structure({
+    op: choice('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
+      add: 'Adds a value, or inserts it in a list.',
+      remove: 'Removes a value, which must exist.',
+      replace: 'Replaces a value, which must exist.',
+      move: 'Moves a value, which must exist.',
+      copy: 'Copies a value, which must exist.',
+      test: 'Refuses the whole patch unless the value at the path is equal.',
+    })
+      .describe('The type of the operation.')
+      .register(inGraph, { isSpelledSame: true }),
+    path: pointer.describe('A JSON pointer (RFC 6901), such as `/spec/replicas`.'),
+    from: pointer.exactOptional().describe('A JSON pointer to the source. Only with move and copy.'),
+    value: anyJson.exactOptional().describe('The value for add, replace and test. Default: null.'),
+  })
+    .register(inGraph, { name: 'JsonPatchInput' })
+    .describe('One operation of a JSON patch (RFC 6902).'),
+  ({ op, from }, tell) => {
+    const needsFrom = op === 'move' || op === 'copy';
+    if (needsFrom !== (from !== undefined)) tell(needsFrom ? `is required with ${op}` : `expected none with ${op}`, 'from');
+  },
+);
+
+/** A JSON patch (RFC 6902). The checks are those that do not need the document that it patches. */
+export const operations = list(operation, { max: maxPatchOperations });
+
+const fieldOverride = structure({
+  path: pointer.describe('A JSON pointer to the string that contains the document.'),
+  format: choice('DocumentFormat', 'The format of a document in a string.', {
+    json: 'A JSON document.',
+    yaml: 'A YAML document.',
+  }).describe('The format of the document in the string.'),
+  patch: operations.describe('The operations of a JSON patch (RFC 6902) on the document.'),
+})
+  .register(inGraph, { name: 'FieldOverrideInput' })
+  .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
+
+/** One entry of `overrides`. Its parts take effect in the order in which they are declared here (docs/internals/propagation.md 3.5). */
+export const override = structure({
+  name: partName.exactOptional().describe('The name of the entry, which plans show.'),
+  set: clusterSet.default({}).describe('The clusters that the entry is for. Default: all clusters.'),
+  objects: objects.default({}).describe('The objects that the entry is for. Default: all objects of the template.'),
+  image: list(image, { max: maxItems }).default([]).describe('Changes of image references.'),
+  command: list(command, { max: maxItems }).default([]).describe('Changes of the commands of containers.'),
+  args: list(command, { max: maxItems }).default([]).describe('Changes of the arguments of containers.'),
+  env: list(env, { max: maxItems }).default([]).describe('Changes of environment variables.'),
+  labels: list(mapOverride(labels), { max: maxItems }).default([]).describe('Changes of the labels of objects.'),
+  annotations: list(mapOverride(annotations), { max: maxItems }).default([]).describe('Changes of the annotations of objects.'),
+  fields: list(fieldOverride, { max: maxItems }).default([]).describe('Changes of documents in strings, such as configuration files.'),
+  jsonPatch: operations.default([]).describe('The operations of a JSON patch (RFC 6902) on the object, applied as one patch.'),
+  merge: anyObject.exactOptional().describe('A merge patch (RFC 7396) on the object. Lists whose items have a key are merged by that key.'),
+})
+  .register(inGraph, { name: 'OverrideInput' })
+  .describe(
+    'Differences for some clusters. They take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
+  );
+
+/** The number of patch operations of an entry, including those in `fields`. */
+export function operationsIn({ fields, jsonPatch }: z.output<typeof override>): number {
+  return jsonPatch.length + fields.reduce((sum, { patch }) => sum + patch.length, 0);
+}

@@ -1,0 +1,225 @@
+import type { z } from 'zod';
+import { checked, list, structure, type Tell } from '../../core/json/documents.ts';
+import { isLabelKey } from '../../core/selectors.ts';
+import { checkUnique, clusterSet, isNarrow, setFields } from './cluster-set-definition.ts';
+import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rules, time } from '../../core/json/field-definitions.ts';
+
+const toleration = checked(
+  structure({
+    key: anyText
+      .exactOptional()
+      .describe('The key of the taint. Without a key, the operator must be Exists, and every taint is tolerated.'),
+    operator: choice('TolerationOperator', 'How a toleration is compared with a taint.', {
+      Equal: 'The key and the value must be equal.',
+      Exists: 'The key must be equal. Without a key, every taint matches.',
+    })
+      .default('Equal')
+      .describe('How the toleration is compared with the taint.'),
+    value: anyText.exactOptional().describe('The value of the taint. Only with Equal.'),
+    effect: choice('TaintEffect', 'The effect of a taint.', {
+      NoSchedule: 'The cluster gets no new copies.',
+      PreferNoSchedule: 'Other clusters are preferred.',
+      NoExecute: 'The cluster gets no new copies, and existing copies are removed.',
+    })
+      .exactOptional()
+      .describe('The effect of the taint. Default: every effect.'),
+    tolerationSeconds: integer(-(2 ** 53) + 1, 2 ** 53 - 1)
+      .register(inGraph, { scalar: 'Int64' })
+      .exactOptional()
+      .describe('The number of seconds for which a NoExecute taint is tolerated. Default: no limit.'),
+  })
+    .register(inGraph, { name: 'TolerationInput' })
+    .meta({
+      description: 'A taint of clusters that is tolerated, as a toleration of a Pod tolerates a taint of Nodes.',
+      ...rules(
+        [
+          `(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')`,
+          'expected operator Exists without a key',
+        ],
+        [`!has(self.value) || self.value == '' || !has(self.operator) || self.operator != 'Exists'`, 'expected no value with Exists'],
+        [
+          `!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')`,
+          'expected tolerationSeconds with NoExecute only',
+        ],
+      ),
+    }),
+  ({ key = '', operator, value = '', effect, tolerationSeconds }, tell) => {
+    if (key !== '' && !isLabelKey(key)) tell('expected the key of a taint, such as example.com/dedicated', 'key');
+    if (key === '' && operator !== 'Exists') tell('expected Exists without a key', 'operator');
+    if (value !== '' && operator === 'Exists') tell('expected no value with Exists', 'value');
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') tell('expected it with NoExecute only', 'tolerationSeconds');
+  },
+);
+
+const overflow = structure({
+  name: partName.describe('The name of the overflow. No group and no other overflow of this group may have it.'),
+  set: clusterSet.describe('The clusters of the overflow.'),
+})
+  .register(inGraph, { name: 'OverflowInput' })
+  .describe('Additional clusters for replicas that have no room in the sets before.');
+
+const group = checked(
+  structure({
+    name: partName.describe('The name of the group. No other group may have it.'),
+    set: clusterSet.describe('The clusters of the group.'),
+    overflow: list(overflow, { max: 20 })
+      .default([])
+      .describe(
+        'Additional sets of clusters, in order, for replicas that have no room in `set`. Only with replicas in mode Divided and ' +
+          'strategy Available or Aggregated.',
+      ),
+  })
+    .register(inGraph, { name: 'AffinityGroupInput' })
+    .describe('One of several sets of clusters that are tried in order.'),
+  ({ name, set, overflow: tiers }, tell) => {
+    checkUnique([name, ...tiers.map((tier) => tier.name)], tell, 'overflow', (index) => index - 1, 'name');
+    if (tiers.length > 0 && !isNarrow(set)) tell('expected a set that is not empty above an overflow', 'overflow');
+  },
+);
+
+const spread = checked(
+  structure({
+    by: choice('SpreadBy', 'The property of clusters over which copies are spread.', {
+      cluster: 'The cluster itself.',
+      region: 'The region of the cluster.',
+      zone: 'The zone of the cluster. If it has several, the first by name.',
+      provider: 'The provider of the cluster.',
+      label: 'The value of one label of the cluster.',
+    })
+      .default('cluster')
+      .describe('The property over which the copies are spread. In addition to cluster, only one other property is possible.'),
+    label: labelKey.meta({ minLength: 1 }).exactOptional().describe('The key of the label. Only if `by` is label.'),
+    min: count.default(1).describe('The minimum number of different values, such as regions, that get copies.'),
+    max: count.exactOptional().describe('The maximum number of different values that get copies. Default: no limit.'),
+  })
+    .register(inGraph, { name: 'SpreadInput' })
+    .meta({
+      description: 'The number of clusters, regions, zones, providers or label values over which the copies are spread.',
+      ...rules(
+        [`has(self.label) == (has(self.by) && self.by == 'label')`, 'expected a label by label, and only there'],
+        ['!has(self.max) || self.max >= (has(self.min) ? self.min : 1)', 'expected max to be at least min'],
+      ),
+    }),
+  ({ by, label, min, max }, tell) => {
+    if (by === 'label' && label === undefined) tell('is required by label', 'label');
+    if (by !== 'label' && label !== undefined) tell('expected it by label only', 'label');
+    checkBounds({ min, max }, tell);
+  },
+);
+
+function checkBounds({ min, max }: { readonly min: number; readonly max?: number | undefined }, tell: Tell): void {
+  if (max !== undefined && max < min) tell(`expected at least min, which is ${min}, got ${max}`, 'max');
+}
+
+/** The `placement` of a spec: which clusters get copies. */
+export const placement = checked(
+  structure({
+    ...setFields,
+    tolerations: list(toleration, { max: 50 }).default([]).describe('The taints of clusters that are tolerated.'),
+    affinityGroups: list(group, { max: 20 })
+      .meta(rules(['self.all(g, self.exists_one(o, o.name == g.name))', 'expected groups of different names']))
+      .default([])
+      .describe(
+        'Several sets of clusters, tried in order. The first set that fits is used. Excludes clusters, selector, fields and exclude.',
+      ),
+    spread: list(spread, { max: 5 })
+      .meta(
+        rules(
+          [
+            `self.all(s, self.exists_one(o, (has(o.by) ? o.by : 'cluster') == (has(s.by) ? s.by : 'cluster')))`,
+            'expected each of by only once',
+          ],
+          [`self.filter(s, has(s.by) && s.by != 'cluster').size() <= 1`, 'expected one grouping beside cluster'],
+        ),
+      )
+      .default([])
+      .describe('The numbers of clusters, regions, zones, providers or label values over which the copies are spread.'),
+  })
+    .register(inGraph, { name: 'PlacementInput' })
+    .meta({
+      description: 'The clusters that get copies: those that meet every condition. `{}` means all clusters.',
+      ...rules([
+        '!has(self.affinityGroups) || size(self.affinityGroups) == 0 || (!has(self.clusters) && !has(self.selector) && ' +
+          '!has(self.fields) && !has(self.exclude))',
+        'expected either affinityGroups, or clusters, selector, fields and exclude',
+      ]),
+    }),
+  ({ affinityGroups, spread: spreads, tolerations: _, ...set }, tell) => {
+    checkUnique(
+      affinityGroups.map(({ name }) => name),
+      tell,
+      'affinityGroups',
+      (index) => index,
+      'name',
+    );
+    const isGiven = Object.values(set).some((part) => part !== undefined);
+    if (affinityGroups.length > 0 && isGiven) tell('expected either groups or clusters, selector, fields and exclude', 'affinityGroups');
+    checkUnique(
+      spreads.map(({ by }) => by),
+      tell,
+      'spread',
+      (index) => index,
+      'by',
+    );
+    const groupings = new Set(spreads.map(({ by }) => by).filter((by) => by !== 'cluster'));
+    if (groupings.size > 1) tell(`expected one grouping beside cluster, got ${[...groupings].join(', ')}`, 'spread');
+  },
+);
+
+const rule = checked(
+  structure({
+    set: clusterSet.default({}).describe('The clusters that the rule is for. Default: all clusters.'),
+    weight: count.default(1).describe('The weight of each cluster. Only with strategy Weighted.'),
+    min: count.default(0).describe('The minimum number of replicas in each cluster.'),
+    max: count.exactOptional().describe('The maximum number of replicas in each cluster. Default: no limit.'),
+  })
+    .register(inGraph, { name: 'ReplicaRuleInput' })
+    .meta({
+      description:
+        'The weight and the bounds of some clusters. If several rules match a cluster, the largest weight, the largest minimum and the ' +
+        'smallest maximum count.',
+      ...rules(['!has(self.max) || self.max >= (has(self.min) ? self.min : 0)', 'expected max to be at least min']),
+    }),
+  checkBounds,
+);
+
+/** The way in which replicas are divided, with mode `Divided`. */
+export const replicaStrategy = choice('ReplicaStrategy', 'How replicas are divided between clusters.', {
+  Weighted: 'Replicas are divided by the weights of the rules.',
+  Available: 'Replicas are divided by the free room of the clusters.',
+  Aggregated: 'Replicas are divided by the free room of the clusters, into as few clusters as possible.',
+});
+
+/** The `replicas` of a spec: how many replicas each cluster gets. */
+export const replicas = checked(
+  structure({
+    mode: choice('ReplicaMode', 'How the number of replicas applies to clusters.', {
+      Duplicated: 'Every cluster gets the whole number.',
+      Divided: 'The number is divided between the clusters.',
+      External: 'An autoscaler decides. Muster never sends the number.',
+    })
+      .default('Duplicated')
+      .describe('How the number of replicas applies to clusters.'),
+    strategy: replicaStrategy.default('Weighted').describe('How replicas are divided between clusters, in mode Divided.'),
+    total: count.exactOptional().describe('The number of replicas. Default: the number in the template.'),
+    rules: list(rule, { max: 500 }).default([]).describe('The weights and bounds of clusters.'),
+    rebalance: flag
+      .default(false)
+      .describe('True: every plan divides all replicas anew. False: only the difference to the previous plan is divided.'),
+    rescheduleAt: time.exactOptional().describe('Divides all replicas anew, once, if this time is later than `status.scheduledAt`.'),
+  })
+    .register(inGraph, { name: 'ReplicasInput' })
+    .meta({
+      description: 'The number of replicas in each cluster.',
+      ...rules([
+        `!has(self.strategy) || self.strategy == 'Weighted' || (has(self.mode) && self.mode == 'Divided')`,
+        'expected this strategy with mode Divided only',
+      ]),
+    }),
+  ({ mode, strategy }, tell) => {
+    if (mode !== 'Divided' && strategy !== 'Weighted') tell(`expected ${strategy} with mode Divided only`, 'strategy');
+  },
+);
+
+/** The value for a spec without `replicas`. */
+export const defaultReplicas: z.output<typeof replicas> = { mode: 'Duplicated', strategy: 'Weighted', rules: [], rebalance: false };

@@ -1,0 +1,175 @@
+import type { Fault } from '../../core/faults.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Note } from './notes.ts';
+import type { ChosenCluster, RejectedCluster, Share } from './placement.ts';
+import type { Manifest, ObjectKey } from './spec.ts';
+
+/** The action of a plan for one object. */
+export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
+
+/**
+ * Why the plan holds an object, which means that it does not change it.
+ *
+ * - `Conflict`: the object exists, is not in the inventory, and `conflict` is Abort. It is reported as a `CONFLICT` fault.
+ * - `CreateOnly`: the object exists, ours or not, and `conflict` is CreateOnly.
+ * - `Suspended`: the cluster or the whole intent is suspended.
+ * - `SourceMissing`: an object of the template needs it, but it no longer exists where it is read from.
+ * - `Source`: the template is read from this object. It counts as placed.
+ * - `Circle`: other Propagations make the source from this object.
+ */
+export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended' | 'SourceMissing' | 'Source' | 'Circle';
+
+/** One object as the pure stages of planning want it in one cluster, compared with the objects in the mirrors. */
+export interface RenderedObject {
+  readonly key: ObjectKey;
+  /**
+   * The action. If a prune must be confirmed first (`RenderedPlan.pruneHeld`), this is still DELETE or RELEASE. The shown plan has HOLD
+   * instead.
+   */
+  readonly action: PlanAction;
+  /** The reason for HOLD. Absent for all other actions. */
+  readonly held?: HoldReason;
+  /**
+   * The manifest to send: only Muster's fields for write mode Apply, the whole object for Replace, the key alone for a deletion.
+   *
+   * It never contains the data of a Secret: see `secretOf`. It has no marks (label, source, generation, intent): the write adds them, so no
+   * hash covers them.
+   */
+  readonly desired: Manifest;
+  /**
+   * Paths that `desired` leaves to other managers, such as the replica count of an autoscaler. The live values stay, even if Muster set
+   * them before; a plain apply would remove those.
+   */
+  readonly leaves?: readonly (readonly string[])[] | undefined;
+  /** The Secret from which the data are read at the moment of the write. Absent for other objects. */
+  readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string } | undefined;
+  /** SHA-256 of the canonical JSON (RFC 8785) of `desired`. For a Secret, the resourceVersion of its source is included. */
+  readonly desiredHash: string;
+  /** The existing object in the mirror. Absent: the mirror has none. */
+  readonly live?: KubernetesObject;
+  /**
+   * The uid of `live`, and the hash of `live` without status, managedFields, resourceVersion and generation. Absent: there is no existing
+   * object.
+   */
+  readonly liveUid?: string;
+  readonly liveHash?: string;
+  /** True if this plan itself creates the namespace or the kind of the object. A dry run is not possible then. */
+  readonly predicted: boolean;
+}
+
+/** The objects for one chosen cluster. */
+export interface RenderedCluster {
+  readonly chosen: ChosenCluster;
+  /** Index in `RenderedPlan.waves`. */
+  readonly wave: number;
+  /** The replicas of the cluster. Absent if the template has no workload. */
+  readonly share?: Share;
+  /**
+   * Names of the overrides that changed an object; `overrides[2]` for an override without a name. `unmatched` has the overrides that
+   * matched the cluster and changed no object.
+   */
+  readonly overrides: readonly string[];
+  readonly unmatched: readonly string[];
+  /**
+   * The objects in write order (docs/internals/propagation.md 5.1). Deletions come last, in reverse write order. Empty if `fault` is set.
+   */
+  readonly objects: readonly RenderedObject[];
+  /** Why no object can be rendered for this cluster: an override fails, or a mirror is unread. */
+  readonly fault?: Fault;
+}
+
+/** The removals in a cluster that is no longer chosen but still holds copies. */
+export interface LeavingCluster {
+  readonly cluster: ClusterName;
+  readonly objects: readonly RenderedObject[];
+}
+
+/** An object in the fleet from which a template or dependency is read. */
+export interface TemplateOrigin {
+  readonly cluster: ClusterName;
+  readonly key: ObjectKey;
+}
+
+/** The result of the pure stages of planning. Equal snapshots give byte-equal plans. */
+export interface RenderedPlan {
+  /** `digestOf` the content and the intent that is replaced. */
+  readonly digest: string;
+  /** SHA-256 over the content that docs/internals/propagation.md 4 lists. The intent that is replaced is not included. */
+  readonly content: string;
+  /** True if no note has the severity ERROR. */
+  readonly ok: boolean;
+  /** The chosen clusters, by name. */
+  readonly clusters: readonly RenderedCluster[];
+  readonly leaving: readonly LeavingCluster[];
+  readonly rejected: readonly RejectedCluster[];
+  readonly affinityGroup?: string;
+  /** The wanted replicas of the workload. Absent if the template has none, or if an autoscaler owns the count. */
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  /**
+   * Names of the waves with at least one cluster, in order. The wave `rest` has the unmatched clusters and is last. Without named waves
+   * there is one wave, `all`.
+   */
+  readonly waves: readonly string[];
+  /** Names of clusters outside the fleet that hold copies and may still match the placement. No copies are removed from them. */
+  readonly away: readonly ClusterName[];
+  /**
+   * True if the replicas were divided without regard to earlier counts: for the first time, after a change of the rules, or because of
+   * `replicas.rescheduleAt`.
+   */
+  readonly fromZero: boolean;
+  /** The objects from which the templates were read. A change of one of them makes the plan outdated. */
+  readonly sources: readonly TemplateOrigin[];
+  /** Why the prune of this plan must be confirmed first (docs/internals/propagation.md 5.4). Absent: no confirmation is needed. */
+  readonly pruneHeld?: string;
+  readonly notes: readonly Note[];
+}
+
+export interface FieldConflict {
+  readonly manager: string;
+  readonly path: string;
+}
+
+/** One object of the shown plan, with the result of the API server's dry run of its write. */
+export interface PlannedObject {
+  readonly key: ObjectKey;
+  readonly action: PlanAction;
+  /** The rendered manifest. Values of Secrets and sensitive kinds are redacted. */
+  readonly manifest: JsonObject;
+  /** A unified diff from the live object to the dry run's result, both pruned. Absent: there is no change, or no dry run was possible. */
+  readonly diff?: string;
+  readonly predicted: boolean;
+  readonly conflicts: readonly FieldConflict[];
+  readonly fault?: Fault;
+}
+
+export interface PlannedCluster {
+  readonly cluster: ClusterName;
+  /** The rendered objects. Absent if the cluster was not chosen; `reason` and `detail` say why. */
+  readonly rendered?: RenderedCluster;
+  readonly reason?: string;
+  readonly detail?: string;
+  readonly objects: readonly PlannedObject[];
+  readonly fault?: Fault;
+}
+
+/** The result of `planPropagation`, with every cluster of the fleet by name. */
+export interface PropagationPlan {
+  readonly digest: string;
+  readonly ok: boolean;
+  /** The time of the last sync of the oldest mirror that was read, in milliseconds of the epoch. */
+  readonly asOfMs: number;
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  readonly waves: readonly string[];
+  readonly clusters: readonly PlannedCluster[];
+  readonly notes: readonly Note[];
+  readonly faults: readonly Fault[];
+}
+
+/** `spec` as data of the custom resource: the result of `printSpec`. */
+export type SpecDocument = JsonObject & { readonly template: readonly Json[] };

@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import type { DocumentProblem } from '../../core/json/documents.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { ResourceVersion } from '../../core/names.ts';
+import type { InventoryEntry } from './inventory.ts';
+import type { status } from './status-definition.ts';
+import type { PropagationSpec } from './spec.ts';
+
+/** The metadata of a Propagation on the hub. */
+export interface PropagationMetadata {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly version: ResourceVersion;
+  readonly generation: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly finalizers: readonly string[];
+  /** RFC 3339. Absent: the Propagation is not being deleted. */
+  readonly deletionTimestamp?: string;
+}
+
+/** One Propagation as read from the hub. */
+export interface Propagation {
+  readonly metadata: PropagationMetadata;
+  /** The unparsed resource. */
+  readonly document: JsonObject;
+  /** The parsed spec, or the problems if it is not valid. Kubernetes lets users write an invalid resource. */
+  readonly spec: PropagationSpec | { readonly problems: readonly SpecProblem[] };
+  readonly status: PropagationStatus;
+}
+
+/** A problem of a spec, with its path below `spec`. The message has the expected and the given value. */
+export type SpecProblem = DocumentProblem;
+
+/**
+ * `status` of a Propagation (docs/internals/propagation.md 2.2). docs/propagation-fields.md describes the fields. A new resource has no
+ * status.
+ */
+export type PropagationStatus = z.output<typeof status>;
+
+export type PropagationPhase = NonNullable<PropagationStatus['phase']>;
+export type RolloutProgress = NonNullable<PropagationStatus['progress']>;
+export type StatusCondition = NonNullable<PropagationStatus['conditions']>[number];
+export type AggregatedStatus = NonNullable<PropagationStatus['aggregate']>[number];
+export type CompletionStatus = NonNullable<PropagationStatus['completion']>;
+
+/** A prune that must be confirmed (docs/internals/propagation.md 5.4). */
+export type HeldPrune = NonNullable<PropagationStatus['prune']>;
+/** A plan that was requested by its digest. */
+export type AskedPlan = NonNullable<PropagationStatus['asked']>;
+
+/** The line of one cluster in the status. The objects of the cluster are in its ClusterShare. */
+export type ClusterLine = NonNullable<PropagationStatus['clusters']>[number];
+export type CopyPhase = ClusterLine['phase'];
+/** Why a cluster is in its phase (docs/internals/propagation.md 2.2). */
+export type CopyReason = NonNullable<ClusterLine['reason']>;
+/** The progress of a rollout in one cluster. It stays while the cluster cannot be reached. `wanted`: see `wantedHashOf`. */
+export type RolloutMark = NonNullable<ClusterLine['rollout']>;
+
+/** The inventory entries of one cluster, shown next to its status line. */
+export interface ClusterObjects {
+  readonly cluster: string;
+  readonly entries: readonly InventoryEntry[];
+}
+
+/**
+ * A revision of a Propagation: the spec of a past generation, kept as a ControllerRevision on the hub (docs/internals/propagation.md 5.5).
+ */
+export interface PropagationRevision {
+  readonly revision: number;
+  readonly createdAt: string;
+  readonly requester?: string;
+  readonly digest: string;
+  readonly document: JsonObject;
+  /** True if the revision was rolled back, by a user or after a breach, and is not in effect any more. */
+  readonly isTakenBack: boolean;
+  /**
+   * True if no inventory had an entry when the revision was first decided: every existing copy comes from this revision or a later one.
+   * Absent: there were entries, or it is not known.
+   */
+  readonly isFromNothing?: true;
+}
+
+/** The labels, annotations and the finalizer that Muster writes. */
+export const marks = {
+  finalizer: 'muster.dev/propagation',
+  /** Label of copies and shares: the uid of the Propagation. A hint, not a proof. */
+  propagation: 'muster.dev/propagation',
+  /** Annotations of copies: `namespace/name` of the Propagation, its generation, the intent. */
+  source: 'muster.dev/source',
+  generation: 'muster.dev/generation',
+  intent: 'muster.dev/intent',
+  /** Annotations of a Propagation. */
+  planDigest: 'muster.dev/plan-digest',
+  paused: 'muster.dev/paused',
+  resumedAt: 'muster.dev/resumed-at',
+  confirmPrune: 'muster.dev/confirm-prune',
+  abandon: 'muster.dev/abandon',
+  rollback: 'muster.dev/rollback',
+  rollbackGeneration: 'muster.dev/rollback-generation',
+  /** Annotation of a ControllerRevision that was rolled back. */
+  takenBack: 'muster.dev/taken-back',
+} as const;
+
+/** The API group and version of Muster's resources. */
+export const musterGroup = 'muster.dev';
+export const musterVersion = 'v1alpha1';

@@ -1,0 +1,116 @@
+import type { Caller } from '../../access/access.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Note } from './notes.ts';
+import type { PropagationPlan } from './plan.ts';
+import type { ClusterObjects, Propagation, PropagationPhase, PropagationRevision } from './propagation.ts';
+
+/** The caller of a mutation or plan, and the signal that aborts it. */
+export interface WriteContext {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One Propagation as GraphQL shows it.
+ *
+ * The status never claims more than the mirrors show. A generation that is not planned yet is `Planning`. A pause or a resumption takes
+ * effect in the view as soon as it is requested.
+ */
+export interface PropagationView {
+  readonly propagation: Propagation;
+  readonly phase: PropagationPhase;
+  /** True if the rollout starts no new work until it is resumed. */
+  readonly isPaused: boolean;
+  /** The inventory entries, by name of the cluster. */
+  readonly objects: readonly ClusterObjects[];
+  readonly faults: readonly Fault[];
+}
+
+/** The result of a mutation. */
+export interface PropagationOutcome {
+  readonly result: 'ACCEPTED' | 'UNCHANGED' | 'PLAN_STALE' | 'REFUSED' | 'NOT_FOUND';
+  readonly propagation?: PropagationView;
+  /** The new plan, for `PLAN_STALE`, and for `REFUSED` if planning got that far. */
+  readonly plan?: PropagationPlan;
+  readonly notes: readonly Note[];
+  readonly faults: readonly Fault[];
+}
+
+/** Identifies a Propagation. */
+export interface PropagationName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface PropagationFilter {
+  readonly namespaces?: readonly string[] | null | undefined;
+  /** A label selector as for kubectl's `-l`. */
+  readonly labels?: string | null | undefined;
+  readonly phases?: readonly PropagationPhase[] | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+export interface PropagationPage {
+  readonly items: readonly PropagationView[];
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor?: string;
+  readonly endCursor?: string;
+}
+
+/** `PropagationInput` of GraphQL. Enum values are spelled as in the schema (`SERVER_SIDE_APPLY`). */
+export interface PropagationInput {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>> | null | undefined;
+  readonly [field: string]: unknown;
+}
+
+/**
+ * The operations on Propagations. All except `plan` need a hub.
+ *
+ * @throws {MusterError} Every method: `BAD_INPUT` for invalid arguments. All except `plan`: `UNAVAILABLE` without a hub, with a hint how to
+ * name one, or if the hub does not answer.
+ */
+export interface Propagations {
+  /** Returns the plan of an input. Writes nothing. */
+  plan(context: WriteContext, input: PropagationInput): Promise<PropagationPlan>;
+  /**
+   * Records the intent on the hub. With a digest, it carries out exactly that plan, or returns `PLAN_STALE` with the new plan and writes
+   * nothing. Resolves when the written intent can be read.
+   */
+  propagate(
+    context: WriteContext,
+    asked: { readonly input: PropagationInput; readonly digest?: string | null | undefined },
+  ): Promise<PropagationOutcome>;
+  /** Returns the Propagation. Undefined if there is none. */
+  get(context: WriteContext, name: PropagationName): Promise<PropagationView | undefined>;
+  /** Lists Propagations by namespace and name. */
+  list(context: WriteContext, filter: PropagationFilter): Promise<PropagationPage>;
+  pause(context: WriteContext, name: PropagationName): Promise<PropagationOutcome>;
+  resume(
+    context: WriteContext,
+    name: PropagationName,
+    options: { readonly confirmPrune: boolean; readonly abandon: readonly string[] },
+  ): Promise<PropagationOutcome>;
+  /** Rolls back to the spec of `revision` as a new generation. Default: the previous revision. */
+  rollback(context: WriteContext, name: PropagationName, revision: number | undefined): Promise<PropagationOutcome>;
+  delete(context: WriteContext, name: PropagationName, deletion: JsonObject | undefined): Promise<PropagationOutcome>;
+  /** Returns revisions, the newest first. */
+  revisions(context: WriteContext, name: PropagationName, first: number): Promise<readonly PropagationRevision[]>;
+  /**
+   * Calls the listener with the current view, and again after each change of the Propagation or its shares, at the end of the event-loop
+   * turn. Ends when the signal aborts. The view is undefined once the Propagation is gone.
+   */
+  follow(
+    context: WriteContext,
+    name: PropagationName,
+    listener: (view: PropagationView | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Returns a `PropagationInput` that gives the spec of this resource. */
+  inputOf(propagation: Propagation): Json;
+}

@@ -1,0 +1,311 @@
+import type { z } from 'zod';
+import { invariant } from '../../core/errors.ts';
+import { checked, list, printDocument, readDocument, structure, type Tell, translated } from '../../core/json/documents.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import type { SpecDocument } from './plan.ts';
+import type { SpecProblem } from './propagation.ts';
+import { maxPatchOperations } from '../../manifests/json-patch.ts';
+import type { PropagationSpec, RolloutSpec, RunAs } from './spec.ts';
+import { checkUnique, clusterSet, maxClusters } from './cluster-set-definition.ts';
+import { operationsIn, override } from './override-definition.ts';
+import { defaultReplicas, placement, replicas } from './placement-definition.ts';
+import { template } from './template-definition.ts';
+import {
+  amount,
+  anyText,
+  choice,
+  clusterText,
+  duration,
+  flag,
+  inGraph,
+  integer,
+  labels,
+  partName,
+  rules,
+  textLists,
+  time,
+} from '../../core/json/field-definitions.ts';
+
+const wave = structure({
+  name: partName.describe('The name of the wave. No other wave may have it.'),
+  set: clusterSet
+    .default({})
+    .register(inGraph, { isRequired: true })
+    .describe('The clusters of the wave. A cluster belongs to the first wave that matches it. Clusters without a wave come last.'),
+})
+  .register(inGraph, { name: 'WaveInput' })
+  .describe('A group of clusters that is changed before the clusters of later waves.');
+
+/** The fields of `rollout` as documents spell them. */
+export const rolloutFields = structure({
+  waves: list(wave, { max: 100 })
+    .meta(rules(['self.all(w, self.exists_one(o, o.name == w.name))', 'expected waves of different names']))
+    .default([])
+    .describe('The waves, in order. Default: one wave of all clusters.'),
+  maxConcurrency: amount(1)
+    .exactOptional()
+    .describe(
+      'The maximum number of clusters of a wave that are changed at the same time: a number, or a percentage that is rounded up. Default: all.',
+    ),
+  maxFailures: amount(0)
+    .default(0)
+    .describe('The number of clusters of a wave that may fail: a number, or a percentage that is rounded up.'),
+  soak: duration.default(0).describe('The time for which copies must be healthy before their cluster counts as done, such as 90s or 10m.'),
+  deadline: duration
+    .exactOptional()
+    .describe('The time after which a cluster that is not done counts as failed, such as 10m. Default: no limit.'),
+  onFailure: choice('OnFailure', 'The reaction to too many failed clusters.', {
+    Pause: 'No further cluster is changed until the rollout is resumed.',
+    Rollback: 'The clusters that were changed get their previous state back.',
+    Continue: 'The rollout continues.',
+  })
+    .default('Pause')
+    .describe('The reaction when more clusters have failed than `maxFailures` allows.'),
+})
+  .register(inGraph, { name: 'RolloutInput' })
+  .describe('The order in which clusters are changed, and when the rollout stops.');
+
+const rollout = checked(
+  translated(rolloutFields, {
+    decode: ({ soak: soakMs, deadline, ...rest }): RolloutSpec => ({
+      ...rest,
+      soakMs,
+      ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+    }),
+    encode: ({ soakMs: soak, deadlineMs, ...rest }) => ({ ...rest, soak, ...(deadlineMs === undefined ? {} : { deadline: deadlineMs }) }),
+  }),
+  ({ waves }, tell) =>
+    checkUnique(
+      waves.map(({ name }) => name),
+      tell,
+      'waves',
+      (index) => index,
+      'name',
+    ),
+);
+
+const cascade = choice('Cascade', 'How to treat the objects that a deleted object owns.', {
+  Background: 'Owned objects are deleted afterwards.',
+  Foreground: 'Owned objects are deleted first.',
+  Orphan: 'Owned objects stay.',
+});
+
+/** What happens to copies that are removed. */
+export const deletion = structure({
+  policy: choice('DeletionPolicy', 'Whether removed copies are deleted or stay in their cluster.', {
+    Delete: 'The copies are deleted.',
+    Orphan: 'The copies stay, without the marks and fields of Muster.',
+  })
+    .default('Delete')
+    .describe('Whether the copies are deleted or stay in their cluster.'),
+  cascade: cascade.default('Background').describe('How to treat the objects that the copies own, as with `kubectl delete --cascade`.'),
+})
+  .register(inGraph, { name: 'DeletionInput' })
+  .describe('How copies are removed.');
+
+/** How many clusters must be complete until Jobs in many clusters count as complete together. */
+export const completionMode = choice('CompletionMode', 'The number of clusters that must be complete: all, any one, or a given count.', {
+  Any: 'One cluster must be complete.',
+  All: 'Every cluster must be complete.',
+  Count: 'The given number of clusters must be complete.',
+});
+
+const completion = checked(
+  structure({
+    mode: completionMode
+      .default('All')
+      .register(inGraph, { isRequired: true })
+      .describe('The number of clusters that must be complete: all, any one, or a given count.'),
+    count: integer(1).exactOptional().describe('The number of clusters that must be complete. Only with mode Count.'),
+  })
+    .register(inGraph, { name: 'CompletionInput' })
+    .meta({
+      description: 'The condition under which Jobs in many clusters count as complete together.',
+      ...rules([`has(self.count) == (has(self.mode) && self.mode == 'Count')`, 'expected a count with Count, and only there']),
+    }),
+  ({ mode, count }, tell) => {
+    if ((mode === 'Count') === (count !== undefined)) return;
+    tell(mode === 'Count' ? 'is required with Count' : `expected none with ${mode}`, 'count');
+  },
+);
+
+const suspend = checked(
+  structure({
+    scheduling: flag.default(false).describe('True: the chosen clusters and their numbers of replicas do not change.'),
+    all: flag.default(false).describe('True: no cluster is written to. Excludes `clusters`.'),
+    clusters: list(clusterText, { max: maxClusters }).default([]).describe('The names of clusters that are not written to.'),
+  })
+    .register(inGraph, { name: 'SuspendInput' })
+    .meta({
+      description: 'Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.',
+      ...rules(['!has(self.all) || !self.all || !has(self.clusters) || size(self.clusters) == 0', 'expected either all or clusters']),
+    }),
+  ({ all, clusters }, tell) => {
+    if (all && clusters.length > 0) tell('expected either all or clusters', 'clusters');
+  },
+);
+
+/** The namespace and the name of an object whose kind is known. */
+export const namespacedName = structure({
+  namespace: partName.describe('The namespace of the object.'),
+  name: partName.describe('The name of the object.'),
+})
+  .register(inGraph, { name: 'NamespacedName' })
+  .describe('The namespace and name of an object. Its kind and cluster follow from the place where it is used.');
+
+const runAs = translated(
+  structure({
+    requester: flag
+      .exactOptional()
+      .describe('True: use the permissions that the requester of this generation had at the time of the request.'),
+    serviceAccount: namespacedName.exactOptional().describe('Use the permissions that this service account has in each cluster.'),
+  })
+    .register(inGraph, { name: 'RunAsInput', isOneOf: true })
+    .meta({
+      description: 'The identity with which copies are written in the clusters.',
+      ...rules(
+        ['has(self.requester) != has(self.serviceAccount)', 'expected either requester or serviceAccount'],
+        ['!has(self.requester) || self.requester', 'expected requester to be true'],
+      ),
+    }),
+  {
+    decode({ requester: asked, serviceAccount: account }, tell): RunAs | undefined {
+      if ((asked === undefined) === (account === undefined)) return tell('expected either requester or serviceAccount');
+      if (asked === false) return tell('expected true', 'requester');
+      return account === undefined ? { type: 'requester' } : { type: 'serviceAccount', ...account };
+    },
+    encode: (as: RunAs) => (as.type === 'requester' ? { requester: true } : { serviceAccount: { namespace: as.namespace, name: as.name } }),
+  },
+);
+
+/** The user who made the request, and the time of the request. */
+export const requester = structure({
+  user: anyText.describe('The name of the user.'),
+  uid: anyText.exactOptional().describe('The uid of the user.'),
+  groups: list(anyText, { max: 1_000 }).default([]).describe('The groups of the user.'),
+  extra: textLists.default({}).describe('Further attributes of the user.'),
+  at: time.describe('The time of the request.'),
+}).describe('The user who made the request.');
+
+const fields = {
+  template: template.describe('The objects to propagate: 1 to 20.'),
+  dependencies: flag
+    .default(false)
+    .describe('True: also propagate the ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that workloads refer to.'),
+  placement: placement.describe('The clusters that get copies. `{}` means all clusters.'),
+  replicas: replicas
+    .default(defaultReplicas)
+    .describe('The number of replicas in each cluster. Default: each cluster gets the number in the template.'),
+  overrides: list(override, { max: 200 }).default([]).describe('Differences for some clusters. The entries take effect in order.'),
+  rollout: rollout
+    .default({ waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' })
+    .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
+  conflict: choice('ConflictMode', 'How to treat an existing object that has the name of a copy but is none.', {
+    Abort: 'The object is not changed. The fault is a conflict.',
+    Adopt: 'The object becomes a copy. A field that another field manager owns is a conflict.',
+    Overwrite: 'The object becomes a copy, including fields that other field managers own.',
+    CreateOnly: 'The object is not changed. Copies are only created and never updated.',
+    ServerSideApply: 'The fields of the template are added to the object. The object stays that of its owner and is never deleted.',
+  })
+    .default('Abort')
+    .describe('How to treat an object that already exists under the name of a copy.'),
+  write: choice('WriteMode', 'How copies are written.', {
+    Apply: 'Copies are written by server-side apply: only the fields of the template and the overrides.',
+    Replace: 'Copies are written as a whole, with the values that the cluster itself has set.',
+  })
+    .default('Apply')
+    .describe('How copies are written.'),
+  deletion: deletion.default({ policy: 'Delete', cascade: 'Background' }).describe('How copies are removed.'),
+  completion: completion
+    .exactOptional()
+    .describe('The condition under which Jobs in many clusters count as complete together. Default: all clusters are complete.'),
+  suspend: suspend
+    .default({ scheduling: false, all: false, clusters: [] })
+    .describe('Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.'),
+  runAs: runAs
+    .default({ type: 'requester' })
+    .describe('The identity with which copies are written in the clusters. Default: the requester.'),
+  requester: requester
+    .exactOptional()
+    .register(inGraph, { isAbsent: true })
+    .describe('The user who made the request. The gateway sets this field, and the admission policy next to this definition protects it.'),
+  strict: flag.default(false).describe('True: warnings of the plan count as errors.'),
+};
+
+/** `spec` of a Propagation (docs/internals/propagation.md 2.1). */
+export const spec = checked(
+  structure(fields).meta({
+    description: 'The objects to run, the clusters that get them, and the rollout.',
+    ...rules([
+      '!has(self.placement.affinityGroups) || self.placement.affinityGroups.all(g, !has(g.overflow) || size(g.overflow) == 0) || (has(self.replicas)' +
+        " && has(self.replicas.mode) && self.replicas.mode == 'Divided' && has(self.replicas.strategy) && self.replicas.strategy != 'Weighted')",
+      'expected an overflow with replicas Divided by Available or Aggregated only',
+    ]),
+  }),
+  checkWhole,
+);
+
+/** The input of the GraphQL schema for a Propagation. */
+export const propagationInput = structure({
+  namespace: partName.describe('The namespace of the Propagation on the hub.'),
+  name: partName.describe('The name of the Propagation.'),
+  labels: labels.exactOptional().describe('The labels of the Propagation.'),
+  ...fields,
+})
+  .register(inGraph, { name: 'PropagationInput' })
+  .describe('An intent: the objects to run, the clusters that get them, the replicas, and the differences between clusters.');
+
+interface Whole {
+  readonly placement: z.output<typeof placement>;
+  readonly replicas: z.output<typeof replicas>;
+  readonly overrides: readonly z.output<typeof override>[];
+}
+
+/** Checks the rules that concern several members together. */
+function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy }, overrides }: Whole, tell: Tell): void {
+  const sum = overrides.reduce((operations, one) => operations + operationsIn(one), 0);
+  if (sum > maxPatchOperations) tell(`expected at most ${maxPatchOperations} patch operations in all, got ${sum}`, 'overrides');
+  if (mode === 'Divided' && strategy !== 'Weighted') return;
+  affinityGroups.forEach(({ overflow }, index) => {
+    if (overflow.length === 0) return;
+    tell('expected it with replicas Divided by Available or Aggregated only', 'placement', 'affinityGroups', index, 'overflow');
+  });
+}
+
+/**
+ * Reads the spec of a document, with its defaults (docs/internals/propagation.md 2.1). If the document is wrong, returns all problems, each with the path
+ * of its field. Checks everything, because users also write resources without the gateway. Never throws.
+ */
+export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {
+  const read = readDocument(spec, document);
+  return 'problems' in read ? read : read.value;
+}
+
+/** Prints a spec as a document in canonical form: without defaults, and equal for equal specs. `parseSpec` reads an equal spec from it. */
+export function printSpec(of: PropagationSpec): SpecDocument {
+  const document = printDocument(spec, of);
+  invariant(isJsonObject(document) && Array.isArray(document.template), 'a spec is printed as an object with a template');
+  return document as SpecDocument;
+}
+
+/** The parts of a spec that the deletion of a Propagation needs: how copies are removed, and with whose rights. */
+export type EndingParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
+
+const endingParts = structure({
+  deletion: deletion.exactOptional(),
+  runAs: runAs.exactOptional(),
+  requester: requester.exactOptional(),
+});
+
+/**
+ * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other members, so
+ * that a Propagation with a wrong spec can be deleted. Never throws.
+ */
+export function parseEnding(document: JsonObject): z.output<typeof endingParts> | { readonly problems: readonly SpecProblem[] } {
+  const read = readDocument(endingParts, {
+    deletion: document.deletion,
+    runAs: document.runAs,
+    requester: document.requester,
+  });
+  return 'problems' in read ? read : read.value;
+}

@@ -1,0 +1,228 @@
+import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
+import type { PropagationStatus } from './propagation.ts';
+import { maxClusters } from './cluster-set-definition.ts';
+import { completionMode } from './spec-definition.ts';
+import { health, recordedFault } from './inventory-definition.ts';
+import {
+  anyJson,
+  anyObject,
+  anyText,
+  choice,
+  clusterText,
+  count,
+  flag,
+  integer,
+  keyFields,
+  message,
+  time,
+  withKey,
+  word,
+} from '../../core/json/field-definitions.ts';
+
+const generation = integer(0, Number.MAX_SAFE_INTEGER);
+/** Maximum number of lines. A cluster that is no longer chosen has a line too, as long as it holds copies. */
+const maxLines = 2 * maxClusters;
+
+/** The phases of a Propagation. `status/summarize.ts` checks them in its own order, from `Deleting` on. The first that applies is the phase. */
+export const propagationPhase = choice(
+  'PropagationPhase',
+  'The phase of a Propagation. If several apply, it is the first of: deleting, suspended, planning, rolling back, failed, held, paused, ' +
+    'rolling, degraded, settled.',
+  {
+    Planning: 'The current generation has no plan yet.',
+    Rolling: 'Copies are being written or are not healthy yet.',
+    Paused: 'No further cluster is changed, because a user paused the rollout or too many clusters have failed.',
+    Held: 'A user must decide: a prune waits to be confirmed, the plan is out of date, or there is no room for a surge.',
+    RollingBack: 'Clusters get their previous state back.',
+    Settled: 'Every copy has the planned state and is healthy.',
+    Degraded: 'A copy has failed, is unhealthy or is unknown, or replicas have no cluster.',
+    Failed: 'The spec was refused, has no plan, or was rolled back.',
+    Suspended: 'The spec suspends the Propagation.',
+    Deleting: 'The Propagation and its copies are being deleted.',
+  },
+);
+
+/** The phases of the copies in one cluster. */
+const copyPhase = choice('CopyPhase', 'The phase of the copies in one cluster.', {
+  Waiting: 'The wave of the cluster has not started.',
+  Applying: 'The copies are being written.',
+  Progressing: 'The copies are written, but not rolled out yet.',
+  Soaking: 'The copies are healthy, but not for long enough yet.',
+  Settled: 'The copies have the planned state and are healthy.',
+  Failed: 'The copies could not be written or became unhealthy: see `reason`.',
+  Denied: 'The cluster does not allow the write.',
+  RollingBack: 'The copies get their previous state back.',
+  Draining: 'The copies will be deleted as soon as their replacements are healthy.',
+  Deleting: 'The copies are being deleted.',
+  Unknown: 'The copies cannot be read. The last known values are shown.',
+});
+
+const reason = word([
+  'Wave',
+  'Suspended',
+  'Conflict',
+  'Denied',
+  'Unreachable',
+  'Invalid',
+  'Immutable',
+  'Quota',
+  'ApiMissing',
+  'NamespaceMissing',
+  'Terminating',
+  'TimedOut',
+  'Unhealthy',
+  'PruneHeld',
+  'SurgeHeld',
+  'ForeignFinalizer',
+  'Contended',
+  'Stale',
+]);
+
+/** The progress of a rollout. */
+export const progress = structure({
+  wave: count.describe('The index of the current wave, from 0.'),
+  waves: count.describe('The number of waves.'),
+  clusters: count.describe('The number of chosen clusters.'),
+  done: count.describe('The number of clusters that are done.'),
+  failed: count.describe('The number of clusters that failed.'),
+  since: time.exactOptional().describe('The time since which the rollout waits, or too many clusters have failed. Not set otherwise.'),
+  nextCheckAt: time.exactOptional().describe('The time at which a soak or a deadline ends. Not set if none is running.'),
+});
+
+const rollout = structure({
+  phase: word(['Progressing', 'Succeeded', 'Failed', 'TimedOut']).describe(
+    'The phase of the rollout. Succeeded stays until another generation begins.',
+  ),
+  since: time.describe('The time at which the rollout entered this phase.'),
+  wanted: anyText.exactOptional().describe('A hash of the wanted copies. The phase counts only while these copies are still wanted.'),
+});
+
+/** The status of one cluster. */
+export const line = structure({
+  cluster: clusterText.describe('The cluster.'),
+  phase: copyPhase.describe('The phase of the copies in the cluster.'),
+  reason: reason.exactOptional().describe('The reason for the phase as one word. Not set if the phase needs none.'),
+  message: message.exactOptional().describe('The reason for the phase, for people. It contains no values of manifests.'),
+  wave: count.exactOptional().describe('The index of the wave of the cluster, from 0.'),
+  late: flag.exactOptional().describe('True: the cluster joined after the generation was decided. It comes after all waves.'),
+  replicas: count.exactOptional().describe('The number of replicas that the cluster should have.'),
+  ready: count.exactOptional().describe('The number of ready replicas in the cluster.'),
+  health: health.describe('The health of the copies in the cluster.'),
+  since: time.describe('The time since which the copies are in this phase.'),
+  asOf: time.exactOptional().describe('The time of the last known state.'),
+  fault: recordedFault.exactOptional().describe('The fault of the cluster. Not set if it has none.'),
+  generation: generation.exactOptional().describe('The generation of the copies. Not set before the first.'),
+  rollout: rollout
+    .exactOptional()
+    .describe('The rollout of that generation in this cluster. It stays while the cluster cannot be reached.'),
+});
+
+const condition = structure({
+  type: word(['Accepted', 'Planned', 'Applied', 'Healthy', 'Complete', 'Progressing', 'Fresh', 'Led']).describe(
+    'The type of the condition.',
+  ),
+  status: word(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+  reason: anyText.describe('The reason as one word.'),
+  message: message.describe('The reason for people. It names the clusters that are the reason.'),
+  lastTransitionTime: time.describe('The time at which the status changed.'),
+  observedGeneration: generation.exactOptional().describe('The generation that the condition is about.'),
+});
+
+const aggregated = translated(
+  structure({
+    ...keyFields,
+    status: anyObject.describe('The status that one object would have: numbers are sums.'),
+    observed: flag.describe('True: every copy is counted, and none is stale.'),
+    health: health.describe('The health of the copies.'),
+    conditions: list(
+      structure({ cluster: clusterText.describe('The cluster.'), condition: anyJson.describe('The condition, as the copy has it.') }),
+      { max: 20 * maxLines },
+    ).describe('The conditions of the copies.'),
+  }),
+  {
+    decode(flat) {
+      const [key, rest] = withKey(flat);
+      return { key, ...rest };
+    },
+    encode: ({ key, ...rest }) => ({ ...key, ...rest }),
+  },
+);
+
+/** Whether Jobs in many clusters are complete together. */
+export const completion = structure({
+  mode: completionMode.describe('The number of clusters that must be complete: all, any one, or a given count.'),
+  needed: count.describe('The number of clusters that must be complete.'),
+  complete: count.describe('The number of clusters that are complete.'),
+  failed: count.describe('The number of clusters that failed.'),
+  done: flag.describe('True if enough clusters are complete. It then stays true.'),
+});
+
+const prune = structure({
+  digest: anyText.describe('A hash of these deletions. As annotation `muster.dev/confirm-prune` it confirms exactly them.'),
+  since: time.describe('The time since which the deletions wait.'),
+  objects: count.describe('The number of objects that would be deleted.'),
+  clusters: list(structure({ cluster: clusterText.describe('The cluster.'), digest: anyText.describe('A hash of the deletions in it.') }), {
+    max: maxLines,
+  }).describe('The clusters, by name.'),
+});
+
+const asked = structure({
+  digest: anyText.describe('The digest of the plan.'),
+  generation: generation.describe('The generation that came with it. No later one must be that plan.'),
+});
+
+const note = structure({
+  severity: anyText.describe('INFO, WARNING or ERROR.'),
+  code: anyText.describe('The type of the note as one word for programs.'),
+  message: message.describe('The note for people, which names the expected and the given value.'),
+  path: anyText.exactOptional().describe('The field of the spec.'),
+});
+
+/** `status` of a Propagation (docs/internals/propagation.md 2.2). Times are RFC 3339. */
+export const status = structure({
+  observedGeneration: generation.exactOptional().describe('The generation that the other fields are about.'),
+  revision: generation.exactOptional().describe('The revision of that generation.'),
+  digest: anyText.exactOptional().describe('The digest of the plan that is carried out.'),
+  scheduledAt: time.exactOptional().describe('The last time at which all clusters and replicas were decided anew.'),
+  affinityGroup: anyText.exactOptional().describe('The affinity group that is used. Not set without affinity groups.'),
+  phase: propagationPhase.exactOptional().describe('The phase of the Propagation.'),
+  paused: flag.exactOptional().describe('True: no further cluster is changed until it is resumed.'),
+  progress: progress.exactOptional().describe('The progress of the rollout.'),
+  mostObjects: count
+    .exactOptional()
+    .describe(
+      'The largest number of copies since this generation was decided, or since a prune was confirmed. Later deletions are compared with it.',
+    ),
+  desired: count.exactOptional().describe('The requested number of replicas. Not set without a workload.'),
+  placed: count.exactOptional().describe('The number of replicas that clusters get.'),
+  unplaced: count.exactOptional().describe('The number of requested replicas that no cluster gets.'),
+  ready: count.exactOptional().describe('The number of ready replicas.'),
+  unknown: list(clusterText, { max: maxLines }).exactOptional().describe('The clusters whose copies cannot be read.'),
+  clusters: list(line, { max: maxLines })
+    .exactOptional()
+    .describe('Each cluster that is chosen or still holds copies, by name. The copies are in its ClusterShare.'),
+  conditions: list(condition, { max: 20 })
+    .exactOptional()
+    .describe('The conditions. Their messages name the clusters that are the reason.'),
+  aggregate: list(aggregated, { max: 200 }).exactOptional().describe('One status over all clusters for each object of the template.'),
+  completion: completion.exactOptional().describe('Whether Jobs in many clusters are complete together.'),
+  prune: prune.exactOptional().describe('Deletions that wait to be confirmed, or that were confirmed and are under way.'),
+  asked: asked.exactOptional().describe('The plan that was last requested by its digest.'),
+  notes: list(note, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
+});
+
+/** Reads the status of a document. Leaves out members that cannot be read, because the next status replaces them anyway. */
+export function parseStatus(document: JsonObject): PropagationStatus {
+  const read = readDocument(status, document);
+  if ('value' in read) return read.value;
+  const wrong = new Set(read.problems.map(({ path }) => /^[^.[]*/.exec(path)?.[0]));
+  const rest = Object.entries(document).filter(([name]) => !wrong.has(name));
+  return rest.length < Object.keys(document).length ? parseStatus(Object.fromEntries(rest)) : {};
+}
+
+/** Prints a status as a document. */
+export function printStatus(of: PropagationStatus): JsonObject {
+  return objectAt({ status: printDocument(status, of) }, 'status');
+}

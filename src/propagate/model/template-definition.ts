@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { checked, expecting, list, structure, type Tell, translated } from '../../core/json/documents.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { isPathSegment } from '../../core/names.ts';
+import { groupKindOf } from '../../manifests/pod-specs.ts';
+import { type ManifestsRead, readManifestJson, readManifestText } from '../../manifests/read-manifests.ts';
+import type { TemplateSource } from './spec.ts';
+import { anyText, clusterText, inGraph, keyFields, rules, text, withKey } from '../../core/json/field-definitions.ts';
+
+const ref = checked(
+  structure({
+    cluster: clusterText.describe('The cluster that the object is read from.'),
+    ...keyFields,
+    uid: anyText.exactOptional().describe('Only the object with this uid.'),
+  }).register(inGraph, { name: 'ResourceRef' }),
+  ({ name, namespace }, tell) => {
+    if (!isPathSegment(name)) tell('expected the name of an object', 'name');
+    if (namespace !== undefined && !isPathSegment(namespace)) tell('expected the name of a namespace', 'namespace');
+  },
+);
+
+const named = (max: number) => ({ type: 'string', minLength: 1, maxLength: max });
+
+const manifest = z
+  .custom<JsonObject>(isJsonObject, expecting('an object'))
+  .register(inGraph, { scalar: 'JSON' })
+  .meta({
+    type: 'object',
+    required: ['apiVersion', 'kind', 'metadata'],
+    properties: {
+      apiVersion: named(253),
+      kind: named(63),
+      metadata: { type: 'object', required: ['name'], 'x-kubernetes-preserve-unknown-fields': true, properties: { name: named(253) } },
+    },
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...rules([
+      `self.kind != 'Secret' || self.apiVersion != 'v1'`,
+      'expected a Secret by ref only: its data would stand here for everybody to read',
+    ]),
+  });
+
+const source = structure({
+  json: manifest
+    .exactOptional()
+    .describe('The manifest. Secrets are refused, because every reader of the Propagation could read their data.'),
+  yaml: text(1_500_000).exactOptional().describe('One or several manifests as YAML text, read as kubectl reads it. Secrets are refused.'),
+  ref: ref
+    .exactOptional()
+    .describe(
+      'An existing object of a cluster. Muster follows its changes, and reads it with the identity of `runAs`. Secrets are possible only in this way.',
+    ),
+})
+  .register(inGraph, { name: 'TemplateInput', isOneOf: true })
+  .meta({
+    description: 'One source of objects to propagate: exactly one of json, yaml and ref.',
+    ...rules(['(has(self.json) ? 1 : 0) + (has(self.yaml) ? 1 : 0) + (has(self.ref) ? 1 : 0) == 1', 'expected one of json, yaml and ref']),
+  });
+
+type Source = z.output<typeof source>;
+
+/** Maximum number of objects in a template (docs/internals/propagation.md 2.1). */
+const maxObjects = 20;
+
+/** The objects to propagate: 1 to 20. One YAML text may hold several manifests. Manifests that came as YAML are printed as `json`. */
+export const template = translated(list(source, { min: 1, max: maxObjects }), {
+  decode(written, tell): readonly TemplateSource[] {
+    const sources = written.flatMap((one, index) => sourcesOf(one, (message, ...path) => tell(message, index, ...path)));
+    if (sources.length > maxObjects) tell(`expected at most ${maxObjects} objects, got ${sources.length}`);
+    return sources;
+  },
+  encode: (sources) => sources.map(writtenOf),
+});
+
+function sourcesOf({ json, yaml, ref: to }: Source, tell: Tell): readonly TemplateSource[] {
+  if ([json, yaml, to].filter((one) => one !== undefined).length !== 1) {
+    tell('expected one of json, yaml and ref');
+    return [];
+  }
+  if (to !== undefined) {
+    const [key, rest] = withKey(to);
+    return [{ type: 'ref', key, ...rest }];
+  }
+  const [member, read] = json === undefined ? ['yaml', readManifestText(yaml ?? '')] : ['json', readManifestJson(json)];
+  return sourcesIn(read, (message, path) => tell(message, member, path ?? ''));
+}
+
+function sourcesIn(read: ManifestsRead, tell: Tell): readonly TemplateSource[] {
+  if (read.result === 'refused') {
+    tell(read.message, read.path);
+    return [];
+  }
+  const { manifests } = read;
+  manifests.forEach((one, index) => {
+    if (groupKindOf(one) !== 'Secret') return;
+    const path = manifests.length === 1 ? '' : `[${index}]`;
+    tell('expected a Secret by ref only: its data would stand here for everybody to read', path);
+  });
+  return manifests.map((one) => ({ type: 'manifest', manifest: one }));
+}
+
+function writtenOf(from: TemplateSource): Source {
+  switch (from.type) {
+    case 'manifest':
+      return { json: from.manifest };
+    case 'ref':
+      return { ref: { cluster: from.cluster, ...from.key, ...(from.uid === undefined ? {} : { uid: from.uid }) } };
+    default:
+      return from satisfies never;
+  }
+}

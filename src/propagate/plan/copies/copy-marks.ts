@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../../core/json.ts';
+import { objectAt, textAt } from '../../../core/json-at.ts';
+import type { KubernetesObject } from '../../../core/objects.ts';
+import type { InventoryEntry, TakenOver } from '../../model/inventory.ts';
+import { marks, musterGroup } from '../../model/propagation.ts';
+import type { Manifest } from '../../model/spec.ts';
+import type { CopyOwner } from './copy-work.ts';
+import { ownedPaths, spellPath } from './owned-fields.ts';
+
+/** The marks that a copy carries. They are hints: only the inventory proves that a copy belongs to the Propagation. */
+interface CopyMarks {
+  /** The uid of the Propagation. */
+  readonly propagation?: string;
+  /** `namespace/name` of the Propagation. */
+  readonly source?: string;
+  readonly generation?: number;
+  readonly intent?: string;
+}
+
+/** The values of the marks that a write adds to a copy. */
+interface MarksToWrite {
+  readonly owner: CopyOwner;
+  readonly generation: number;
+  readonly intent?: string | undefined;
+}
+
+const annotations = [
+  marks.source,
+  marks.generation,
+  marks.intent,
+  // A replacement records here which labels and annotations it manages.
+  `${musterGroup}/managed-annotations`,
+  `${musterGroup}/managed-labels`,
+];
+
+/** Returns the manifest with the marks of a copy. They replace labels and annotations of the same names. */
+export function withMarks(manifest: Manifest, { owner, generation, intent }: MarksToWrite): Manifest {
+  const { metadata } = manifest;
+  return {
+    ...manifest,
+    metadata: {
+      ...metadata,
+      labels: { ...objectAt(metadata, 'labels'), [marks.propagation]: owner.uid },
+      annotations: {
+        ...objectAt(metadata, 'annotations'),
+        [marks.source]: `${owner.namespace}/${owner.name}`,
+        [marks.generation]: String(generation),
+        ...(intent === undefined ? {} : { [marks.intent]: intent }),
+      },
+    },
+  };
+}
+
+/** Reads the marks of an object. */
+export function marksOf(object: KubernetesObject): CopyMarks {
+  const values = objectAt(object, 'metadata', 'annotations');
+  const propagation = textAt(object, 'metadata', 'labels', marks.propagation);
+  const source = textAt(values, marks.source);
+  const generation = Number(textAt(values, marks.generation) ?? Number.NaN);
+  const intent = textAt(values, marks.intent);
+  return {
+    ...(propagation === undefined ? {} : { propagation }),
+    ...(source === undefined ? {} : { source }),
+    ...(Number.isSafeInteger(generation) ? { generation } : {}),
+    ...(intent === undefined ? {} : { intent }),
+  };
+}
+
+/** Returns the members of a merge patch for `metadata` that remove Muster's marks from the object. */
+export function marksRemoved({ metadata }: KubernetesObject): JsonObject {
+  return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, annotations) };
+}
+
+/** Names only keys that exist: a null for a missing key would create the map. */
+function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: readonly string[]): JsonObject {
+  const present = names.filter((name) => textAt(metadata, field, name) !== undefined);
+  return present.length === 0 ? {} : { [field]: Object.fromEntries(present.map((name) => [name, null])) };
+}
+
+/**
+ * True if a later generation of the same Propagation wrote the object. The current generation then does not change it.
+ *
+ * A mark that another field manager set does not count: it is drift. An object from a mirror has no `managedFields`. For such an object,
+ * true means "possibly".
+ */
+export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
+  const found = marksOf(object);
+  if (found.propagation !== owner.uid || found.generation === undefined || found.generation <= generation) return false;
+  return isMarkOfMuster(object, ['annotations', marks.generation]);
+}
+
+/**
+ * True if a Propagation with this namespace and name wrote the object last. It is this Propagation, or one with another uid from a hub that
+ * was lost: a hub has only one Propagation of that name.
+ */
+export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
+  const { propagation, source } = marksOf(object);
+  return propagation !== undefined && (propagation === uid || source === `${namespace}/${name}`);
+}
+
+/**
+ * True if another Propagation wrote the object last. The current Propagation must then not delete it, even if it wrote the object earlier.
+ *
+ * A label that another field manager set does not count: it is drift. An object from a mirror has no `managedFields`. For such an object,
+ * true means "possibly".
+ */
+export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
+  const { propagation } = marksOf(object);
+  return propagation !== undefined && propagation !== owner.uid && isMarkOfMuster(object, ['labels', marks.propagation]);
+}
+
+/** True if Muster's field manager wrote the mark. True also for an object without `managedFields`, which does not show its owners. */
+function isMarkOfMuster(object: KubernetesObject, path: readonly string[]): boolean {
+  return object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', ...path]));
+}
+
+/** True if the inventory entry misses Muster's last write to the object, because the process crashed after that write. */
+export function isBehind({ appliedGeneration = 0 }: Pick<InventoryEntry, 'appliedGeneration'>, object: KubernetesObject): boolean {
+  return (marksOf(object).generation ?? 0) > appliedGeneration;
+}
+
+/** Returns when the deletion of the object began (RFC 3339) and its finalizers. Undefined if the object is not being deleted. */
+export function deletionOf(object: KubernetesObject): { readonly since: string; readonly finalizers: readonly string[] } | undefined {
+  const since = textAt(object, 'metadata', 'deletionTimestamp');
+  if (since === undefined) return undefined;
+  const { finalizers } = object.metadata;
+  const names = Array.isArray(finalizers) ? finalizers.filter((name): name is string => typeof name === 'string') : [];
+  return { since, finalizers: names };
+}
+
+/** Returns how an existing object came into the inventory. Undefined for objects that Muster created. */
+export function takenOverOf(
+  { takenOver }: Pick<InventoryEntry, 'takenOver'>,
+  { metadata: { uid } }: KubernetesObject,
+): TakenOver | undefined {
+  return takenOver?.uid === uid ? takenOver : undefined;
+}
+
+/**
+ * True if an object that Muster had taken over has no marks and no fields of Muster any more. Either Muster gave it back and crashed before
+ * it saved the inventory, or others removed the marks.
+ *
+ * An object from a mirror has no `managedFields`. For such an object, true means "possibly".
+ */
+export function isLetGo(
+  entry: Pick<InventoryEntry, 'takenOver'>,
+  object: KubernetesObject,
+  { owner }: Pick<MarksToWrite, 'owner'>,
+): boolean {
+  if (takenOverOf(entry, object) === undefined || marksOf(object).propagation === owner.uid) return false;
+  return ownedPaths(object).length === 0;
+}
+
+/**
+ * True if the object is the copy that the inventory entry announced, but whose uid the entry does not have yet.
+ *
+ * Such a copy carries the random intent token. The inventory saved that token before the first write, so no foreign object has it.
+ */
+export function isAnnounced(
+  { state, uid, intent }: Pick<InventoryEntry, 'state' | 'uid' | 'intent'>,
+  object: KubernetesObject,
+  { owner }: Pick<MarksToWrite, 'owner'>,
+): boolean {
+  if (intent === undefined || (uid !== undefined && state !== 'Intended')) return false;
+  const found = marksOf(object);
+  return found.intent === intent && found.propagation === owner.uid;
+}

@@ -1,0 +1,141 @@
+import type { KubernetesObject } from '../../../core/objects.ts';
+import type { InventoryEntry } from '../../model/inventory.ts';
+import { liveHashOf } from './live-hash.ts';
+import type { CopyWork } from './copy-work.ts';
+import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
+import { copyFault } from './copy-reason.ts';
+import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
+import { type CopyAtHand, failedCopy, racedFault, staleCopy } from '../../apply/copy-to-write.ts';
+import { isHidden } from './observed.ts';
+import { isAppliedByUs } from './owned-fields.ts';
+
+/** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */
+export const lostWords = 'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
+
+/** The fault message for an object that differs from the state that the plan saw, if a plan with a digest was requested. */
+export const changedWords = 'it has changed since it was planned';
+
+/** The judgement of an existing object that has the name of a planned copy. `Settled`: this write of the copy ends here. */
+type Judgement =
+  | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
+  /**
+   * The object belongs to another owner. `Owned`: it becomes a copy of ours. `Shared`: it gets our fields and still belongs to its owner.
+   */
+  | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }
+  | Settled;
+
+/**
+ * Judges an existing object by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure.
+ */
+export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgement {
+  const { task, work } = copy;
+  const deletion = deletionOf(object);
+  if (deletion !== undefined) {
+    const fault = racedFault(copy, `its deletion began at ${deletion.since}`);
+    return settledWith(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
+  }
+  const stale = staleCopy({ entry: task.entry, work }, object);
+  if (stale !== undefined) return stale;
+  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, changedWords));
+  return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
+}
+
+/**
+ * The inventory entry for an object that the inventory does not know. The old entry is about another object, so only a few of its fields
+ * are kept.
+ */
+export function strangersEntry({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
+  // Once an object has carried the intent token (the entry then has a uid), users may have copied the token with the object. It proves
+  // nothing more.
+  const kept = { ...(intent === undefined || uid !== undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
+  return { key, state: 'Intended', health, ...kept };
+}
+
+/**
+ * True if the object is our copy. The proof is the saved uid. Before a uid was saved, the proof is the intent token: the inventory saves it
+ * before the first write, and only our own write carries it. An object that another Propagation took over is no longer ours. Only
+ * `OVERWRITE` takes it back.
+ */
+function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+  const { uid } = task.entry;
+  // An object that was given back to its owner is not ours, even if a crash left its uid in the inventory.
+  if (uid !== undefined && uid === object.metadata.uid) return !isLetGo(task.entry, object, work) && !isTakenByAnother(object, work);
+  return isAnnounced(task.entry, object, work);
+}
+
+/**
+ * True if another Propagation took the object over and this one must not take it back. An object from a mirror has no `managedFields`. For
+ * such an object, true means "possibly".
+ */
+export function isTakenByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
+  return spec.conflict !== 'Overwrite' && isOfAnother(object, { owner }) && !isMarkedFor(object, owner);
+}
+
+/** `Shared` also if the inventory announced the object as shared and the process crashed after writing it. */
+function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Shared' {
+  return entry.state === 'Shared' || takenOverOf(entry, object)?.as === 'Shared' ? 'Shared' : 'Owned';
+}
+
+/**
+ * True if the object has changed since a plan with a digest was made. After the copy was written as planned, a later change is drift
+ * instead, whatever its marks are.
+ */
+function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+  const { liveHash, desiredHash, key } = task.object;
+  const { uid, appliedHash } = task.entry;
+  if (work.pinned !== true || liveHash === undefined || isHidden(key, work)) return false;
+  if (uid === object.metadata.uid && appliedHash === desiredHash) return false;
+  return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
+}
+
+function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Judgement {
+  const stranger = { work, task: { ...task, entry: strangersEntry(task.entry) } };
+  switch (work.spec.conflict) {
+    case 'Abort':
+      return conflict(stranger, isLost({ task, work }, object) ? lostWords : whyNotOurs({ task, work }, object));
+    case 'CreateOnly':
+      return settledSkipped(stranger.task.entry, {
+        message: 'it exists already, and conflict mode CreateOnly never changes an existing object',
+      });
+    case 'Adopt':
+    case 'ServerSideApply': {
+      const other = otherOwner(stranger, object);
+      if (other !== undefined) return conflict(stranger, other);
+      return { result: 'theirs', as: work.spec.conflict === 'Adopt' ? 'Owned' : 'Shared' };
+    }
+    case 'Overwrite':
+      return { result: 'theirs', as: 'Owned' };
+    default:
+      return work.spec.conflict satisfies never;
+  }
+}
+
+/**
+ * True for an object with marks of this Propagation if the entry has no uid. If the entry has another uid, it describes another object, so
+ * no entry was lost.
+ */
+function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+  return task.entry.uid === undefined && isMarkedFor(object, work.owner);
+}
+
+function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): string {
+  if (task.entry.uid !== object.metadata.uid || !isTakenByAnother(object, work)) return 'it exists and does not belong to this Propagation';
+  return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
+}
+
+/**
+ * The fault message if taking the object would undo other writes of Muster. Undefined if it would not. All writes of Muster have one field
+ * manager, with one set of fields: an apply removes the fields of that set that it leaves out.
+ */
+function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
+  const { propagation, source = '' } = marksOf(object);
+  const isApplied = isAppliedByUs(object);
+  if (isApplied && isOfAnother(object, work) && !isMarkedFor(object, work.owner)) return `it belongs to another Propagation: ${source}`;
+  if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
+    return 'it holds fields that were applied with Muster';
+  return undefined;
+}
+
+function conflict(copy: CopyAtHand, message: string): Settled {
+  return failedCopy(copy, copyFault(copy.work.share.cluster, 'CONFLICT', message));
+}

@@ -1,0 +1,71 @@
+import { isJsonObject } from '../../../core/json.ts';
+import { keyOfKind } from '../../../core/kinds.ts';
+import type { KubernetesObject } from '../../../core/objects.ts';
+import { kindOfKey } from '../../../manifests/object-key.ts';
+import type { RenderedObject } from '../../model/plan.ts';
+import { prune } from '../../../manifests/prune.ts';
+import { projectOnto, sentHashOf } from './sent-fields.ts';
+import type { Manifest, ObjectKey } from '../../model/spec.ts';
+import type { CopyWork, OldValues } from './copy-work.ts';
+import { withMarks } from './copy-marks.ts';
+import { othersIn } from './owned-fields.ts';
+
+/** The rules for comparing a copy with the written manifest. */
+export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
+
+/** True for kinds whose mirrors hold metadata only. Their values are never stored. */
+export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensitiveKinds'>): boolean {
+  const kind = kindOfKey(key);
+  return keyOfKind(kind) === 'Secret' || sensitiveKinds.has(kind);
+}
+
+/**
+ * Returns the `InventoryEntry.observedHash` of this object. The hash changes only if somebody changes a field that Muster sent, the marks
+ * included.
+ */
+export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {
+  // The mirror does not hold the fields. The resourceVersion changes with them, but also with every other change.
+  if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
+  // The marks show which write a mirror has seen. So they count as sent fields.
+  return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(kindOfKey(key)));
+}
+
+/**
+ * The marks of every write. Only their paths matter here, not their values. The intent token is left out, because only the first write
+ * sends it.
+ */
+const someMarks = { owner: { uid: '', namespace: '', name: '' }, generation: 0 };
+
+/** Maximum size of stored old values, in characters of JSON. A resource on the hub has at most 1.5 MiB. */
+const mostKept = 1024 * 1024;
+
+/**
+ * Returns the old values of the fields that Muster is about to write, or the whole object if it will be replaced. Undefined for kinds with
+ * hidden values, and if the values are larger than 1 MiB.
+ */
+export function oldValuesOf(
+  { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
+  object: KubernetesObject,
+  work: Sight & Pick<CopyWork, 'share' | 'spec'>,
+): OldValues | undefined {
+  const { uid } = object.metadata;
+  if (uid === undefined || isHidden(key, work)) return undefined;
+  const isWhole = work.spec.write === 'Replace';
+  const held = isWhole ? prune(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(kindOfKey(key)));
+  const values = asManifest(desired, held);
+  if (JSON.stringify(values).length > mostKept) return undefined;
+  const owners = othersIn(object);
+  const { cluster } = work.share;
+  return { cluster, key, uid, values, ...(owners.length === 0 ? {} : { owners }), ...(isWhole ? { whole: true } : {}) };
+}
+
+/** Adds the kind and the name of the manifest, so that the values can be applied. */
+function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifest, values: unknown): Manifest {
+  const { metadata, ...rest } = isJsonObject(values) ? values : {};
+  return {
+    ...rest,
+    apiVersion,
+    kind,
+    metadata: { ...(isJsonObject(metadata) ? metadata : {}), name, ...(namespace === undefined ? {} : { namespace }) },
+  };
+}

@@ -1,0 +1,99 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../../core/json-at.ts';
+import { withValueAt } from '../../../manifests/json-edits.ts';
+
+/** What retaining came to. `path` is of the field of the live object that cannot be kept. */
+export type Retained =
+  | { readonly result: 'retained'; readonly object: JsonObject }
+  | { readonly result: 'failed'; readonly path: string; readonly message: string };
+
+type Rule = (desired: JsonObject, live: JsonObject) => Retained;
+
+/**
+ * The object with what its member owns copied from the live one (docs/internals/propagation.md 3.6), so that replacing it takes nothing away: by the rules of that
+ * kind, given by `groupKindOf`. Nothing is changed in place.
+ *
+ * Fails where the live object holds something of the wrong type, and where a Deployment whose count is to be kept has none.
+ */
+export function retainOfKind(kind: string, desired: JsonObject, live: JsonObject): Retained {
+  return rules.get(kind)?.(desired, live) ?? retained(desired);
+}
+
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['Deployment.apps', retainReplicas],
+  ['Pod', retainPod],
+  ['Service', retainService],
+  ['PersistentVolumeClaim', (desired, live) => retained(keptText(desired, live, ['spec', 'volumeName']))],
+  ['PersistentVolume', (desired, live) => retained(kept(desired, live, ['spec', 'claimRef']))],
+  ['ServiceAccount', (desired, live) => retained(united(united(desired, live, 'secrets'), live, 'imagePullSecrets'))],
+  ['Job.batch', retainJob],
+  ['Secret', retainToken],
+]);
+
+/** Says that an autoscaler of the member owns the count. */
+const retainReplicasLabel = 'resourcetemplate.karmada.io/retain-replicas';
+
+function retained(object: JsonObject): Retained {
+  return { result: 'retained', object };
+}
+
+/** With what the live object has at these keys, if it has anything. */
+function kept(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
+  const value = valueAt(live, ...keys);
+  return value === undefined || value === null ? desired : withValueAt(desired, keys, value);
+}
+
+function keptText(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
+  return (textAt(live, ...keys) ?? '') === '' ? desired : kept(desired, live, keys);
+}
+
+function retainReplicas(desired: JsonObject, live: JsonObject): Retained {
+  if (textAt(desired, 'metadata', 'labels', retainReplicasLabel) !== 'true') return retained(desired);
+  if (typeof valueAt(live, 'spec', 'replicas') === 'number') return retained(kept(desired, live, ['spec', 'replicas']));
+  return { result: 'failed', path: 'spec.replicas', message: 'expected a count to keep in the live object, got none' };
+}
+
+function retainPod(desired: JsonObject, live: JsonObject): Retained {
+  const fields = ['nodeName', 'serviceAccountName', 'volumes'];
+  const scheduled = fields.reduce((pod, field) => kept(pod, live, ['spec', field]), desired);
+  return retained(['containers', 'initContainers'].reduce((pod, list) => withMounts(pod, live, list), scheduled));
+}
+
+/** With the mounts of the live containers, by name. */
+function withMounts(pod: JsonObject, live: JsonObject, list: string): JsonObject {
+  const containers = listAt(pod, 'spec', list);
+  if (containers.length === 0) return pod;
+  const alive = listAt(live, 'spec', list);
+  const mounted = containers.map((container): Json => {
+    const same = alive.find((other) => textAt(other, 'name') === textAt(container, 'name'));
+    return isJsonObject(container) && isJsonObject(same) ? kept(container, same, ['volumeMounts']) : container;
+  });
+  return withValueAt(pod, ['spec', list], mounted);
+}
+
+function retainService(desired: JsonObject, live: JsonObject): Retained {
+  const port = valueAt(live, 'spec', 'healthCheckNodePort') ?? 0;
+  if (typeof port !== 'number')
+    return { result: 'failed', path: 'spec.healthCheckNodePort', message: 'expected a number in the live object' };
+  const address = valueAt(live, 'spec', 'clusterIP') ?? '';
+  if (typeof address !== 'string') return { result: 'failed', path: 'spec.clusterIP', message: 'expected a text in the live object' };
+  const checked = port > 0 ? kept(desired, live, ['spec', 'healthCheckNodePort']) : desired;
+  return retained(keptText(checked, live, ['spec', 'clusterIP']));
+}
+
+/** With the references of both, ours first, each name once. */
+function united(desired: JsonObject, live: JsonObject, field: string): JsonObject {
+  const ours = listAt(desired, field);
+  const names = new Set(ours.map((reference) => textAt(reference, 'name')));
+  const theirs = listAt(live, field).filter((reference) => !names.has(textAt(reference, 'name')));
+  return theirs.length === 0 ? desired : withValueAt(desired, [field], [...ours, ...theirs]);
+}
+
+function retainJob(desired: JsonObject, live: JsonObject): Retained {
+  const selected = kept(desired, live, ['spec', 'selector', 'matchLabels']);
+  return retained(kept(selected, live, ['spec', 'template', 'metadata', 'labels']));
+}
+
+function retainToken(desired: JsonObject, live: JsonObject): Retained {
+  return retained(desired.type === 'kubernetes.io/service-account-token' ? kept(desired, live, ['data']) : desired);
+}

@@ -1,0 +1,57 @@
+import type { Fault, FaultCode } from '../../../core/faults.ts';
+import { isJsonObject, type JsonObject } from '../../../core/json.ts';
+import type { ServedResource } from '../../../core/kinds.ts';
+import type { RenderedObject } from '../../model/plan.ts';
+import type { Manifest } from '../../model/spec.ts';
+import type { CopyWork } from './copy-work.ts';
+import { copyFault } from './copy-reason.ts';
+
+/** Every API server serves Secrets like this, so no discovery is needed. */
+const secrets: ServedResource = {
+  group: '',
+  kind: 'Secret',
+  version: 'v1',
+  versions: ['v1'],
+  resource: 'secrets',
+  singular: 'secret',
+  namespaced: true,
+  verbs: ['get'],
+  shortNames: [],
+  categories: [],
+};
+
+type SentManifest =
+  | { readonly result: 'read'; readonly manifest: Manifest }
+  /** The fault names the cluster to write to, because nothing can be sent there. */
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/**
+ * Returns the manifest to send. For a Secret that the template refers to (`ref`), it adds the data and the type of the source, read live
+ * now. They go to the API server only: they are never stored, hashed or logged.
+ */
+export async function sentManifest(
+  { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,
+  { sourceOf, share }: Pick<CopyWork, 'sourceOf'> & { readonly share: Pick<CopyWork['share'], 'cluster'> },
+  signal: AbortSignal,
+): Promise<SentManifest> {
+  if (secretOf === undefined) return { result: 'read', manifest: desired };
+  const { cluster, namespace, name } = secretOf;
+  const refused = (code: FaultCode, message: string): SentManifest => ({
+    result: 'failed',
+    fault: copyFault(share.cluster, code, message),
+  });
+  const answer = await sourceOf(cluster)?.get({ resource: secrets, namespace, name }, signal);
+  if (answer === undefined) return refused('GONE', `the cluster of the source Secret is not in the fleet: ${cluster}`);
+  if (answer.result === 'failed') {
+    const { code, message } = answer.fault;
+    return refused(code, `the source Secret in ${cluster}: ${message}`);
+  }
+  if (answer.result === 'absent') return refused('INVALID', `the source Secret does not exist in ${cluster}`);
+  const { data, type } = answer.object as JsonObject;
+  const filled = {
+    ...desired,
+    ...(isJsonObject(data) ? { data } : {}),
+    ...(typeof type === 'string' && desired.type === undefined ? { type } : {}),
+  };
+  return { result: 'read', manifest: filled };
+}

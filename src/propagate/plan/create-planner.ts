@@ -1,0 +1,89 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
+import { type DryRun, dryRunCluster } from './dry-run.ts';
+import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
+import { uniqueNotes, weigh } from './plan-notes.ts';
+import type { Planner, PlannerPorts, PlanRequest } from './planner.ts';
+import { preflightNotes } from './preflight.ts';
+import { refusalNotes } from './refusal-notes.ts';
+import { renderPlaced } from './render-placed.ts';
+import { renderPlan } from './render-plan.ts';
+import { type DryRuns, showPlan } from './show-plan.ts';
+import { type Snapshot, withLive } from './snapshot/snapshot.ts';
+
+/** Creates the planner of a gateway. It has no state: each request reads its own snapshot. */
+export function createPlanner(ports: PlannerPorts): Planner {
+  return {
+    render: async (request) => renderPlan(await gatherSnapshot(ports, request), ports),
+    renderPlaced: (request) => renderPlaced(ports, request),
+    plan: (request) => plan(ports, request, request.spec.rollout.onFailure === 'Rollback' ? 'with preflight' : 'without'),
+    preflight: (request) => plan(ports, request, 'with preflight'),
+  };
+}
+
+async function plan(ports: PlannerPorts, request: PlanRequest, extent: 'with preflight' | 'without'): Promise<PropagationPlan> {
+  const asked = await askAll(ports, request, await gatherSnapshot(ports, request));
+  const { snapshot, rendered, answers } = asked;
+  const notes = [...rendered.notes, ...weigh(snapshot, refusalNotes(snapshot, answers))];
+  const shown = showPlan({ snapshot, rendered, answers, notes, uid: request.existing?.uid }, ports);
+  if (extent === 'without') return shown;
+  const obstacles = await preflightNotes(ports, request, { rendered, plan: shown });
+  return { ...shown, ok: shown.ok && obstacles.length === 0, notes: uniqueNotes([...notes, ...obstacles]) };
+}
+
+interface Asked {
+  readonly snapshot: Snapshot;
+  readonly rendered: RenderedPlan;
+  readonly answers: DryRuns;
+}
+
+/**
+ * Renders the plan and sends its dry runs. If a dry run shows that a mirror is outdated, the objects concerned are read live and the whole
+ * plan is rendered again. Their dry runs are then repeated once.
+ */
+async function askAll(ports: PlannerPorts, request: PlanRequest, gathered: Snapshot): Promise<Asked> {
+  const first = renderPlan(gathered, ports);
+  const answers = await askClusters(ports, request, { snapshot: gathered, rendered: first, isOfInterest: () => true });
+  const behind = staleIn(answers);
+  if (behind.size === 0) return { snapshot: gathered, rendered: first, answers };
+  const snapshot = [...behind].reduce((sofar, [cluster, fresh]) => withLive(sofar, cluster, fresh), gathered);
+  const rendered = renderPlan(snapshot, ports);
+  const isOfInterest = (cluster: ClusterName, { key }: RenderedObject) => behind.get(cluster)?.has(textOfKey(key)) === true;
+  const again = await askClusters(ports, request, { snapshot, rendered, isOfInterest });
+  return { snapshot, rendered, answers: joined(answers, behind, again) };
+}
+
+interface Asking {
+  readonly snapshot: Snapshot;
+  readonly rendered: RenderedPlan;
+  readonly isOfInterest: (cluster: ClusterName, object: RenderedObject) => boolean;
+}
+
+async function askClusters(ports: PlannerPorts, request: PlanRequest, { snapshot, rendered, isOfInterest }: Asking): Promise<DryRuns> {
+  const shares = new Map(snapshot.clusters.map(({ cluster, share }) => [cluster.name, share]));
+  const answers = await Promise.all(
+    rendered.clusters.map(async ({ chosen: { cluster }, objects }): Promise<[string, ReadonlyMap<string, DryRun>]> => {
+      const question = { cluster, objects: objects.filter((object) => isOfInterest(cluster, object)), share: shares.get(cluster) };
+      return [cluster, await dryRunCluster(ports, request, question)];
+    }),
+  );
+  return new Map(answers);
+}
+
+function staleIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<string, MirroredObject>> {
+  const stale = [...answers].map(([cluster, of]): [string, ReadonlyMap<string, MirroredObject>] => {
+    return [cluster, new Map([...of].flatMap(([text, answer]) => (answer.result === 'stale' ? [[text, answer.live]] : [])))];
+  });
+  return new Map(stale.filter(([, fresh]) => fresh.size > 0));
+}
+
+/** Joins the answers. An object with a repeated dry run keeps only its second answer, if there is one. */
+function joined(before: DryRuns, behind: ReadonlyMap<string, ReadonlyMap<string, unknown>>, again: DryRuns): DryRuns {
+  const clusters = [...before].map(([cluster, of]): [string, ReadonlyMap<string, DryRun>] => {
+    const kept = [...of].filter(([text]) => behind.get(cluster)?.has(text) !== true);
+    return [cluster, new Map([...kept, ...(again.get(cluster) ?? [])])];
+  });
+  return new Map(clusters);
+}

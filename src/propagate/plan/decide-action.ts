@@ -1,0 +1,48 @@
+import type { MirroredObject } from '../../store/member-objects.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import type { HoldReason, PlanAction } from '../model/plan.ts';
+import { marks } from '../model/propagation.ts';
+import type { ConflictMode, DeletionSpec } from '../model/spec.ts';
+
+/** The facts that decide the action for one copy. */
+interface CopyFacts {
+  readonly live: Exclude<MirroredObject, { readonly result: 'unread' }>;
+  /** The inventory entry of the object. Undefined: the inventory does not have it. */
+  readonly entry: InventoryEntry | undefined;
+  readonly conflict: ConflictMode;
+  readonly isSuspended: boolean;
+  /** The relation of the existing object to the source of the copy. Absent: the object is neither the source nor closes a circle. */
+  readonly standsAs?: 'Source' | 'Circle' | undefined;
+  /** Returns true if the existing object equals the last write and the wanted manifest equals it too. */
+  readonly isSame: (entry: InventoryEntry) => boolean;
+}
+
+type CopyDecision =
+  | { readonly action: Exclude<PlanAction, 'HOLD' | 'DELETE' | 'RELEASE'> }
+  | { readonly action: 'HOLD'; readonly held: HoldReason };
+
+/** Decides the action for a wanted object in one cluster (docs/internals/propagation.md 5.2). */
+export function decideCopy({ live, entry, conflict, isSuspended, standsAs, isSame }: CopyFacts): CopyDecision {
+  if (standsAs !== undefined) return { action: 'HOLD', held: standsAs };
+  if (isSuspended) return { action: 'HOLD', held: 'Suspended' };
+  if (live.result === 'absent') return { action: 'CREATE' };
+  if (conflict === 'CreateOnly') return { action: 'HOLD', held: 'CreateOnly' };
+  if (entry !== undefined && isOurs(live, entry)) return { action: isSame(entry) ? 'UNCHANGED' : 'UPDATE' };
+  return conflict === 'Abort' ? { action: 'HOLD', held: 'Conflict' } : { action: 'ADOPT' };
+}
+
+/** Decides whether a copy is deleted or released. Shared objects, and all objects with policy Orphan, are released. */
+export function decideRemoval(entry: InventoryEntry, { policy }: DeletionSpec): 'DELETE' | 'RELEASE' {
+  // Before its first write is confirmed, a shared object is recognized by its announcement only.
+  const isShared = entry.state === 'Shared' || entry.takenOver?.as === 'Shared';
+  return policy === 'Orphan' || isShared ? 'RELEASE' : 'DELETE';
+}
+
+/**
+ * True if the object is our copy. The proof is the uid. If a crash came before the uid was saved, the proof is the intent token: the
+ * inventory saved it before the first write, so no foreign object has it.
+ */
+function isOurs({ object }: Extract<MirroredObject, { readonly result: 'held' }>, { uid, intent }: InventoryEntry): boolean {
+  if (uid !== undefined) return object.metadata.uid === uid;
+  return intent !== undefined && object.metadata.annotations?.[marks.intent] === intent;
+}

@@ -1,0 +1,263 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/faults.ts';
+import { objectAt } from '../../core/json-at.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import { conflictsIn, copyFault } from './copies/copy-reason.ts';
+import { isRaced } from '../apply/copy-to-write.ts';
+import { isHidden } from './copies/observed.ts';
+import { hasPath, withLeft } from './copies/owned-fields.ts';
+import { sentManifest } from './copies/secret-data.ts';
+import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import { fieldManager, type ObjectAddress, type ObjectAnswer, type ObjectClient } from '../../changes/object-client.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { FieldConflict, RenderedObject } from '../model/plan.ts';
+import { marks } from '../model/propagation.ts';
+import { own } from './copies/own.ts';
+import type { Manifest } from '../model/spec.ts';
+import type { PlannerPorts, PlanRequest } from './planner.ts';
+
+/** Time limit for all dry runs of one cluster together. */
+const maxMs = 10_000;
+
+/** The result of the dry run of one object. */
+export type DryRun =
+  /** The cluster does not serve the kind, so no dry run was possible. */
+  | { readonly result: 'unserved' }
+  /**
+   * The API server accepts the write. `object` is the object after the write. `before` is the existing object, read live for kinds whose
+   * mirrors hold no fields.
+   */
+  | {
+      readonly result: 'accepted';
+      readonly object: KubernetesObject;
+      readonly conflicts: readonly FieldConflict[];
+      readonly before?: KubernetesObject;
+    }
+  /** Other managers own fields that Muster wants to set. */
+  | { readonly result: 'conflict'; readonly fault: Fault; readonly conflicts: readonly FieldConflict[] }
+  /** The mirror is outdated. `live` is the current object. */
+  | { readonly result: 'stale'; readonly live: MirroredObject }
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/** The dry runs of one cluster. */
+interface DryRunQuestion {
+  readonly cluster: ClusterName;
+  readonly objects: readonly RenderedObject[];
+  /** The inventory of the cluster. */
+  readonly share: ClusterShare | undefined;
+}
+
+/**
+ * Sends one dry run to a cluster for each object that the plan would write there. The dry run has the same guards as the write, so an
+ * outdated mirror is detected.
+ *
+ * Returns the results by `textOfKey`. Objects that need no dry run, or allow none, are missing. Ends after 10 s: objects without an answer
+ * by then get `TIMED_OUT`. A cluster that is known to be unreachable gets no calls.
+ */
+export async function dryRunCluster(
+  ports: PlannerPorts,
+  request: PlanRequest,
+  question: DryRunQuestion,
+): Promise<ReadonlyMap<string, DryRun>> {
+  const { cluster, share } = question;
+  const asked = question.objects.filter(isAsked);
+  if (asked.length === 0) return new Map();
+  const member = ports.members.get(cluster);
+  const client = ports.clientOf(cluster, request.spec);
+  if (client === undefined || member?.phase === 'UNREACHABLE') {
+    const fault = member?.faults[0] ?? copyFault(cluster, 'UNREACHABLE', 'the cluster is not reachable');
+    return new Map(asked.map(({ key }) => [textOfKey(key), { result: 'failed', fault }]));
+  }
+  const entries = new Map((share?.entries ?? []).map((entry) => [textOfKey(entry.key), entry]));
+  using deadline = startDeadline(ports.clock, request.signal);
+  const answers = await Promise.all(
+    asked.map(async (object): Promise<[string, DryRun]> => {
+      const answer = await dryRunObject({ ports, request, client, entries }, object, deadline.signal);
+      const isLate = deadline.hasPassed() && answer.result === 'failed';
+      return [
+        textOfKey(object.key),
+        isLate ? { result: 'failed', fault: copyFault(cluster, 'TIMED_OUT', `no answer within ${maxMs / 1_000} s`) } : answer,
+      ];
+    }),
+  );
+  request.signal.throwIfAborted();
+  return new Map(answers);
+}
+
+interface Deadline extends Disposable {
+  /** Aborts with the request or at the deadline. */
+  readonly signal: AbortSignal;
+  readonly hasPassed: () => boolean;
+}
+
+function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
+  const late = new AbortController();
+  const ended = new AbortController();
+  void clock.sleep(maxMs, AbortSignal.any([signal, ended.signal])).then(() => {
+    if (!ended.signal.aborted) late.abort();
+  });
+  return {
+    signal: AbortSignal.any([signal, late.signal]),
+    hasPassed: () => late.signal.aborted && !signal.aborted,
+    [Symbol.dispose]: () => ended.abort(),
+  };
+}
+
+/** True for objects that would be written and allow a meaningful dry run. */
+function isAsked({ action, predicted }: RenderedObject): boolean {
+  return !predicted && (action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT');
+}
+
+interface Asking {
+  readonly ports: PlannerPorts;
+  readonly request: PlanRequest;
+  readonly client: ObjectClient;
+  /** The inventory entries, by `textOfKey`. */
+  readonly entries: ReadonlyMap<string, InventoryEntry>;
+}
+
+async function dryRunObject(asking: Asking, object: RenderedObject, signal: AbortSignal): Promise<DryRun> {
+  const { ports, client } = asking;
+  const resource = ports.members.objects.served(client.cluster, object.key);
+  if (resource === undefined || resource === 'absent') return { result: 'unserved' };
+  const address = { resource, namespace: resource.namespaced ? object.key.namespace : undefined, name: object.key.name };
+  const whole = await wholeOf(asking, object, { address, signal });
+  if (whole.result !== 'known') return whole;
+  const answer = await dryRunWhole(asking, whole.object, { address, signal });
+  const { before } = whole;
+  return answer.result === 'accepted' && before !== undefined ? { ...answer, before } : answer;
+}
+
+interface Called {
+  readonly address: ObjectAddress;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Adds the values that no mirror holds, read live with the identity of the intent: the data of a Secret, and the existing object of a kind
+ * with hidden values. They are never stored or shown.
+ */
+async function wholeOf(
+  { ports, client, request: { spec } }: Asking,
+  object: RenderedObject,
+  { address, signal }: Called,
+): Promise<DryRun | { readonly result: 'known'; readonly object: RenderedObject; readonly before?: KubernetesObject }> {
+  const { cluster } = client;
+  if (!isHidden(object.key, ports)) return { result: 'known', object };
+  const sourceOf = (name: string) => {
+    const source = ports.members.get(name);
+    return source === undefined ? undefined : ports.clientOf(source.name, spec);
+  };
+  const sent = await sentManifest(object, { sourceOf, share: { cluster } }, signal);
+  if (sent.result === 'failed') return sent;
+  const filled = { ...object, desired: sent.manifest };
+  if (object.live === undefined) return { result: 'known', object: filled };
+  const read = await client.get(address, signal);
+  if (read.result === 'failed') return read;
+  const isSame = read.result === 'answered' && read.object.metadata.resourceVersion === object.live.metadata.resourceVersion;
+  if (!isSame) return liveRead(ports, object, read);
+  return { result: 'known', object: { ...filled, live: read.object }, before: read.object };
+}
+
+async function dryRunWhole(asking: Asking, object: RenderedObject, { address, signal }: Called): Promise<DryRun> {
+  const { ports, client } = asking;
+  const write = writeOf(asking, object, address);
+  if (write.result !== 'write') return write.dryRun;
+  const answer = await write.call(false, signal);
+  if (answer.result === 'answered') return { result: 'accepted', object: answer.object, conflicts: [] };
+  if (answer.result === 'absent' || isRaced(answer.fault)) return liveRead(ports, object, await client.get(address, signal));
+  const conflicts = conflictsIn(answer.fault);
+  const others = conflicts.filter(({ manager }) => manager !== fieldManager);
+  if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
+  if (!isForced(asking, object, others)) return { result: 'conflict', fault: answer.fault, conflicts: others };
+  // The object after Muster has taken the conflicting fields.
+  const forced = await write.call(true, signal);
+  if (forced.result === 'answered') return { result: 'accepted', object: forced.object, conflicts: others };
+  return { result: 'conflict', fault: answer.fault, conflicts: others };
+}
+
+type Write =
+  | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectAnswer> }
+  | { readonly result: 'known'; readonly dryRun: DryRun };
+
+/**
+ * Returns the dry run of the write that the copy would get, guarded by the uid and version in the mirror (docs/internals/propagation.md
+ * 5.1).
+ */
+function writeOf({ client, request, entries }: Asking, object: RenderedObject, address: ObjectAddress): Write {
+  const { key, desired, live } = object;
+  if (live === undefined) {
+    const guard = { manifest: desired, preconditions: { resourceVersion: '1' }, run: 'dry' } as const;
+    return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
+  }
+  // Fields left to other managers keep their values, even if the write first gives up their ownership. The dry run includes these values
+  // for that reason.
+  const manifest = withLeft(withMarksOf(desired, live), object, live);
+  const { uid, resourceVersion } = live.metadata;
+  if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
+    const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
+    return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
+  }
+  const owned = own({ write: 'Replace', desired: manifest, live });
+  switch (owned.result) {
+    case 'write':
+      return { result: 'write', call: (_force, signal) => client.replace({ ...address, object: owned.manifest, run: 'dry' }, signal) };
+    case 'unchanged':
+      return { result: 'known', dryRun: { result: 'accepted', object: live, conflicts: [] } };
+    case 'failed': {
+      const fault = copyFault(client.cluster, 'INVALID', `${owned.path}: ${owned.message}`);
+      return { result: 'known', dryRun: { result: 'failed', fault } };
+    }
+    default:
+      return owned satisfies never;
+  }
+}
+
+function isShared({ spec: { conflict } }: PlanRequest, entry: InventoryEntry | undefined): boolean {
+  return entry === undefined ? conflict === 'ServerSideApply' : entry.state === 'Shared';
+}
+
+/** Keeps the existing marks, so that the dry run shows no change of marks. */
+function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manifest {
+  const kept = (map: Readonly<Record<string, string>>, names: readonly string[]) =>
+    Object.fromEntries(Object.entries(map).filter(([name]) => names.includes(name)));
+  const label = kept(metadata.labels ?? {}, [marks.propagation]);
+  const notes = kept(metadata.annotations ?? {}, [marks.source, marks.generation, marks.intent]);
+  return {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      ...(Object.keys(label).length === 0 ? {} : { labels: { ...objectAt(manifest, 'metadata', 'labels'), ...label } }),
+      ...(Object.keys(notes).length === 0 ? {} : { annotations: { ...objectAt(manifest, 'metadata', 'annotations'), ...notes } }),
+    },
+  };
+}
+
+/**
+ * True if the write may overwrite these fields of other managers: Muster sent all of them before (docs/internals/propagation.md 7), or
+ * `conflict` is Overwrite.
+ */
+function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldConflict[]): boolean {
+  const sent = entries.get(textOfKey(key))?.sent ?? '';
+  return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
+}
+
+/** Turns a live read into an object as a mirror would hold it. */
+function liveRead(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectAnswer): DryRun {
+  const nowMs = ports.clock.now();
+  switch (answer.result) {
+    case 'answered': {
+      const { metadata } = answer.object;
+      const object = isHidden(key, ports) ? { apiVersion: key.apiVersion, kind: key.kind, metadata } : answer.object;
+      return { result: 'stale', live: { result: 'held', object, asOfMs: nowMs } };
+    }
+    case 'absent':
+      return { result: 'stale', live: { result: 'absent', asOfMs: nowMs } };
+    case 'failed':
+      return { result: 'failed', fault: answer.fault };
+    default:
+      return answer satisfies never;
+  }
+}

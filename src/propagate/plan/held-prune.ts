@@ -1,0 +1,61 @@
+import type { ClusterName } from '../../core/names.ts';
+import { type ClusterShare, isOnItsWay } from '../model/inventory.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
+
+/** The facts that decide whether a prune is held. */
+interface PruneFacts {
+  /** The whole inventory. */
+  readonly shares: readonly ClusterShare[];
+  readonly clusters: readonly RenderedCluster[];
+  /** Includes clusters outside the fleet: their copies are removed when they are back. */
+  readonly leaving: readonly LeavingCluster[];
+  /** Clusters outside the fleet whose copies stay. */
+  readonly away: readonly ClusterName[];
+  /**
+   * The largest number of existing copies since this generation was decided (`PropagationStatus.mostObjects`). Absent: the current number.
+   */
+  readonly mostObjects?: number | undefined;
+}
+
+const mostPercent = 30;
+const mostUnasked = 3;
+
+/**
+ * Returns why a prune must be confirmed first (docs/internals/propagation.md 5.4). Undefined: no confirmation is needed.
+ *
+ * A prune is held if the intent wants no object in any cluster any more. It is also held if it would delete more than three copies and more
+ * than 30 % of the inventory. Copies deleted since the generation was decided count too, so that deletions one by one are held as well.
+ * Copies that are being deleted already are not counted.
+ */
+export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: PruneFacts): string | undefined {
+  const entries = shares.flatMap((share) => share.entries);
+  if (entries.length === 0) return undefined;
+  const isWanted =
+    away.length > 0 || clusters.some(({ objects, fault }) => fault !== undefined || objects.some((object) => !isRemoval(object)));
+  if (!isWanted) return `nothing is wanted anywhere, and ${entries.length} objects are there`;
+  const standing = standingIn(shares);
+  const onTheWay = new Set(
+    shares.flatMap(({ cluster, entries: all }) => all.filter(isOnItsWay).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
+  );
+  const going = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving]
+    .flatMap(({ cluster, objects }) => objects.filter(({ action }) => action === 'DELETE').map(({ key }) => `${cluster} ${textOfKey(key)}`))
+    .filter((object) => !onTheWay.has(object)).length;
+  const most = Math.max(mostObjects, standing);
+  const lost = most - standing + going;
+  if (going === 0 || lost <= mostUnasked || lost * 100 <= mostPercent * most) return undefined;
+  const now = `${going} of ${standing} objects would be deleted`;
+  return lost === going ? now : `${now}, and ${lost} of ${most} be gone since this was decided`;
+}
+
+/** Returns the number of inventory entries that are not being deleted. */
+export function standingIn(shares: Iterable<ClusterShare>): number {
+  let sum = 0;
+  for (const { entries } of shares) sum += entries.filter((entry) => !isOnItsWay(entry)).length;
+  return sum;
+}
+
+/** True for objects that the intent does not want any more. */
+export function isRemoval({ action }: Pick<RenderedObject, 'action'>): boolean {
+  return action === 'DELETE' || action === 'RELEASE';
+}

@@ -1,0 +1,295 @@
+import type { Fault } from '../../core/faults.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import { objectAt } from '../../core/json-at.ts';
+import { compareText } from '../../core/text.ts';
+import { copyFault } from './copies/copy-reason.ts';
+import type { Note } from '../model/notes.ts';
+import { keyOfManifest } from '../../manifests/object-key.ts';
+import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection, Share } from '../model/placement.ts';
+import { isOpen } from './placing/cluster-set.ts';
+import { type DivisionTarget, divide } from './placing/divide.ts';
+import { areReplicasChanged, rescheduleDueMs } from './placing/reschedule.ts';
+import { select } from './placing/select.ts';
+import { otherSetsIn } from './placing/sets-in.ts';
+import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
+import { printSpec } from '../model/spec-definition.ts';
+import type { PropagationSpec } from '../model/spec.ts';
+import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
+import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
+import { holdsCopies } from './snapshot/whereabouts.ts';
+
+export interface PlacedCluster {
+  readonly chosen: ChosenCluster;
+  readonly entry: SnapshotCluster;
+  /** The replicas of each workload in the cluster, by its index in `Snapshot.templates`. */
+  readonly counts: ReadonlyMap<number, WorkloadCount>;
+  /** The replicas of all workloads together. Absent if the template has no workload. */
+  readonly share?: Share;
+  /**
+   * Why the copies of the cluster cannot be rendered now: its location is unknown and the intent depends on it. Absent: the location is
+   * known or does not matter.
+   */
+  readonly doubt?: Fault;
+}
+
+/** The result of placement: the chosen clusters with their replicas. */
+export interface Placing {
+  /** By name. */
+  readonly clusters: readonly PlacedCluster[];
+  /** By name. */
+  readonly rejected: readonly RejectedCluster[];
+  readonly affinityGroup?: string;
+  /** Why no cluster could be chosen. Absent: at least one was chosen. */
+  readonly problem?: string;
+  /** The wanted replicas of all workloads. Absent if the template has no workload, or if an autoscaler owns the count. */
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  /** True if the replicas were divided without regard to the previous counts. */
+  readonly fromZero: boolean;
+  readonly notes: readonly Note[];
+}
+
+/**
+ * Chooses clusters and divides the replicas among them.
+ *
+ * An earlier division stays until a new one is needed: after a change of placement, rules or counts, when `rescheduleAt` has passed, or
+ * when a cluster left the fleet. Several divided workloads are each divided by the same rules.
+ */
+export function place(snapshot: Snapshot): Placing {
+  const { spec, previous } = snapshot;
+  const workloads = workloadsIn(snapshot);
+  const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
+  const fresh = dueMs !== undefined && dueMs <= snapshot.nowMs;
+  const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
+  const selection = select({
+    placement: spec.placement,
+    candidates,
+    ...(workloads.length === 0
+      ? {}
+      : { workload: { count: totalOf(workloads), mode: spec.replicas.mode, strategy: spec.replicas.strategy } }),
+    ...(previous?.affinityGroup === undefined ? {} : { previousGroup: previous.affinityGroup }),
+    fresh,
+  });
+  return divideAmong({ snapshot, workloads, fresh, selection });
+}
+
+interface Dividing {
+  readonly snapshot: Snapshot;
+  readonly workloads: readonly Workload[];
+  readonly fresh: boolean;
+  readonly selection: Selection;
+}
+
+interface Workload extends WorkloadCount, CountedWorkload {}
+
+function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placing {
+  const { spec, previous } = snapshot;
+  const chosen = chosenAmong({ snapshot, workloads, fresh, selection });
+  const desired = totalOf(workloads);
+  const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
+  const previousOf = previousCounts(previous, workloads, snapshot.clusters);
+  const divisions = workloads.map(({ index, count, completions }) => ({
+    index,
+    division: divide({
+      count,
+      ...(completions === undefined ? {} : { completions }),
+      replicas: spec.replicas,
+      chosen: chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec })),
+      fresh,
+      rulesChanged,
+    }),
+  }));
+  // Replicas of an autoscaler are not divided, and the wanted number is unknown.
+  const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
+  const clusters = chosen.clusters.map((one, at): PlacedCluster => {
+    const shares = divisions.map(({ index, division }) => ({ index, share: division.shares[at] }));
+    const { share, ...placed } = withCounts(one, shares);
+    return { ...placed, ...(share === undefined || !isCounted ? {} : { share }), ...doubtAbout(spec, one) };
+  });
+  const isUsed = ({ share }: PlacedCluster) => spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0;
+  const used = clusters.filter(isUsed);
+  const empty = clusters
+    .filter((cluster) => !isUsed(cluster))
+    .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: `0 of ${desired} replicas` }));
+  const problem = chosen.problem ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
+  return {
+    clusters: used.toSorted((a, b) => byName(a.chosen, b.chosen)),
+    rejected: [...chosen.rejected, ...empty].toSorted(byName),
+    ...(selection.group === undefined ? {} : { affinityGroup: selection.group }),
+    ...(problem === undefined ? {} : { problem }),
+    ...(isCounted ? { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) } : {}),
+    unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
+    fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,
+    notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...sharedTotal(spec, workloads)],
+  };
+}
+
+/**
+ * Returns an error note if `replicas.total` is used with several workloads. It is the count of a single workload
+ * (docs/internals/propagation.md 2.1).
+ */
+function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
+  if (total === undefined || workloads.length < 2) return [];
+  const message = `expected one workload in the template, as it is the count of one, got ${workloads.length}`;
+  return [{ severity: 'ERROR', code: 'INVALID', message, path: 'replicas.total' }];
+}
+
+function doubtAbout(spec: PropagationSpec, { chosen, entry: { cluster } }: Chosen['clusters'][number]): Pick<PlacedCluster, 'doubt'> {
+  const { unsaid } = cluster;
+  if (unsaid === undefined) return {};
+  const isOfOthers = unsaid.mayCome && otherSetsIn(spec).some((set) => isOpen(set, cluster));
+  return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unsaid.message) } : {};
+}
+
+/** Returns the wanted replicas of all clusters together: the count for mode Divided, the count times the clusters for mode Duplicated. */
+function desiredIn(
+  { replicas: { mode } }: PropagationSpec,
+  { desired, clusters }: { readonly desired: number; readonly clusters: number },
+): number {
+  return mode === 'Divided' ? desired : desired * clusters;
+}
+
+function placedIn(clusters: readonly PlacedCluster[]): number {
+  return clusters.reduce((sum, { share }) => sum + (share?.to ?? 0), 0);
+}
+
+function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
+  return templates.flatMap(({ manifest }, index): readonly Workload[] => {
+    const workload = workloadCountOf(manifest);
+    if (workload === undefined) return [];
+    const { count, completions } = workload;
+    return [
+      { index, key: keyOfManifest(manifest), count: spec.replicas.total ?? count, ...(completions === undefined ? {} : { completions }) },
+    ];
+  });
+}
+
+function totalOf(workloads: readonly Workload[]): number {
+  return workloads.reduce((sum, { count }) => sum + count, 0);
+}
+
+function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities, share }: SnapshotCluster): PlacementCandidate {
+  // The capacity of a cluster is that of the workload that fits least often.
+  const capacity = capacities.size === 0 ? undefined : Math.min(...capacities.values());
+  return {
+    cluster,
+    leaving: false,
+    missingKinds,
+    holds: share !== undefined && holdsCopies(share),
+    previous: previous?.replicas.get(cluster.name) ?? 0,
+    ...(capacity === undefined ? {} : { capacity }),
+  };
+}
+
+interface Chosen {
+  readonly clusters: readonly { readonly chosen: ChosenCluster; readonly entry: SnapshotCluster }[];
+  readonly rejected: readonly RejectedCluster[];
+  readonly problem?: string | undefined;
+}
+
+function chosenAmong(dividing: Dividing): Chosen {
+  const { snapshot, selection } = dividing;
+  const entries = new Map(snapshot.clusters.map((entry) => [entry.cluster.name, entry]));
+  const selected = new Map(selection.chosen.map((chosen) => [chosen.cluster, chosen]));
+  const kept = keptClusters(dividing);
+  const chosen = kept === undefined ? selection.chosen : kept.map((cluster) => steadyChoice(cluster, selected.get(cluster)));
+  const names = new Set(chosen.map(({ cluster }) => cluster));
+  const passed = selection.chosen.filter(({ cluster }) => !names.has(cluster));
+  return {
+    clusters: chosen.flatMap((one) => {
+      const entry = entries.get(one.cluster);
+      return entry === undefined ? [] : [{ chosen: one, entry }];
+    }),
+    problem: kept === undefined ? selection.problem : undefined,
+    rejected: [
+      ...selection.rejected.filter(({ cluster }) => !names.has(cluster)),
+      ...passed.map(({ cluster }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: 'all replicas are placed already' })),
+    ],
+  };
+}
+
+/** Returns the choice of a cluster that keeps its replicas. Its location is not checked again, so an unknown location does not matter. */
+function steadyChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
+  if (selected === undefined) return { cluster, tier: 0, score: 100 };
+  const { isKept: _isKept, ...choice } = selected;
+  return choice;
+}
+
+/**
+ * Returns the clusters of the previous division if nothing requires a new one. Changed labels and capacity do not move replicas
+ * (docs/internals/propagation.md 3.2). Undefined: divide again.
+ */
+function keptClusters({
+  snapshot: { spec, previous, clusters },
+  workloads,
+  fresh,
+}: Dividing): readonly SnapshotCluster['cluster']['name'][] | undefined {
+  if (previous === undefined || workloads.length === 0 || spec.replicas.mode !== 'Divided' || fresh) return undefined;
+  const names = clusters.map(({ cluster }) => cluster.name).filter((name) => previous.replicas.has(name));
+  const placed = [...previous.replicas.values()].map((replicas) => ({ replicas }));
+  const isSame = names.length > 0 && names.length === placed.length && !areReplicasChanged(totalOf(workloads), placed, 'Divided');
+  return isSame && textOfPlacing(previous.spec) === textOfPlacing(spec) ? names : undefined;
+}
+
+function targetOf({
+  chosen,
+  entry,
+  index,
+  previousOf,
+  spec: {
+    replicas: { rules },
+  },
+}: {
+  readonly chosen: ChosenCluster;
+  readonly entry: SnapshotCluster;
+  readonly index: number;
+  readonly previousOf: PreviousCounts;
+  readonly spec: PropagationSpec;
+}): DivisionTarget {
+  const { cluster } = entry;
+  const capacity = entry.capacities.get(index);
+  const areRulesOpen = cluster.unsaid?.mayCome === true && rules.some(({ set }) => isOpen(set, cluster));
+  return {
+    chosen,
+    cluster,
+    previous: previousOf(chosen.cluster, index),
+    ...(capacity === undefined ? {} : { capacity }),
+    ...(areRulesOpen ? { isOpen: true } : {}),
+  };
+}
+
+function withCounts(
+  { chosen, entry }: Chosen['clusters'][number],
+  shares: readonly { readonly index: number; readonly share: Share | undefined }[],
+): PlacedCluster {
+  const given = shares.flatMap(({ index, share }) => (share === undefined ? [] : [{ index, share }]));
+  const counts = given.map(({ index, share: { to, completions } }): [number, WorkloadCount] => [
+    index,
+    { count: to, ...(completions === undefined ? {} : { completions }) },
+  ]);
+  const share = jointShare(given.map((one) => one.share));
+  return { chosen, entry, counts: new Map(counts), ...(share === undefined ? {} : { share }) };
+}
+
+/** Adds up the replicas of all workloads. The weight and the bounds are those of the first workload. */
+function jointShare(shares: readonly Share[]): Share | undefined {
+  const [first] = shares;
+  if (first === undefined || shares.length === 1) return first;
+  const sumOf = (figure: 'from' | 'to' | 'kept') => shares.reduce((sum, share) => sum + share[figure], 0);
+  const { completions: _completions, ...rest } = first;
+  return { ...rest, from: sumOf('from'), to: sumOf('to'), kept: sumOf('kept') };
+}
+
+function textOfRules(spec: PropagationSpec): string {
+  return canonicalJson(objectAt(printSpec(spec), 'replicas').rules ?? null);
+}
+
+function textOfPlacing(spec: PropagationSpec): string {
+  const { placement = null, replicas = null } = printSpec(spec);
+  return canonicalJson({ placement, replicas });
+}
+
+function byName(a: { readonly cluster: string }, b: { readonly cluster: string }): number {
+  return compareText(a.cluster, b.cluster);
+}

@@ -1,0 +1,84 @@
+import type { MemberCluster } from '../../../changes/members.ts';
+import type { PlacementCandidate, RejectionReason } from '../../model/placement.ts';
+import type { AffinityGroup, ClusterSet, Placement } from '../../model/spec.ts';
+import { isOpen, matchesSet, mismatchOf } from './cluster-set.ts';
+import { groupOf } from './take-spread.ts';
+import { printTaint, untoleratedTaint } from './tolerations.ts';
+
+/** Where clusters are looked for: the placement's own set, or an affinity group. */
+export interface Ground {
+  /** Of the affinity group. */
+  readonly name?: string;
+  readonly set: ClusterSet;
+  /** Where to go on when there is no room: looked at for workloads only. */
+  readonly overflow: AffinityGroup['overflow'];
+}
+
+/** What a candidate must pass. */
+export interface Filters extends Pick<Placement, 'tolerations' | 'spread'> {
+  readonly ground: Ground;
+  /** Grounds that are tried after this one. */
+  readonly later: readonly Ground[];
+  /** What is placed has a count. */
+  readonly isWorkload: boolean;
+}
+
+/** In which tier a cluster is in, or why it is not. */
+type Filtered =
+  | { readonly result: 'passed'; readonly tier: number }
+  /** It holds copies, and what nobody knows of where it runs decides. */
+  | { readonly result: 'kept' }
+  | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
+
+/**
+ * The first filter that keeps the candidate out (docs/internals/propagation.md 3.2), with the deciding value; or the tier it is in. Taints and missing kinds never push
+ * out what holds copies, nor does what nobody knows of where it runs; another cluster is not taken before that is known.
+ */
+export function filterCandidate(candidate: PlacementCandidate, filters: Filters): Filtered {
+  const found = filterByKnown(candidate, filters);
+  const { cluster, holds } = candidate;
+  if (cluster.unsaid === undefined || !isUndecided(found, cluster, filters)) return found;
+  const { mayCome, message } = cluster.unsaid;
+  if (holds) return found.result === 'passed' && !mayCome ? found : { result: 'kept' };
+  return mayCome ? refused('SYNCING', message) : found;
+}
+
+/** What is not known counts as absent. */
+function filterByKnown({ cluster, leaving, missingKinds, holds }: PlacementCandidate, filters: Filters): Filtered {
+  if (leaving) return refused('DELETING', cluster.name);
+  if (!holds && missingKinds.length > 0) return refused('API_MISSING', missingKinds.join(', '));
+  const taint = holds ? undefined : untoleratedTaint(cluster.taints, filters.tolerations);
+  if (taint !== undefined) return refused('TAINT', printTaint(taint));
+  const tier = tierOf(cluster, filters.ground, filters.isWorkload);
+  if (tier === undefined) return refusedByGround(cluster, filters);
+  const missing = filters.spread.find((spread) => groupOf(cluster, spread) === undefined);
+  return missing === undefined ? { result: 'passed', tier } : refused('TOPOLOGY', missing.label ?? missing.by);
+}
+
+/** What is not known of the cluster might make it another answer. */
+function isUndecided(found: Filtered, cluster: MemberCluster, { ground, isWorkload, spread }: Filters): boolean {
+  if (found.result === 'refused' && (found.reason === 'DELETING' || found.reason === 'API_MISSING' || found.reason === 'TAINT'))
+    return false;
+  const sets = [ground.set, ...(isWorkload ? ground.overflow.map((entry) => entry.set) : [])];
+  const first = sets.find((set) => isOpen(set, cluster) || matchesSet(set, cluster));
+  if (first === undefined) return false;
+  return isOpen(first, cluster) || spread.some(({ by }) => cluster.unsaid?.fields.some((field) => field === by) === true);
+}
+
+/** 0 for the ground's own set; k for the k-th overflow, the first that matches, of workloads. Undefined: it is in none. */
+export function tierOf(cluster: MemberCluster, { set, overflow }: Ground, isWorkload: boolean): number | undefined {
+  if (matchesSet(set, cluster)) return 0;
+  const found = isWorkload ? overflow.findIndex((entry) => matchesSet(entry.set, cluster)) : -1;
+  return found < 0 ? undefined : found + 1;
+}
+
+function refusedByGround(cluster: MemberCluster, { ground, later }: Filters): Filtered {
+  const next = later.find(({ set }) => matchesSet(set, cluster));
+  if (next?.name !== undefined) return refused('LATER_GROUP', next.name);
+  const { reason, detail } = mismatchOf(ground.set, cluster) ?? { reason: 'NOT_NAMED', detail: cluster.name };
+  return refused(reason, detail);
+}
+
+function refused(reason: RejectionReason, detail: string): Filtered {
+  return { result: 'refused', reason, detail };
+}

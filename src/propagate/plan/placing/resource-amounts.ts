@@ -1,0 +1,81 @@
+import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
+import type { Json } from '../../../core/json.ts';
+import { objectAt } from '../../../core/json-at.ts';
+import { parseQuantity } from '../../../core/quantities.ts';
+import { itemsOf, type Stored } from '../../../core/stored.ts';
+
+/** Resources by name in whole units: `cpu` in millicores, memory in bytes, `pods` in Pods. Exact below 2⁵³. */
+export type ResourceAmounts = ReadonlyMap<string, number>;
+
+/** The amounts of a ResourceList (core/v1), parts of a unit rounded up; what is no quantity is left out. */
+export function amountsIn(list: Json | undefined): ResourceAmounts {
+  const amounts = new Map<string, number>();
+  for (const [name, value] of Object.entries(objectAt(list))) {
+    const amount = amountOf(name, value);
+    if (amount !== undefined) amounts.set(name, amount);
+  }
+  return amounts;
+}
+
+/** Both together. */
+export function plus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
+  const sum = new Map(a);
+  for (const [name, amount] of b) sum.set(name, (sum.get(name) ?? 0) + amount);
+  return sum;
+}
+
+/** What is left of what the first has; below zero where it has too little. What it has not at all stays absent. */
+export function minus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
+  return new Map([...a].map(([name, amount]) => [name, amount - (b.get(name) ?? 0)]));
+}
+
+/** So many times as much. */
+export function times(amounts: ResourceAmounts, factor: number): ResourceAmounts {
+  return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
+}
+
+/** How often `requests` fit into `free`: by the scarcest of the resources requested. One that is not there fits never. Infinity: nothing is requested. */
+export function timesIn(free: ResourceAmounts, requests: ResourceAmounts): number {
+  let fits = Number.POSITIVE_INFINITY;
+  for (const [name, amount] of requests) {
+    if (amount > 0) fits = Math.min(fits, Math.max(0, Math.floor((free.get(name) ?? 0) / amount)));
+  }
+  return fits;
+}
+
+/**
+ * What a Pod with that spec requests, as the scheduler counts it: its containers and sidecars together, or its largest init container with the sidecars
+ * before it; and the overhead.
+ */
+export function requestsOf(podSpec: Stored<V1PodSpec> | undefined): ResourceAmounts {
+  let sidecars: ResourceAmounts = new Map();
+  let starting: ResourceAmounts = new Map();
+  for (const container of itemsOf(podSpec?.initContainers)) {
+    const requests = requestsIn(container);
+    const isSidecar = container.restartPolicy === 'Always';
+    if (isSidecar) sidecars = plus(sidecars, requests);
+    starting = largest(starting, isSidecar ? sidecars : plus(sidecars, requests));
+  }
+  const running = itemsOf(podSpec?.containers).map(requestsIn).reduce(plus, sidecars);
+  return plus(largest(running, starting), amountsIn(podSpec?.overhead));
+}
+
+/** A limit without a request is the request, as the API server defaults it. */
+function requestsIn({ resources }: Stored<V1Container>): ResourceAmounts {
+  return new Map([...amountsIn(resources?.limits), ...amountsIn(resources?.requests)]);
+}
+
+function largest(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
+  return new Map([...a.keys(), ...b.keys()].map((name) => [name, Math.max(a.get(name) ?? 0, b.get(name) ?? 0)]));
+}
+
+function amountOf(name: string, value: Json | undefined): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const quantity = parseQuantity(String(value));
+  if (quantity === undefined) return undefined;
+  const exponent = quantity.exponent + (name === 'cpu' ? 3 : 0);
+  if (exponent >= 0) return Number(quantity.mantissa * 10n ** BigInt(exponent));
+  const divisor = 10n ** BigInt(-exponent);
+  const whole = quantity.mantissa / divisor;
+  return Number(quantity.mantissa % divisor > 0n ? whole + 1n : whole);
+}

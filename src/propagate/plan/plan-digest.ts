@@ -1,0 +1,60 @@
+import { canonicalJson, sha256OfText } from '../../core/json/canonical-json.ts';
+import type { Json } from '../../core/json.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
+import { printSpec } from '../model/spec-definition.ts';
+import type { PropagationSpec } from '../model/spec.ts';
+
+/** The content of a plan that its digest covers. */
+export interface DigestedPlan {
+  readonly spec: PropagationSpec;
+  readonly clusters: readonly RenderedCluster[];
+  readonly leaving: readonly LeavingCluster[];
+}
+
+/** The intent on the hub that a plan replaces. */
+export interface ReplacedIntent {
+  readonly uid: string;
+  readonly generation: number;
+}
+
+/**
+ * Returns SHA-256 over the content of a plan (docs/internals/propagation.md 4):
+ *
+ * - the spec without its requester,
+ * - the replicas and the wave of each cluster,
+ * - the action and the manifest hash of each object, with uid and hash of the existing object.
+ *
+ * Capacities, scores and times do not change it. The intent that is replaced is not included.
+ */
+export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
+  const { requester: _requester, ...asked } = spec;
+  const chosen = clusters.map(({ chosen: { cluster }, share, wave, objects, fault }): Json => {
+    return [cluster, share?.to ?? null, share?.completions ?? null, wave, fault === undefined, objects.map(linesOf)];
+  });
+  const going = leaving.map(({ cluster, objects }): Json => [cluster, objects.map(linesOf)]);
+  // Lists of texts and small whole numbers have no keys to sort, so their plain JSON is canonical already.
+  const text = `[${canonicalJson(printSpec(asked))},${JSON.stringify(chosen)},${JSON.stringify(going)}]`;
+  return sha256OfText(text);
+}
+
+/**
+ * The digest of a plan, over its content and the intent that it replaces. So the plan of one editor is stale when another editor was first. `replaced` is
+ * undefined if there is no such intent yet.
+ */
+export function digestOf(content: string, replaced: ReplacedIntent | undefined): string {
+  return replaced === undefined ? content : sha256OfText(`${content} ${replaced.uid} ${replaced.generation}`);
+}
+
+/**
+ * The digests by which the plan of a recorded generation may have been requested. The plan was made earlier, when the hub had the previous generation or
+ * none. It was made from this generation itself if only the requested digest was changed.
+ */
+export function digestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
+  const before = generation <= 1 ? undefined : { uid, generation: generation - 1 };
+  return [digestOf(content, before), digestOf(content, { uid, generation })];
+}
+
+function linesOf({ key, action, held, desiredHash, liveUid, liveHash }: RenderedObject): Json {
+  return [textOfKey(key), action, held ?? null, desiredHash, liveUid ?? null, liveHash ?? null];
+}

@@ -1,0 +1,172 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { Note } from '../model/notes.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { workloadCountOf } from './placing/workload-count.ts';
+import type { RenderedCluster } from '../model/plan.ts';
+import type { ClusterSet, PropagationSpec } from '../model/spec.ts';
+import { isAutoscaler, scaledBy } from './snapshot/member-workloads.ts';
+import type { Placing } from './place.ts';
+import type { ClusterCopies } from './render-copies.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+
+/** The results of the pure stages from which notes are made. */
+interface NotedPlan {
+  readonly snapshot: Snapshot;
+  readonly placing: Placing;
+  /** The copies of each cluster, in the order of `placing.clusters` and of `clusters`. */
+  readonly copies: readonly ClusterCopies[];
+  readonly clusters: readonly RenderedCluster[];
+  readonly pruneHeld: string | undefined;
+}
+
+/**
+ * Returns all notes about the input, without duplicates: errors for impossible input, warnings for probable mistakes.
+ *
+ * For a new decision with `strict`, warnings become errors. The exception is a prune that must be confirmed: it stops the plan anyway.
+ */
+export function notesOf(plan: NotedPlan): readonly Note[] {
+  const { snapshot, placing, copies } = plan;
+  const all = [
+    ...snapshot.notes,
+    ...unknownClusters(snapshot),
+    ...problemOf(placing),
+    ...placing.notes,
+    ...copies.flatMap((of) => (of.result === 'failed' ? [failedOverride(of, snapshot)] : of.notes)),
+    ...unmatchedOverrides(plan),
+    ...autoscaled(plan),
+    ...sourcesInPlace(plan),
+    ...heldPrune(plan),
+  ];
+  return weigh(snapshot, uniqueNotes(all));
+}
+
+/** True if no note is an error. */
+export function isOk(notes: readonly Note[]): boolean {
+  return notes.every(({ severity }) => severity !== 'ERROR');
+}
+
+/**
+ * Turns warnings into errors if the spec is `strict`. Not for a generation that was decided already, because later changes in the fleet are
+ * no mistake of its author.
+ */
+export function weigh({ spec, purpose }: Pick<Snapshot, 'spec' | 'purpose'>, notes: readonly Note[]): readonly Note[] {
+  if (!spec.strict || purpose === 'keep') return notes;
+  return notes.map((note) => (note.severity === 'WARNING' && note.code !== 'PRUNE_HELD' ? { ...note, severity: 'ERROR' } : note));
+}
+
+/** Removes duplicates and keeps the first of each. */
+export function uniqueNotes(notes: readonly Note[]): readonly Note[] {
+  return [...new Map(notes.map((note) => [JSON.stringify([note.severity, note.code, note.path, note.message]), note])).values()];
+}
+
+interface NamedSet {
+  readonly set: ClusterSet;
+  readonly path: string;
+}
+
+function unknownClusters({ spec, clusters, purpose }: Snapshot): readonly Note[] {
+  const names = new Set<string>(clusters.map(({ cluster }) => cluster.name));
+  const noted = (sets: readonly NamedSet[], severity: Note['severity']) =>
+    sets.flatMap(({ set, path }) =>
+      (set.clusters ?? []).flatMap((name, index): readonly Note[] => {
+        if (names.has(name)) return [];
+        const message = `expected a cluster of the fleet, got ${JSON.stringify(name)}`;
+        return [{ severity, code: 'UNKNOWN_CLUSTER', message, path: `${path}.clusters[${index}]` }];
+      }),
+    );
+  return [...noted(placementSets(spec), purpose === 'decide' ? 'ERROR' : 'WARNING'), ...noted(otherSets(spec), 'WARNING')];
+}
+
+function placementSets({ placement, replicas }: PropagationSpec): readonly NamedSet[] {
+  return [
+    { set: placement, path: 'placement' },
+    ...placement.affinityGroups.flatMap(({ set, overflow }, index) => {
+      const path = `placement.affinityGroups[${index}]`;
+      return [{ set, path: `${path}.set` }, ...overflow.map((entry, at) => ({ set: entry.set, path: `${path}.overflow[${at}].set` }))];
+    }),
+    ...replicas.rules.map(({ set }, index) => ({ set, path: `replicas.rules[${index}].set` })),
+  ];
+}
+
+function otherSets({ overrides, rollout, suspend }: PropagationSpec): readonly NamedSet[] {
+  return [
+    ...overrides.map(({ set }, index) => ({ set, path: `overrides[${index}].set` })),
+    ...rollout.waves.map(({ set }, index) => ({ set, path: `rollout.waves[${index}].set` })),
+    { set: { clusters: suspend.clusters }, path: 'suspend' },
+  ];
+}
+
+function problemOf({ problem }: Placing): readonly Note[] {
+  return problem === undefined ? [] : [{ severity: 'ERROR', code: 'NOTHING_CHOSEN', message: problem, path: 'placement' }];
+}
+
+/**
+ * Returns the note of a failed override: an error in a new decision. Later it is information only, because the cluster that joined has the
+ * fault.
+ */
+function failedOverride({ path, message }: Extract<ClusterCopies, { readonly result: 'failed' }>, { purpose }: Snapshot): Note {
+  return { severity: purpose === 'decide' ? 'ERROR' : 'INFO', code: 'OVERRIDE_FAILED', message, path };
+}
+
+function unmatchedOverrides({ snapshot, copies, placing }: NotedPlan): readonly Note[] {
+  if (copies.some(({ result }) => result === 'failed') || placing.clusters.some(({ doubt }) => doubt !== undefined)) return [];
+  const applied = new Set(copies.flatMap((of) => (of.result === 'rendered' ? of.applied : [])));
+  return snapshot.spec.overrides.flatMap(({ name }, index): readonly Note[] => {
+    const path = `overrides[${index}]`;
+    if (applied.has(name ?? path)) return [];
+    return [{ severity: 'WARNING', code: 'UNMATCHED_OVERRIDE', message: 'it changes no object in any cluster that is chosen', path }];
+  });
+}
+
+function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
+  if (snapshot.spec.replicas.mode === 'External') return [];
+  const manifests = snapshot.templates.map(({ manifest }) => manifest);
+  const own = new Set(manifests.filter(isAutoscaler).map(scaledBy));
+  return manifests.flatMap((manifest): readonly Note[] => {
+    const text = textOfKey(keyOfManifest(manifest));
+    const scaled = own.has(text) || placing.clusters.some(({ entry }) => entry.autoscaled.has(text));
+    if (!scaled || workloadCountOf(manifest) === undefined) return [];
+    const message = `an autoscaler counts the replicas of ${manifest.kind} ${manifest.metadata.name}, and so do we: mode External leaves them to it`;
+    return [{ severity: 'WARNING', code: 'AUTOSCALED', message, path: 'replicas.mode' }];
+  });
+}
+
+/**
+ * Notes for the sources that are in a cluster of the placement, and for the circles. A new plan that would change a source, or close a circle, is refused.
+ * A generation that was decided before goes on, and leaves these objects alone.
+ */
+function sourcesInPlace({ snapshot: { purpose }, copies, clusters }: NotedPlan): readonly Note[] {
+  const severity = purpose === 'decide' ? 'ERROR' : 'WARNING';
+  return clusters.flatMap(({ chosen: { cluster }, objects }, index) => {
+    const of = copies[index];
+    const sources = new Map(of?.result === 'rendered' ? of.copies.map((copy) => [copy.text, copy.source]) : []);
+    return objects.flatMap(({ key, held }): readonly Note[] => {
+      const source = sources.get(textOfKey(key));
+      if (source === undefined) return [];
+      const path = source.path === 'dependencies' ? source.path : `${source.path}.ref`;
+      const what = `${key.kind} ${key.name} in cluster ${cluster}`;
+      if (held === 'Source') return [sourceInPlace({ severity, path, what, cluster, isAltered: source.isAltered })];
+      if (held !== 'Circle') return [];
+      const message = `${what} would be written from what is made of it: Propagation ${source.madeFrom.get(cluster)} reads it`;
+      return [{ severity, code: 'CIRCLE', message: `${message}. Take cluster ${cluster} out of one of the two`, path }];
+    });
+  });
+}
+
+interface SourceInPlace extends Pick<Note, 'severity'> {
+  readonly path: string;
+  readonly what: string;
+  readonly cluster: ClusterName;
+  readonly isAltered: boolean;
+}
+
+function sourceInPlace({ severity, path, what, cluster, isAltered }: SourceInPlace): Note {
+  const code = 'SOURCE_IS_TARGET';
+  if (!isAltered) return { severity: 'INFO', code, message: `${what} is the source: it counts as placed, and is never written`, path };
+  const message = `${what} is the source and is never written, but would get another count or an override`;
+  return { severity, code, message: `${message}. Exclude cluster ${cluster}, or give the template as a manifest`, path };
+}
+
+function heldPrune({ pruneHeld }: NotedPlan): readonly Note[] {
+  return pruneHeld === undefined ? [] : [{ severity: 'WARNING', code: 'PRUNE_HELD', message: `to be confirmed first: ${pruneHeld}` }];
+}

@@ -1,0 +1,57 @@
+import { textOfKey } from '../../manifests/object-key.ts';
+import { apportion } from './placing/apportion.ts';
+import { sumOf } from './placing/sum-of.ts';
+import { workloadCountOf } from './placing/workload-count.ts';
+import type { ObjectKey } from '../model/spec.ts';
+import type { PreviousDecision, SnapshotCluster } from './snapshot/snapshot.ts';
+
+/** One workload of the template with its wanted number of replicas. */
+export interface CountedWorkload {
+  readonly index: number;
+  readonly key: ObjectKey;
+  readonly count: number;
+}
+
+/** Returns the previous replicas of a workload (by its index) in a cluster. */
+export type PreviousCounts = (cluster: string, index: number) => number;
+
+/**
+ * Returns the counts from which a new division starts.
+ *
+ * For several workloads, a decision records only their sum per cluster. The counts of the existing copies are used if they add up to that
+ * sum. Otherwise, because a mirror is unread or someone changed a copy, a cluster gets what the other clusters leave of the workload.
+ */
+export function previousCounts(
+  previous: PreviousDecision | undefined,
+  workloads: readonly CountedWorkload[],
+  clusters: readonly SnapshotCluster[],
+): PreviousCounts {
+  if (previous === undefined) return () => 0;
+  if (workloads.length === 1) return (cluster) => previous.replicas.get(cluster) ?? 0;
+  const placed = clusters.flatMap((entry) => {
+    const sum = previous.replicas.get(entry.cluster.name) ?? 0;
+    return sum === 0 ? [] : [{ name: entry.cluster.name, sum, counts: countsIn(entry, workloads) }];
+  });
+  const told = placed.filter(({ sum, counts }) => sumOf([...counts.values()], (count) => count) === sum);
+  const untold = placed.filter((one) => !told.includes(one));
+  const all = new Map(told.map(({ name, counts }) => [`${name}`, new Map(counts)]));
+  for (const { name } of untold) all.set(name, new Map());
+  for (const { index, count } of workloads) {
+    const rest = Math.max(0, count - sumOf(told, ({ counts }) => counts.get(index) ?? 0));
+    const parties = untold.map(({ name, sum }) => ({ name, weight: sum }));
+    for (const [name, seats] of apportion(rest, parties).seats) all.get(name)?.set(index, seats);
+  }
+  return (cluster, index) => all.get(cluster)?.get(index) ?? 0;
+}
+
+/** Returns the counts of the existing copies, by index. 0 for a missing copy. */
+function countsIn({ live }: SnapshotCluster, workloads: readonly CountedWorkload[]): ReadonlyMap<number, number> {
+  return new Map(
+    workloads.map(({ index, key }) => {
+      const copy = live.get(textOfKey(key));
+      // Items of lists have no kind and apiVersion.
+      const stands = copy?.result === 'held' ? { ...copy.object, apiVersion: key.apiVersion, kind: key.kind } : undefined;
+      return [index, (stands === undefined ? undefined : workloadCountOf(stands))?.count ?? 0];
+    }),
+  );
+}

@@ -1,0 +1,79 @@
+import type { ClusterName } from '../../core/names.ts';
+import { describeFault, reasonOf } from './copies/copy-reason.ts';
+import type { Note } from '../model/notes.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import type { CopyReason } from '../model/propagation.ts';
+import type { ObjectKey } from '../model/spec.ts';
+import type { DryRun } from './dry-run.ts';
+import type { DryRuns } from './show-plan.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+
+/**
+ * Returns a note for each object of the template that API servers refuse. It is an error if all of them refuse it, or if a breach is rolled
+ * back. Otherwise it is a warning.
+ */
+export function refusalNotes({ spec, templates }: Pick<Snapshot, 'spec' | 'templates'>, answers: DryRuns): readonly Note[] {
+  return templates.flatMap(({ manifest, path }): readonly Note[] => {
+    const key = keyOfManifest(manifest);
+    const { asked, refused } = wordsOn(textOfKey(key), answers);
+    const [first] = refused;
+    if (first === undefined) return [];
+    const what = `${nameOf(key)}: ${first.message}`;
+    if (refused.length === asked)
+      return [{ severity: 'ERROR', code: 'REFUSED_EVERYWHERE', message: `every cluster refuses ${what}`, path }];
+    const severity = spec.rollout.onFailure === 'Rollback' ? 'ERROR' : 'WARNING';
+    const names = refused.map(({ cluster }) => cluster).join(', ');
+    return [{ severity, code: 'REFUSED_SOMEWHERE', message: `${refused.length} of ${asked} clusters (${names}) refuse ${what}`, path }];
+  });
+}
+
+interface Words {
+  /** The number of clusters that answered. */
+  readonly asked: number;
+  readonly refused: readonly { readonly cluster: string; readonly message: string }[];
+}
+
+function wordsOn(text: string, answers: DryRuns): Words {
+  const told = [...answers].flatMap(([cluster, of]) => {
+    const answer = of.get(text);
+    return answer === undefined || isSilent(answer) ? [] : [{ cluster, answer }];
+  });
+  const refused = told.flatMap(({ cluster, answer }) => {
+    const message = refusalIn(answer);
+    return message === undefined ? [] : [{ cluster, message }];
+  });
+  return { asked: told.length, refused };
+}
+
+/**
+ * Reasons that count as a refusal. Objects in a namespace or of a kind that the plan itself creates have no dry run. So a missing namespace
+ * or kind must be created by others, and waiting does not raise a quota.
+ */
+const refusals: ReadonlySet<CopyReason> = new Set([
+  'Invalid',
+  'Immutable',
+  'Denied',
+  'Quota',
+  'ApiMissing',
+  'NamespaceMissing',
+  'Terminating',
+]);
+
+function refusalIn(answer: DryRun): string | undefined {
+  if (answer.result === 'unserved') return 'the kind is not served';
+  return answer.result === 'failed' && refusals.has(reasonOf(answer.fault)) ? describeFault(answer.fault) : undefined;
+}
+
+function isSilent(answer: DryRun): boolean {
+  return answer.result === 'failed' && reasonOf(answer.fault) === 'Unreachable';
+}
+
+/** Returns the kind and name of an object for messages: `Deployment default/web`. */
+export function nameOf({ kind, namespace, name }: ObjectKey): string {
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+/** Returns the note for an obstacle that keeps a cluster from carrying out the plan. */
+export function preflightNote(cluster: ClusterName, message: string): Note {
+  return { severity: 'ERROR', code: 'PREFLIGHT_FAILED', message: `cluster ${cluster}: ${message}` };
+}

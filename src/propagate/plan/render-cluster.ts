@@ -1,0 +1,221 @@
+import type { Fault } from '../../core/faults.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import type { Sight } from './copies/observed.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
+import type { Manifest } from '../model/spec.ts';
+import { inWriteOrder } from '../../manifests/write-order.ts';
+import { decideCopy, decideRemoval } from './decide-action.ts';
+import { liveHashOf, standingHashOf } from './copies/live-hash.ts';
+import type { PlacedCluster } from './place.ts';
+import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
+import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
+import { isSourceEntry } from './snapshot/sources.ts';
+import { madeKindOf, makesOf, type TemplateMakes } from './snapshot/template-makes.ts';
+
+/** The inputs that all clusters of a plan share. */
+export interface PlanGround extends Sight {
+  readonly snapshot: Snapshot;
+  readonly makes: TemplateMakes;
+  readonly waveOf: ReadonlyMap<string, number>;
+}
+
+/**
+ * Renders one chosen cluster: compares the wanted copies with the existing objects, and adds removals for inventory entries that are not
+ * wanted any more.
+ *
+ * It renders no object if a mirror is unread, because an existing object could then belong to another owner. It also renders none while the
+ * wanted copies are in doubt.
+ */
+export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
+  const { chosen, entry, share, doubt } = placed;
+  const base = { chosen, wave: ground.waveOf.get(chosen.cluster) ?? 0, ...(share === undefined ? {} : { share }) };
+  if (copies.result === 'failed') {
+    const message = `an override fails: ${copies.path}: ${copies.message}`;
+    return {
+      ...base,
+      overrides: [],
+      unmatched: [],
+      objects: [],
+      fault: { code: 'INVALID', cluster: chosen.cluster, message, retry: 'NEVER' },
+    };
+  }
+  const { applied: overrides, unmatched } = copies;
+  const fault = doubt ?? faultOf(entry);
+  if (fault !== undefined) return { ...base, overrides, unmatched, objects: [], fault };
+  const entries = entriesOf(entry);
+  const wanted = copies.copies.map((copy) => renderCopy(ground, { entry, copy, entries }));
+  const texts = new Set(copies.copies.map(({ text }) => text));
+  const going = [...entries].filter(([text]) => !texts.has(text)).map(([, one]) => one);
+  return { ...base, overrides, unmatched, objects: [...wanted, ...removalsOf(ground.snapshot, going, { entry, missing: copies.missing })] };
+}
+
+/** Renders the removals in a cluster that is not chosen. Undefined if the inventory has no copy there. */
+export function renderLeaving(snapshot: Snapshot, entry: SnapshotCluster): LeavingCluster | undefined {
+  const entries = entry.share?.entries ?? [];
+  if (entries.length === 0) return undefined;
+  return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, { entry }) };
+}
+
+/** Renders the removals in a cluster that left the fleet: all copies that the inventory has there. */
+export function renderLost(snapshot: Snapshot, share: Snapshot['left'][number]): LeavingCluster {
+  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, { lost: share.cluster }) };
+}
+
+function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
+  for (const object of live.values()) if (object.result === 'unread') return object.fault;
+  // No object was read, as for a cluster that joined while the snapshot was taken. Its content is unknown.
+  return live.size === 0 ? (cluster.faults[0] ?? unknown(cluster.name)) : undefined;
+}
+
+function unknown(cluster: ClusterName): Fault {
+  return { code: 'SYNCING', cluster, message: 'the mirrors were not looked at yet', retry: 'LATER' };
+}
+
+function entriesOf({ share }: SnapshotCluster): ReadonlyMap<string, InventoryEntry> {
+  return new Map((share?.entries ?? []).map((entry) => [textOfKey(entry.key), entry]));
+}
+
+interface CopyAndEntry {
+  readonly entry: SnapshotCluster;
+  readonly copy: RenderedCopy;
+  readonly entries: ReadonlyMap<string, InventoryEntry>;
+}
+
+function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyAndEntry): RenderedObject {
+  const { snapshot } = ground;
+  const { key, text, manifest: desired, hash: desiredHash, secretOf, leaves } = copy;
+  const live = standing(cluster.live.get(text));
+  const entry = entries.get(text);
+  const decision = decideCopy({
+    live,
+    entry,
+    conflict: snapshot.spec.conflict,
+    isSuspended: isSuspended(snapshot, cluster.cluster.name),
+    standsAs: standsAs(copy, cluster.cluster.name, live),
+    isSame: (known) => isSame(ground, { cluster, copy, live, known }),
+  });
+  return {
+    key,
+    ...decision,
+    desired,
+    ...(secretOf === undefined ? {} : { secretOf }),
+    ...(leaves === undefined ? {} : { leaves }),
+    desiredHash,
+    ...liveFactsOf(live),
+    predicted: live.result === 'absent' && isPredicted(ground, cluster, key),
+  };
+}
+
+/**
+ * Returns how the existing object relates to the source of the copy. One cluster may be in the fleet under several names, so equal uids
+ * count too.
+ */
+function standsAs({ source }: RenderedCopy, cluster: ClusterName, live: Standing): 'Source' | 'Circle' | undefined {
+  if (source === undefined) return undefined;
+  if (source.cluster === cluster) return 'Source';
+  if (live.result === 'held' && source.uid !== undefined && live.object.metadata.uid === source.uid) return 'Source';
+  return source.madeFrom.has(cluster) ? 'Circle' : undefined;
+}
+
+const nowhere: Standing = { result: 'absent', asOfMs: 0 };
+
+type Standing = Exclude<MirroredObject, { readonly result: 'unread' }>;
+
+/** Treats an unread object as absent. A write that creates never changes an existing object. */
+function standing(live: MirroredObject | undefined): Standing {
+  return live === undefined || live.result === 'unread' ? nowhere : live;
+}
+
+/** True if the same manifest was written before, and the existing object still has the values that the server made of it. */
+function isSame(
+  ground: PlanGround,
+  {
+    cluster,
+    copy,
+    live,
+    known,
+  }: Omit<CopyAndEntry, 'entry' | 'entries'> & {
+    readonly cluster: SnapshotCluster;
+    readonly live: MirroredObject;
+    readonly known: InventoryEntry;
+  },
+): boolean {
+  if (live.result !== 'held' || known.appliedHash !== copy.hash) return false;
+  if (known.state !== 'Owned' && known.state !== 'Shared') return false;
+  if (cluster.otherVersions.has(copy.text)) return true;
+  return known.observedHash === standingHashOf(copy, live.object, ground);
+}
+
+function isSuspended({ spec: { suspend } }: Snapshot, cluster: ClusterName): boolean {
+  return suspend.all || suspend.clusters.includes(cluster);
+}
+
+/** True if this plan itself creates the namespace or the kind of the object in the cluster. */
+function isPredicted({ makes }: PlanGround, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
+  if (makes.kinds.size + makes.namespaces.size === 0) return false;
+  const isMade = (text: string) => live.get(text)?.result === 'absent';
+  const made = madeKindOf(makes, key);
+  if (made !== undefined && isMade(textOfKey(made.definition))) return true;
+  const { namespace } = key;
+  return (
+    namespace !== undefined &&
+    makes.namespaces.has(namespace) &&
+    isMade(textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: namespace }))
+  );
+}
+
+function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
+  if (live.result !== 'held') return {};
+  const { uid } = live.object.metadata;
+  return { live: live.object, ...(uid === undefined ? {} : { liveUid: uid }), liveHash: liveHashOf(live.object) };
+}
+
+/** The facts about a cluster from which copies are removed. */
+interface Removing {
+  /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
+  readonly entry?: SnapshotCluster;
+  readonly lost?: ClusterName;
+  /** The `textOfKey`s of dependencies that are still needed there, but missing at their source. */
+  readonly missing?: ReadonlySet<string> | undefined;
+}
+
+/** Returns the removals in reverse write order. */
+function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], removing: Removing): readonly RenderedObject[] {
+  const removals = entries.map((entry): RenderedObject => {
+    const { key } = entry;
+    const { apiVersion, kind, ...named } = key;
+    const desired: Manifest = { apiVersion, kind, metadata: named };
+    return {
+      key,
+      ...removalOf(snapshot, entry, removing),
+      desired,
+      // A held copy keeps the hash of its last write.
+      desiredHash: (isMissing(removing, key) ? entry.appliedHash : undefined) ?? sha256Of(desired),
+      ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? nowhere),
+      predicted: false,
+    };
+  });
+  return inWriteOrder(removals).toReversed();
+}
+
+function removalOf(snapshot: Snapshot, entry: InventoryEntry, removing: Removing): Pick<RenderedObject, 'action' | 'held'> {
+  const { suspend, deletion } = snapshot.spec;
+  const cluster = removing.entry?.cluster.name;
+  if (isOfSource(snapshot, entry, cluster ?? removing.lost)) return { action: 'HOLD', held: 'Source' };
+  if (cluster !== undefined && (suspend.all || suspend.clusters.includes(cluster))) return { action: 'HOLD', held: 'Suspended' };
+  return isMissing(removing, entry.key) ? { action: 'HOLD', held: 'SourceMissing' } : { action: decideRemoval(entry, deletion) };
+}
+
+function isOfSource({ templates }: Snapshot, entry: InventoryEntry, cluster: ClusterName | undefined): boolean {
+  const sources = templates.flatMap(({ source }) => source ?? []);
+  if (sources.length === 0 || cluster === undefined) return false;
+  return isSourceEntry(sources, { cluster, entry, makes: makesOf(templates.map(({ manifest }) => manifest)) });
+}
+
+function isMissing({ missing }: Removing, key: RenderedObject['key']): boolean {
+  return missing?.has(textOfKey(key)) === true;
+}

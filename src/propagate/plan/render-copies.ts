@@ -1,0 +1,232 @@
+import { sha256Of } from '../../core/json/canonical-json.ts';
+import { equalJson } from '../../core/json/json-values.ts';
+import { valueAt } from '../../core/json-at.ts';
+import type { ListRulesOf } from '../../manifests/list-rules.ts';
+import type { MemberCluster } from '../../changes/members.ts';
+import type { Note } from '../model/notes.ts';
+import { keyOfManifest, kindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { countFieldOf, type WorkloadCount, withCount } from './placing/workload-count.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import { withoutValueAt } from '../../manifests/json-edits.ts';
+import { matchingOverrides, override } from './rendering/override.ts';
+import type { Manifest, ObjectKey, Override } from '../model/spec.ts';
+import { inWriteOrder } from '../../manifests/write-order.ts';
+import type { PlacedCluster } from './place.ts';
+import type { Snapshot, TemplateObject } from './snapshot/snapshot.ts';
+import type { SourceObject } from './snapshot/sources.ts';
+
+/** One wanted object for a cluster, whether or not an object exists there. */
+export interface RenderedCopy {
+  readonly key: ObjectKey;
+  /** The `textOfKey` of `key`. */
+  readonly text: string;
+  readonly manifest: Manifest;
+  /** SHA-256 of the manifest. For a Secret, the version of its source is included. */
+  readonly hash: string;
+  readonly secretOf?: TemplateObject['secretOf'];
+  readonly leaves?: RenderedObject['leaves'];
+  /** Absent if the intent itself contains the manifest. */
+  readonly source?: CopySource;
+}
+
+/** The object from which a copy is read. */
+interface CopySource extends SourceObject {
+  /** Path in the input of the template that refers to the object. */
+  readonly path: string;
+  /** True if the copy differs from its source: it has another count, or overrides changed it. */
+  readonly isAltered: boolean;
+}
+
+/** The wanted copies of one cluster. */
+export type ClusterCopies =
+  | {
+      readonly result: 'rendered';
+      /** The copies in write order. */
+      readonly copies: readonly RenderedCopy[];
+      /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. */
+      readonly missing?: ReadonlySet<string>;
+      /**
+       * Names of the overrides that changed an object, in their order. `unmatched` has those that matched the cluster but changed no
+       * object.
+       */
+      readonly applied: readonly string[];
+      readonly unmatched: readonly string[];
+      readonly notes: readonly Note[];
+    }
+  /** An override failed. `path` is its path in the input. */
+  | { readonly result: 'failed'; readonly path: string; readonly message: string };
+
+/** Renders the copies of one cluster. Objects that do not differ between clusters are rendered once and shared. */
+export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => ClusterCopies;
+
+/**
+ * Creates a renderer for one snapshot. It sets the replica count first and then applies the overrides, so an override of the count wins
+ * (docs/internals/propagation.md 1).
+ */
+export function createCopyRenderer(
+  { spec, templates, missing = [] }: Pick<Snapshot, 'spec' | 'templates' | 'missing'>,
+  listRulesOf: ListRulesOf,
+): CopyRenderer {
+  const clusters = new Map<string, ClusterCopies>();
+  const objects = new Map<string, ObjectCopy>();
+
+  function objectOf(index: number, template: TemplateObject, { cluster, counts, matching }: Wanted): ObjectCopy {
+    const count = counts.get(index);
+    const key = `${index} ${textOfCount(count)} ${matching}`;
+    const known = objects.get(key);
+    if (known !== undefined) return known;
+    const rendered = renderObject({ spec, listRulesOf }, { template, count, cluster, matching });
+    objects.set(key, rendered);
+    return rendered;
+  }
+
+  function clusterOf(wanted: Wanted): ClusterCopies {
+    const rendered = templates.flatMap((template, index) => (isWanted(template, index, wanted) ? [objectOf(index, template, wanted)] : []));
+    const failed = rendered.find((object) => object.result === 'failed');
+    if (failed !== undefined) return failed;
+    const joined = joinCopies(
+      rendered.filter((object) => object.result === 'rendered'),
+      spec.overrides,
+    );
+    const kept = missing.filter(({ usedBy }) => isNeeded(usedBy, wanted)).map(({ key }) => textOfKey(key));
+    return kept.length === 0 ? joined : { ...joined, missing: new Set(kept) };
+  }
+
+  return ({ entry: { cluster }, counts }) => {
+    const matching = matchingOverrides(spec.overrides, cluster);
+    const key = `${[...counts].map(([index, count]) => `${index}:${textOfCount(count)}`).join(' ')} ${matching}`;
+    const known = clusters.get(key);
+    if (known !== undefined) return known;
+    const rendered = clusterOf({ cluster, counts, matching });
+    clusters.set(key, rendered);
+    return rendered;
+  };
+}
+
+interface Wanted {
+  readonly cluster: MemberCluster;
+  readonly counts: ReadonlyMap<number, WorkloadCount>;
+  /** Indices of the overrides that match the cluster. An override uses nothing else of the cluster. */
+  readonly matching: readonly number[];
+}
+
+interface ObjectWanted extends Pick<Wanted, 'cluster' | 'matching'> {
+  readonly template: TemplateObject;
+  readonly count: WorkloadCount | undefined;
+}
+
+type ObjectCopy =
+  | {
+      readonly result: 'rendered';
+      readonly copy: RenderedCopy;
+      readonly applied: readonly string[];
+      readonly unmatched: readonly string[];
+      readonly notes: readonly Note[];
+    }
+  | Extract<ClusterCopies, { readonly result: 'failed' }>;
+
+/**
+ * True if the object is wanted in the cluster. A workload with 0 replicas is omitted if another workload has replicas there. A dependency
+ * is omitted if none of its users is there.
+ */
+function isWanted({ usedBy }: TemplateObject, index: number, wanted: Pick<Wanted, 'counts'>): boolean {
+  return isNeeded(usedBy ?? [index], wanted);
+}
+
+/** True if at least one of these objects of the template is wanted in the cluster. */
+function isNeeded(users: readonly number[], { counts }: Pick<Wanted, 'counts'>): boolean {
+  return users.some((at) => counts.get(at)?.count !== 0 || [...counts.values()].every(({ count }) => count === 0));
+}
+
+function renderObject(
+  { spec, listRulesOf }: Pick<Snapshot, 'spec'> & { readonly listRulesOf: ListRulesOf },
+  { template, count, cluster, matching }: ObjectWanted,
+): ObjectCopy {
+  const counted = countedManifest(template.manifest, count, spec.replicas);
+  const overridden = override({
+    object: counted,
+    overrides: spec.overrides,
+    cluster,
+    matching,
+    listRulesAt: listRulesOf(kindOfKey(counted)),
+  });
+  if (overridden.result === 'failed') return overridden;
+  const { object: manifest, applied, unmatched, notes } = overridden;
+  const key = keyOfManifest(manifest);
+  const { secretOf, sourceVersion, source } = template;
+  const leaves = leftPathsOf(manifest, count, spec.replicas);
+  return {
+    result: 'rendered',
+    copy: {
+      key,
+      text: textOfKey(key),
+      manifest,
+      hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
+      ...(secretOf === undefined ? {} : { secretOf }),
+      ...(leaves === undefined ? {} : { leaves }),
+      ...(source === undefined ? {} : { source: { ...source, path: template.path, isAltered: isAltered(template, manifest, leaves) } }),
+    },
+    applied,
+    unmatched,
+    notes,
+  };
+}
+
+/** True if the manifest differs from its template in other fields than the paths of `leaves`. */
+function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, leaves: RenderedObject['leaves'] = []): boolean {
+  return !equalJson(
+    manifest,
+    leaves.reduce((left, path) => withoutValueAt(left, path), template),
+  );
+}
+
+/**
+ * Sets the replica count of the manifest: the divided or requested one. Removes it if an autoscaler owns the count. Otherwise the count of
+ * the template stays.
+ */
+function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, { mode, total }: Snapshot['spec']['replicas']): Manifest {
+  if (count === undefined) return manifest;
+  const field = countFieldOf(manifest);
+  if (mode === 'External') return field === undefined ? manifest : withoutValueAt(manifest, ['spec', field]);
+  return mode === 'Duplicated' && total === undefined ? manifest : withCount(manifest, count);
+}
+
+/** Returns the path of the count that an autoscaler owns. Undefined if an override sets the count anyway. */
+function leftPathsOf(
+  manifest: Manifest,
+  count: WorkloadCount | undefined,
+  { mode }: Snapshot['spec']['replicas'],
+): RenderedObject['leaves'] | undefined {
+  const field = mode === 'External' && count !== undefined ? countFieldOf(manifest) : undefined;
+  return field === undefined || valueAt(manifest, 'spec', field) !== undefined ? undefined : [['spec', field]];
+}
+
+function joinCopies(
+  objects: readonly Extract<ObjectCopy, { readonly result: 'rendered' }>[],
+  overrides: readonly Override[],
+): Extract<ClusterCopies, { readonly result: 'rendered' }> {
+  const applied = new Set(objects.flatMap((object) => object.applied));
+  const unmatched = new Set(objects.flatMap((object) => object.unmatched));
+  // An override of an image has no effect on a ConfigMap. That needs no note if the same override changed another object.
+  const isNews = ({ path }: Note, object: { readonly unmatched: readonly string[] }) => {
+    const name = nameOf(path, overrides);
+    return name === undefined || !applied.has(name) || !object.unmatched.includes(name);
+  };
+  return {
+    result: 'rendered',
+    copies: inWriteOrder(objects.map(({ copy }) => copy)),
+    applied: [...applied],
+    unmatched: [...unmatched].filter((name) => !applied.has(name)),
+    notes: objects.flatMap((object) => object.notes.filter((note) => isNews(note, object))),
+  };
+}
+
+/** Returns the name of the override that contains the path. */
+function nameOf(path: string | undefined, overrides: readonly Override[]): string | undefined {
+  const [whole, index] = /^overrides\[(\d+)\]/.exec(path ?? '') ?? [];
+  return whole === undefined ? undefined : (overrides[Number(index)]?.name ?? whole);
+}
+
+function textOfCount(count: WorkloadCount | undefined): string {
+  return count === undefined ? '' : `${count.count}/${count.completions ?? ''}`;
+}

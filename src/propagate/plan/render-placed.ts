@@ -1,0 +1,92 @@
+import { numberAt } from '../../core/json-at.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import { inWriteOrder } from '../../manifests/write-order.ts';
+import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
+import type { PlacedRequest, PlannerPorts } from './planner.ts';
+import { type CopyRenderer, createCopyRenderer, type RenderedCopy } from './render-copies.ts';
+import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
+
+/** Largest divided replica count that is tried. */
+const mostReplicas = 1_000;
+
+/**
+ * Renders the copies that a spec placed in each cluster, as they were written last. A copy is returned if its manifest has the hash of the inventory. A
+ * copy is missing if another spec placed it, or if a template or dependency changed since.
+ *
+ * The hash proves the match, so clusters are not chosen again and replicas are not divided again. A divided count is found by trying. The count in the
+ * mirror is tried first.
+ */
+export async function renderPlaced(
+  ports: PlannerPorts,
+  request: PlacedRequest,
+): Promise<ReadonlyMap<ClusterName, readonly RenderedObject[]>> {
+  const snapshot = await gatherSnapshot(ports, { ...request, purpose: 'keep' });
+  const copiesOf = createCopyRenderer(snapshot, ports.listRulesOf);
+  return new Map(snapshot.clusters.map((entry) => [entry.cluster.name, placedIn(snapshot, entry, copiesOf)]));
+}
+
+function placedIn(snapshot: Snapshot, entry: SnapshotCluster, copiesOf: CopyRenderer): readonly RenderedObject[] {
+  const open = new Map(entry.share?.entries.map((one) => [textOfKey(one.key), one]));
+  const workloads = workloadsIn(snapshot);
+  const found: RenderedObject[] = [];
+  for (const counts of countsToTry(snapshot, entry, workloads)) {
+    const rendered = copiesOf({ entry, counts });
+    if (rendered.result === 'failed') break;
+    for (const copy of rendered.copies) {
+      if (!isWrittenAs(open.get(copy.text), copy)) continue;
+      found.push(objectOf(copy));
+      open.delete(copy.text);
+    }
+    if (!workloads.some(({ text }) => open.has(text))) break;
+  }
+  return inWriteOrder(found);
+}
+
+function isWrittenAs(entry: InventoryEntry | undefined, { hash }: RenderedCopy): boolean {
+  return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === hash;
+}
+
+function objectOf({ key, manifest, hash, secretOf, leaves }: RenderedCopy): RenderedObject {
+  return { key, action: 'UNCHANGED', desired: manifest, desiredHash: hash, predicted: false, secretOf, leaves };
+}
+
+interface Workload extends WorkloadCount {
+  readonly index: number;
+  readonly text: string;
+}
+
+function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
+  return templates.flatMap(({ manifest }, index): readonly Workload[] => {
+    const workload = workloadCountOf(manifest);
+    if (workload === undefined) return [];
+    return [{ ...workload, index, text: textOfKey(keyOfManifest(manifest)), count: spec.replicas.total ?? workload.count }];
+  });
+}
+
+/**
+ * Yields the counts to try, by index in `Snapshot.templates`. Each copy is compared alone, so one try can give the same count to all divided workloads.
+ */
+function* countsToTry(
+  { spec }: Snapshot,
+  { live }: SnapshotCluster,
+  workloads: readonly Workload[],
+): Generator<ReadonlyMap<number, WorkloadCount>> {
+  const asOf = (countOf: (workload: Workload) => number) =>
+    new Map(
+      workloads.map((workload): [number, WorkloadCount] => {
+        const { index, completions } = workload;
+        return [index, completions === undefined ? { count: countOf(workload) } : { count: countOf(workload), completions }];
+      }),
+    );
+  if (spec.replicas.mode !== 'Divided') return yield asOf(({ count }) => count);
+  yield asOf(({ text, count }) => {
+    const copy = live.get(text);
+    return (copy?.result === 'held' ? numberAt(copy.object, 'spec', 'replicas') : undefined) ?? count;
+  });
+  const most = Math.min(mostReplicas, Math.max(0, ...workloads.map(({ count }) => count)));
+  for (let count = 1; count <= most; count += 1) yield asOf(() => count);
+}

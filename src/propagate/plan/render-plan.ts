@@ -1,0 +1,156 @@
+import { compareText } from '../../core/text.ts';
+import type { Sight } from './copies/observed.ts';
+import type { ClusterShare } from '../model/inventory.ts';
+import type { MemberCluster } from '../../changes/members.ts';
+import { matchesSet, mayHave } from './placing/cluster-set.ts';
+import { placementSetsIn } from './placing/sets-in.ts';
+import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../model/plan.ts';
+import type { RolloutSpec } from '../model/spec.ts';
+import { heldPrune } from './held-prune.ts';
+import { type Placing, place } from './place.ts';
+import { contentDigestOf, type DigestedPlan, digestOf } from './plan-digest.ts';
+import { isOk, notesOf } from './plan-notes.ts';
+import { type PlanGround, renderCluster, renderLeaving, renderLost } from './render-cluster.ts';
+import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+import { makesOf } from './snapshot/template-makes.ts';
+
+/**
+ * Runs the pure stages of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). They use
+ * no clock, network, randomness or map order, so equal snapshots give byte-equal plans.
+ *
+ * A snapshot with an error note gives an incomplete plan: nothing is rendered and no copy is removed.
+ */
+export function renderPlan(snapshot: Snapshot, sight: Sight): RenderedPlan {
+  if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadable(snapshot);
+  const placing = place(snapshot);
+  const waves = planWaves(
+    snapshot.spec.rollout,
+    placing.clusters.map(({ entry }) => entry.cluster),
+  );
+  const ground: PlanGround = {
+    snapshot,
+    makes: makesOf(snapshot.templates.map(({ manifest }) => manifest)),
+    waveOf: waves.waveOf,
+    ...sight,
+  };
+  const copiesOf = createCopyRenderer(snapshot, sight.listRulesOf);
+  const copies = placing.clusters.map((placed) => (placed.doubt === undefined ? copiesOf(placed) : nothing));
+  const clusters = placing.clusters.map((placed, index) => renderCluster(ground, placed, copies[index] ?? nothing));
+  const leaving = leavingOf(snapshot, placing);
+  return planOf(snapshot, { placing: withAway(snapshot, placing), clusters, leaving, copies, waves: waves.names });
+}
+
+const nothing: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
+
+/**
+ * Ignores the problem that no cluster was chosen for a generation that was decided before: the chosen clusters may be outside the fleet for
+ * now.
+ */
+function withAway(snapshot: Snapshot, placing: Placing): Placing {
+  if (snapshot.purpose === 'decide' || awayIn(snapshot).length === 0) return placing;
+  const { problem: _problem, ...rest } = placing;
+  return rest;
+}
+
+interface Rendered {
+  readonly placing: Placing;
+  readonly clusters: readonly RenderedCluster[];
+  readonly leaving: readonly LeavingCluster[];
+  readonly copies: readonly ClusterCopies[];
+  readonly waves: readonly string[];
+}
+
+function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
+  const { spec, previous } = snapshot;
+  const { rejected, affinityGroup, desired, placed, unplaced, fromZero } = placing;
+  const away = awayIn(snapshot).map(({ cluster }) => cluster);
+  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
+  const notes = notesOf({ snapshot, placing, copies, clusters, pruneHeld });
+  return {
+    ...digestsIn(snapshot, { spec, clusters, leaving }),
+    ok: isOk(notes),
+    clusters,
+    leaving,
+    rejected,
+    ...(affinityGroup === undefined ? {} : { affinityGroup }),
+    ...(desired === undefined ? {} : { desired }),
+    ...(placed === undefined ? {} : { placed }),
+    unplaced,
+    waves,
+    away,
+    fromZero,
+    sources: snapshot.sources,
+    ...(pruneHeld === undefined ? {} : { pruneHeld }),
+    notes,
+  };
+}
+
+function digestsIn({ replaced }: Snapshot, digested: DigestedPlan): Pick<RenderedPlan, 'digest' | 'content'> {
+  const content = contentDigestOf(digested);
+  return { content, digest: digestOf(content, replaced) };
+}
+
+/** Returns the shares of clusters outside the fleet that may still match the placement, as far as their names show. */
+function awayIn({ spec: { placement }, left }: Snapshot): readonly ClusterShare[] {
+  const sets = placementSetsIn(placement);
+  return left.filter(({ cluster }) => sets.some((set) => mayHave(set, cluster)));
+}
+
+/**
+ * Returns the clusters from which copies are removed, by name: members that are not chosen, and clusters outside the fleet that cannot
+ * match the placement any more.
+ */
+function leavingOf(snapshot: Snapshot, { clusters }: Placing): readonly LeavingCluster[] {
+  const chosen = new Set(clusters.map((placed) => placed.chosen.cluster));
+  const members = snapshot.clusters.filter(({ cluster }) => !chosen.has(cluster.name)).map((entry) => renderLeaving(snapshot, entry));
+  const away = new Set(awayIn(snapshot).map(({ cluster }) => cluster));
+  const lost = snapshot.left.filter(({ cluster }) => !away.has(cluster)).map((share) => renderLost(snapshot, share));
+  return [...members, ...lost].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
+}
+
+function sharesOf({ clusters, left }: Snapshot): readonly ClusterShare[] {
+  return [...clusters.flatMap(({ share }) => (share === undefined ? [] : [share])), ...left];
+}
+
+function unreadable(snapshot: Snapshot): RenderedPlan {
+  const { spec, notes } = snapshot;
+  const count = sharesOf(snapshot).reduce((sum, { entries }) => sum + entries.length, 0);
+  const pruneHeld = count === 0 ? {} : { pruneHeld: `what is wanted could not be read, and ${count} objects are there` };
+  return {
+    ...digestsIn(snapshot, { spec, clusters: [], leaving: [] }),
+    ok: false,
+    clusters: [],
+    leaving: [],
+    rejected: [],
+    unplaced: 0,
+    waves: [],
+    away: awayIn(snapshot).map(({ cluster }) => cluster),
+    fromZero: false,
+    sources: snapshot.sources,
+    ...pruneHeld,
+    notes,
+  };
+}
+
+/** The assignment of clusters to waves. */
+interface PlannedWaves {
+  /**
+   * Names of the waves with at least one cluster, in order. Clusters that match no wave are in the last one, `rest`. Without waves, all
+   * clusters are in `all`.
+   */
+  readonly names: readonly string[];
+  /** The index in `names` for every cluster. */
+  readonly waveOf: ReadonlyMap<string, number>;
+}
+
+/** Assigns each cluster to the first wave that matches it (docs/internals/propagation.md 2.1). */
+function planWaves({ waves }: Pick<RolloutSpec, 'waves'>, clusters: readonly MemberCluster[]): PlannedWaves {
+  const all = [...waves.map(({ name, set }) => ({ name, set })), { name: waves.length === 0 ? 'all' : 'rest', set: {} }];
+  const first = new Map(clusters.map((cluster) => [cluster.name, all.findIndex(({ set }) => matchesSet(set, cluster))]));
+  const used = [...new Set(first.values())].toSorted((a, b) => a - b);
+  return {
+    names: used.map((index) => all[index]?.name ?? ''),
+    waveOf: new Map([...first].map(([cluster, index]) => [cluster, used.indexOf(index)])),
+  };
+}

@@ -1,0 +1,117 @@
+import type { V1Container, V1Ingress, V1StatefulSet, V1Volume } from '@kubernetes/client-node';
+import { itemsOf, type Stored, textOf } from '../../../core/stored.ts';
+import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
+import type { Manifest, ObjectKey } from '../../model/spec.ts';
+import { groupKindOf, podSpecOf } from '../../../manifests/pod-specs.ts';
+
+/** Objects that are needed whatever they are called: those with all of these labels. */
+interface LabelledDependency extends Omit<ObjectKey, 'name'> {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * The objects that an object needs where it runs (docs/internals/propagation.md 3.7), each once, in the order of `textOfKey`: what a pod spec takes its files, its
+ * variables, its identity and its images from; TLS secrets of an Ingress; the Service that a ServiceImport stands for. Optional ones too. All in its
+ * own namespace.
+ */
+export function dependenciesOf(object: Manifest): readonly ObjectKey[] {
+  const { namespace } = keyOfManifest(object);
+  const needed = new Map<string, ObjectKey>();
+  for (const { kind, name } of [...podNeeds(object), ...ingressNeeds(object), ...importNeeds(object)]) {
+    if (typeof name !== 'string' || name === '') continue;
+    const key: ObjectKey = { apiVersion: 'v1', kind, ...(namespace === undefined ? {} : { namespace }), name };
+    needed.set(textOfKey(key), key);
+  }
+  return [...needed].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+}
+
+/** The objects that an object needs and does not name: the EndpointSlices of the Service that a ServiceImport stands for. */
+export function labelledDependenciesOf(object: Manifest): readonly LabelledDependency[] {
+  const { namespace } = keyOfManifest(object);
+  return importNeeds(object).map(({ name }) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { 'kubernetes.io/service-name': name },
+  }));
+}
+
+/** What is named, in whatever way. */
+interface Need {
+  readonly kind: 'ConfigMap' | 'Secret' | 'ServiceAccount' | 'PersistentVolumeClaim' | 'Service';
+  readonly name: string | undefined;
+}
+
+function podNeeds(object: Manifest): readonly Need[] {
+  const spec = podSpecOf(object);
+  if (spec === undefined) return [];
+  const account = textOf(spec.serviceAccountName) ?? textOf(spec.serviceAccount);
+  const volumes = itemsOf(spec.volumes).filter((volume) => !claimsItself(object, volume));
+  return [
+    ...volumes.flatMap(volumeNeeds),
+    ...[...itemsOf(spec.initContainers), ...itemsOf(spec.containers)].flatMap(containerNeeds),
+    ...itemsOf(spec.imagePullSecrets).map(({ name }): Need => ({ kind: 'Secret', name })),
+    ...(account === 'default' ? [] : [{ kind: 'ServiceAccount', name: account } as const]),
+  ];
+}
+
+/**
+ * True for a volume that a StatefulSet fills with a claim of its own. The claims of its templates replace volumes of the same names. A volume that names a
+ * template as its claim is a placeholder for it.
+ */
+function claimsItself(object: Manifest, { name, persistentVolumeClaim }: Stored<V1Volume>): boolean {
+  if (groupKindOf(object) !== 'StatefulSet.apps') return false;
+  const { spec }: Stored<V1StatefulSet> = object;
+  return itemsOf(spec?.volumeClaimTemplates).some(({ metadata }) => {
+    const made = metadata?.name;
+    return made !== undefined && (made === name || made === persistentVolumeClaim?.claimName);
+  });
+}
+
+function volumeNeeds(volume: Stored<V1Volume>): readonly Need[] {
+  const secrets = [
+    volume.secret?.secretName,
+    volume.azureFile?.secretName,
+    volume.cephfs?.secretRef?.name,
+    volume.cinder?.secretRef?.name,
+    volume.flexVolume?.secretRef?.name,
+    volume.iscsi?.secretRef?.name,
+    volume.rbd?.secretRef?.name,
+    volume.scaleIO?.secretRef?.name,
+    volume.storageos?.secretRef?.name,
+    volume.csi?.nodePublishSecretRef?.name,
+  ];
+  return [
+    ...secrets.map((name): Need => ({ kind: 'Secret', name })),
+    { kind: 'ConfigMap', name: volume.configMap?.name },
+    { kind: 'PersistentVolumeClaim', name: volume.persistentVolumeClaim?.claimName },
+    ...itemsOf(volume.projected?.sources).flatMap(({ secret, configMap }): readonly Need[] => [
+      { kind: 'Secret', name: secret?.name },
+      { kind: 'ConfigMap', name: configMap?.name },
+    ]),
+  ];
+}
+
+function containerNeeds({ env, envFrom }: Stored<V1Container>): readonly Need[] {
+  return [
+    ...itemsOf(env).flatMap(({ valueFrom }): readonly Need[] => [
+      { kind: 'ConfigMap', name: valueFrom?.configMapKeyRef?.name },
+      { kind: 'Secret', name: valueFrom?.secretKeyRef?.name },
+    ]),
+    ...itemsOf(envFrom).flatMap(({ configMapRef, secretRef }): readonly Need[] => [
+      { kind: 'ConfigMap', name: configMapRef?.name },
+      { kind: 'Secret', name: secretRef?.name },
+    ]),
+  ];
+}
+
+function ingressNeeds(object: Manifest): readonly Need[] {
+  if (groupKindOf(object) !== 'Ingress.networking.k8s.io') return [];
+  const { spec }: Stored<V1Ingress> = object;
+  return itemsOf(spec?.tls).map(({ secretName }): Need => ({ kind: 'Secret', name: secretName }));
+}
+
+function importNeeds(object: Manifest): readonly { readonly kind: 'Service'; readonly name: string }[] {
+  if (groupKindOf(object) !== 'ServiceImport.multicluster.x-k8s.io') return [];
+  return [{ kind: 'Service', name: `derived-${object.metadata.name}` }];
+}

@@ -1,0 +1,65 @@
+import { stringify } from 'yaml';
+import { isJsonObject, isRawNumber, type Json, parseJsonExactly } from '../../../core/json.ts';
+import type { FieldOverride, Manifest } from '../../model/spec.ts';
+import type { ItemEdits } from './edits.ts';
+import { isDeeperThan } from '../../../manifests/json-edits.ts';
+import { applyJsonPatch } from '../../../manifests/json-patch.ts';
+import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
+import { maxDepth, readYamlDocuments } from '../../../manifests/yaml-documents.ts';
+
+/**
+ * Patches the document that a text of the object holds, and writes it back: YAML with sorted keys and without comments, JSON in the order it had.
+ * Fails where no text stands at `path`, where it is no such document, and where the patch fails.
+ */
+export function overrideField(object: Manifest, item: FieldOverride): ItemEdits {
+  const path = parsePointer(item.path);
+  const text = path === undefined ? undefined : valueAtKeys(object, path);
+  if (path === undefined || typeof text !== 'string')
+    return failed('.path', `expected a JSON pointer to a text, got ${JSON.stringify(item.path)}`);
+  const document = item.format === 'yaml' ? readYaml(text) : readJson(text);
+  if (document === undefined) return failed('.path', `expected ${item.format.toUpperCase()} in the text at ${JSON.stringify(item.path)}`);
+  const patched = applyJsonPatch(document, item.patch);
+  if (patched.result === 'failed') return failed(`.patch[${patched.index}]`, patched.message);
+  const value = item.format === 'yaml' ? printYamlSorted(patched.document) : JSON.stringify(patched.document);
+  return { result: 'edits', edits: [{ path, value, replaces: true }], warnings: [] };
+}
+
+function failed(path: string, message: string): ItemEdits {
+  return { result: 'failed', path, message };
+}
+
+/** Nothing at all is null, as kubectl reads it. */
+function readYaml(text: string): Json | undefined {
+  const read = readYamlDocuments(text);
+  if (read.result === 'refused' || read.documents.length > 1) return undefined;
+  return read.documents[0] ?? null;
+}
+
+function readJson(text: string): Json | undefined {
+  try {
+    // Plain parsing has no limit of depth, the exact one has: so it comes first.
+    return isDeeperThan(JSON.parse(text), maxDepth) ? undefined : parseJsonExactly(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** As Kubernetes' own YAML is written: lists stand below their key without a step to the right. */
+function printYamlSorted(document: Json): string {
+  return stringify(withBigInts(document), {
+    version: '1.1',
+    sortMapEntries: true,
+    indentSeq: false,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+  });
+}
+
+/** What the library prints of integers beyond 2⁵³ it prints of a bigint. */
+function withBigInts(value: Json): unknown {
+  if (isRawNumber(value)) return BigInt(value.rawJSON);
+  if (Array.isArray(value)) return value.map(withBigInts);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withBigInts(member ?? null)]));
+}

@@ -1,0 +1,256 @@
+import { equalJson } from '../../../core/json/json-values.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts';
+import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../../core/json-at.ts';
+import { matchesSelector } from '../../../core/selectors.ts';
+import type { MemberCluster } from '../../../changes/members.ts';
+import type { Note } from '../../model/notes.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
+import { countFieldOf } from '../placing/workload-count.ts';
+import type { EnvOverride, ListOverride, Manifest, MapOverride, ObjectMatch, Override } from '../../model/spec.ts';
+import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withEdits, withoutEffect } from './edits.ts';
+import { withoutMembers } from '../../../manifests/json-edits.ts';
+import { applyJsonPatch } from '../../../manifests/json-patch.ts';
+import { type ListRulesAt, mergePatchByKeys, noListRules } from '../../../manifests/merge-patch.ts';
+import { overrideField } from './override-fields.ts';
+import { overrideImage } from './override-image.ts';
+import { containersOf } from '../../../manifests/pod-specs.ts';
+
+interface OverrideRequest {
+  readonly object: Manifest;
+  readonly overrides: readonly Override[];
+  readonly cluster: MemberCluster;
+  /** Indices of the overrides whose set matches the cluster, ascending, where that is known already. */
+  readonly matching?: readonly number[];
+  /** How lists of the object's kind merge. Absent: no list is known. */
+  readonly listRulesAt?: ListRulesAt;
+}
+
+/** What the overrides of one cluster make of one object. `path` is of the input: `overrides[0].jsonPatch[1]`. No message holds a value of the manifest. */
+export type Overridden =
+  | {
+      readonly result: 'overridden';
+      readonly object: Manifest;
+      /** Names of the overrides that touched it, `overrides[2]` for one without a name; in their order. */
+      readonly applied: readonly string[];
+      /** Names of those that match the cluster and did not: of another object, or without effect. */
+      readonly unmatched: readonly string[];
+      readonly notes: readonly Note[];
+    }
+  | { readonly result: 'failed'; readonly path: string; readonly message: string };
+
+/**
+ * Applies the overrides that match the cluster to one object (docs/internals/propagation.md 3.5): in the order of the list, in one entry always image, command, args,
+ * env, labels, annotations, fields, jsonPatch, merge, each item on the result before. Reads only the object and the cluster. Nothing is changed in
+ * place.
+ *
+ * Fails at the first item that fails, and at one that would change what an object is: apiVersion, kind, name, namespace, generateName, status.
+ */
+export function override({
+  object,
+  overrides,
+  cluster,
+  matching = matchingOverrides(overrides, cluster),
+  listRulesAt = noListRules,
+}: OverrideRequest): Overridden {
+  const run: Run = { object, notes: [], listRulesAt };
+  const applied: string[] = [];
+  const unmatched: string[] = [];
+  for (const index of matching) {
+    const entry = overrides[index];
+    if (entry === undefined) continue;
+    const path = `overrides[${index}]`;
+    const outcome = matchesObject(entry.objects, run.object) ? applyEntry(run, entry, path) : 'untouched';
+    if (typeof outcome !== 'string') return { result: 'failed', ...outcome };
+    (outcome === 'touched' ? applied : unmatched).push(entry.name ?? path);
+  }
+  return { result: 'overridden', object: run.object, applied, unmatched, notes: [...run.notes, ...countNotes(object, run.object)] };
+}
+
+/** The indices of the overrides whose set matches the cluster: all that an override reads of it. */
+export function matchingOverrides(overrides: readonly Override[], cluster: MemberCluster): readonly number[] {
+  return overrides.flatMap(({ set }, index) => (matchesSet(set, cluster) ? [index] : []));
+}
+
+/** True if the object is one that the override is for. */
+function matchesObject(match: ObjectMatch, object: Manifest): boolean {
+  if (match.apiVersion !== undefined && match.apiVersion !== object.apiVersion) return false;
+  if (match.kind !== undefined && match.kind !== object.kind) return false;
+  if (match.namespace !== undefined && match.namespace !== object.metadata.namespace) return false;
+  if (match.name !== undefined && match.name !== object.metadata.name) return false;
+  return match.labels === undefined || matchesSelector(match.labels, labelsAt(object, 'metadata', 'labels'));
+}
+
+/** The object as it is now, and what is to be said of it. */
+interface Run {
+  object: Manifest;
+  readonly notes: Note[];
+  readonly listRulesAt: ListRulesAt;
+}
+
+interface Failure {
+  readonly path: string;
+  readonly message: string;
+}
+
+function applyEntry(run: Run, entry: Override, path: string): 'touched' | 'untouched' | Failure {
+  let touched = false;
+  for (const { path: below, edit } of itemsOf(entry)) {
+    const before = run.object;
+    const failure = applyItem(run, edit, path + below) ?? protectedChange(before, run.object, path + below);
+    if (failure !== undefined) return failure;
+    touched ||= run.object !== before;
+  }
+  return touched ? 'touched' : 'untouched';
+}
+
+/** One item of an entry: what it makes of the object as it is by then. */
+interface Item {
+  readonly path: string;
+  readonly edit: (run: Run) => ItemEdits | ItemResult;
+}
+
+/** What an item that is no list of edits makes of the whole object. */
+type ItemResult = { readonly result: 'object'; readonly object: Json };
+
+function itemsOf(entry: Override): readonly Item[] {
+  return [
+    ...entry.image.map((item, at) => ({ path: `.image[${at}]`, edit: ({ object }: Run) => overrideImage(object, item) })),
+    ...entry.command.map((item, at) => ({ path: `.command[${at}]`, edit: ({ object }: Run) => overrideList(object, 'command', item) })),
+    ...entry.args.map((item, at) => ({ path: `.args[${at}]`, edit: ({ object }: Run) => overrideList(object, 'args', item) })),
+    ...entry.env.map((item, at) => ({ path: `.env[${at}]`, edit: ({ object }: Run) => overrideEnv(object, item) })),
+    ...entry.labels.map((item, at) => ({ path: `.labels[${at}]`, edit: ({ object }: Run) => overrideMap(object, 'labels', item) })),
+    ...entry.annotations.map((item, at) => ({
+      path: `.annotations[${at}]`,
+      edit: ({ object }: Run) => overrideMap(object, 'annotations', item),
+    })),
+    ...entry.fields.map((item, at) => ({ path: `.fields[${at}]`, edit: ({ object }: Run) => overrideField(object, item) })),
+    ...(entry.jsonPatch.length === 0 ? [] : [{ path: '.jsonPatch', edit: ({ object }: Run) => patched(object, entry) }]),
+    ...(entry.merge === undefined ? [] : [{ path: '.merge', edit: merged(entry.merge) }]),
+  ];
+}
+
+function patched(object: Manifest, { jsonPatch }: Override): ItemEdits | ItemResult {
+  const applied = applyJsonPatch(object, jsonPatch);
+  if (applied.result === 'failed') return { result: 'failed', path: `[${applied.index}]`, message: applied.message };
+  return { result: 'object', object: applied.document };
+}
+
+function merged(patch: JsonObject): Item['edit'] {
+  return ({ object, listRulesAt }) => ({ result: 'object', object: mergePatchByKeys(object, patch, listRulesAt) });
+}
+
+function applyItem(run: Run, edit: Item['edit'], path: string): Failure | undefined {
+  const edited = edit(run);
+  switch (edited.result) {
+    case 'failed':
+      return { path: path + edited.path, message: edited.message };
+    case 'object':
+      // What is no manifest any more is refused by `protectedChange`, before anybody reads it.
+      run.object = edited.object as Manifest;
+      return undefined;
+    case 'edits':
+      run.object = withEdits(run.object, edited.edits);
+      for (const { code, path: below, message } of edited.warnings) {
+        run.notes.push({ severity: 'WARNING', code, message, path: path + below });
+      }
+      return undefined;
+    default:
+      return edited satisfies never;
+  }
+}
+
+const whatItIs = [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace'], ['metadata', 'generateName'], ['status']];
+
+function protectedChange(before: Manifest, after: Json, path: string): Failure | undefined {
+  if (before === after) return undefined;
+  const metadata = valueAt(after, 'metadata');
+  if (!isJsonObject(after) || !isJsonObject(metadata)) return { path, message: 'expected an object with metadata after the override' };
+  const changed = whatItIs.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
+  return changed === undefined ? undefined : { path, message: `an override never changes ${changed.join('.')}` };
+}
+
+/** An override of the count beats the division. */
+function countNotes(before: Manifest, after: Manifest): readonly Note[] {
+  const field = countFieldOf(before);
+  if (field === undefined || equalJson(valueAt(before, 'spec', field), valueAt(after, 'spec', field))) return [];
+  const message = `an override sets spec.${field} of ${before.kind} ${JSON.stringify(before.metadata.name)}, instead of the count that was divided`;
+  return [{ severity: 'WARNING', code: 'COUNT_OVERRIDDEN', message, path: 'overrides' }];
+}
+
+/**
+ * Changes one variable of one container, or of every one, init too: Add sets it, in its place where it is there already, else at the end; Replace and
+ * Remove touch what is there only, else a warning.
+ */
+function overrideEnv(object: Manifest, item: EnvOverride): ItemEdits {
+  const named = containersOf(object, 'All').filter(({ name }) => item.container === undefined || name === item.container);
+  if (item.container !== undefined && named.length === 0) {
+    return { result: 'edits', edits: [], warnings: [unknownContainer(item.container, '.container')] };
+  }
+  const edits: Edit[] = named.flatMap(({ path, container }) => {
+    const value = changedEnv(listAt(container, 'env'), item);
+    return value === undefined ? [] : [{ path: [...path, 'env'], value, replaces: valueAt(container, 'env') !== undefined }];
+  });
+  if (edits.length > 0) return { result: 'edits', edits, warnings: [] };
+  return withoutEffect(`expected a container with the variable ${JSON.stringify(item.name)}, got none`, '.name');
+}
+
+/** Undefined if nothing is touched. */
+function changedEnv(env: readonly Json[], item: EnvOverride): readonly Json[] | undefined {
+  const present = env.some((variable) => textAt(variable, 'name') === item.name);
+  if (!present) return item.operator === 'Add' ? [...env, variableOf(item)] : undefined;
+  const isMeant = (variable: Json): boolean => textAt(variable, 'name') === item.name;
+  if (item.operator === 'Remove') return env.filter((variable) => !isMeant(variable));
+  return env.map((variable) => (isMeant(variable) ? variableOf(item) : variable));
+}
+
+function variableOf({ name, value, valueFrom }: EnvOverride): JsonObject {
+  if (valueFrom !== undefined) return { name, valueFrom };
+  return value === undefined ? { name } : { name, value };
+}
+
+/**
+ * Changes labels or annotations of the object itself: Add sets them; Replace and Remove touch keys that are there only, else a warning, and Remove does
+ * not look at values.
+ */
+function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operator, values }: MapOverride): ItemEdits {
+  const map = objectAt(object, 'metadata', field);
+  const touched = Object.entries(values).filter(([key]) => operator === 'Add' || Object.hasOwn(map, key));
+  const warnings: readonly EditWarning[] = Object.keys(values)
+    .filter((key) => operator !== 'Add' && !Object.hasOwn(map, key))
+    .map((key) => ({
+      code: 'OVERRIDE_WITHOUT_EFFECT',
+      path: '.values',
+      message: `expected ${field} with ${JSON.stringify(key)}, got none`,
+    }));
+  if (touched.length === 0) return { result: 'edits', edits: [], warnings };
+  const replaces = valueAt(object, 'metadata', field) !== undefined;
+  const keys = touched.map(([key]) => key);
+  const value: JsonObject = operator === 'Remove' ? withoutMembers(map, keys) : Object.fromEntries([...Object.entries(map), ...touched]);
+  return { result: 'edits', edits: [{ path: ['metadata', field], value, replaces }], warnings };
+}
+
+/**
+ * Changes the command or the arguments of the containers of that name: Add appends to the list, or begins one; Remove takes every equal element out, and
+ * leaves an empty list where there was none; Replace sets it. A container that is not there is a warning.
+ */
+export function overrideList(object: Manifest, field: 'command' | 'args', item: ListOverride): ItemEdits {
+  const named = containersOf(object, 'All').filter(({ name }) => name === item.container);
+  const edits = named.map(({ path, container }) => {
+    const found = valueAt(container, field);
+    return { path: [...path, field], value: changedList(Array.isArray(found) ? found : [], item), replaces: found !== undefined };
+  });
+  return { result: 'edits', edits, warnings: named.length === 0 ? [unknownContainer(item.container, '.container')] : [] };
+}
+
+function changedList(list: readonly Json[], { operator, values }: ListOverride): readonly Json[] {
+  switch (operator) {
+    case 'Add':
+      return [...list, ...values];
+    case 'Remove':
+      return list.filter((element) => typeof element !== 'string' || !values.includes(element));
+    case 'Replace':
+      return values;
+    default:
+      return operator satisfies never;
+  }
+}

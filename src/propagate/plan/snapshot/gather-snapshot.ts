@@ -1,0 +1,203 @@
+import { MusterError } from '../../../core/errors.ts';
+import { type GroupKind, keyOfKind } from '../../../core/kinds.ts';
+import type { ClusterName } from '../../../core/names.ts';
+import { compareText } from '../../../core/text.ts';
+import type { MirroredObject } from '../../../store/member-objects.ts';
+import type { ClusterShare } from '../../model/inventory.ts';
+import type { MemberCluster, Members } from '../../../changes/members.ts';
+import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import { isOpen, matchesSet } from '../placing/cluster-set.ts';
+import { fieldsAskedIn, placementSetsIn } from '../placing/sets-in.ts';
+import type { ObjectKey, Placement } from '../../model/spec.ts';
+import { autoscaledIn, capacitiesIn, kindsAsked, type WorkloadQuestion } from './member-workloads.ts';
+import type { ExistingPropagation, PlannerPorts, PlanRequest } from '../planner.ts';
+import { maxWaitMs } from './read-dependencies.ts';
+import { readTemplates } from './read-templates.ts';
+import type { PreviousDecision, Snapshot, SnapshotCluster, TemplateObject } from './snapshot.ts';
+import { madeFrom } from './sources.ts';
+import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
+
+/**
+ * Gathers the snapshot from which the plan of this request is made.
+ *
+ * It needs the mirrors of the clusters that may be chosen or hold copies, and Nodes where the intent depends on the location of clusters.
+ * It waits for mirrors that were never read before, at most 10 s for all together.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if the inventory must be read from the hub, and the hub does not answer.
+ */
+export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest): Promise<Snapshot> {
+  const { members, clock } = ports;
+  const { spec, existing, signal } = request;
+  const [read, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
+  const templates = { ...read, objects: read.objects.map((object) => withMakers(ports, request, object)) };
+  const untilMs = clock.monotonic() + maxWaitMs;
+  const fields = fieldsAskedIn(spec);
+  await whenWhereaboutsAreRead(members, { fields, waitMs: maxWaitMs }, signal);
+  const looks = looksAt({
+    members: knownMembers(members, { fields, shares }),
+    objects: templates.objects,
+    request,
+    served: members.objects,
+    shares,
+  });
+  const wanted = looks.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
+  await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
+  signal.throwIfAborted();
+  const question = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
+  const clusters = looks.map((look) => readCluster(ports, look, question));
+  // A cluster that leaves the fleet during the wait stays in this list only. So each cluster appears once.
+  const seen = new Set(looks.map(({ cluster }) => cluster.name));
+  const left = shares.filter(({ cluster }) => !seen.has(cluster));
+  return {
+    namespace: request.namespace,
+    name: request.name,
+    spec,
+    purpose: request.purpose,
+    templates: templates.objects,
+    missing: templates.missing,
+    notes: templates.notes,
+    faults: templates.faults,
+    clusters,
+    left: left.toSorted((a, b) => compareText(a.cluster, b.cluster)),
+    ...(existing === undefined ? {} : { previous: decisionOf(existing, request) }),
+    ...(request.replaced === undefined ? {} : { replaced: request.replaced }),
+    sources: templates.sources,
+    asOfMs: oldestOf(clusters, clock.now()),
+    nowMs: clock.now(),
+  };
+}
+
+/** Adds the clusters from which other Propagations make the source of the template. */
+function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
+  const { source } = object;
+  return source === undefined || hub === undefined ? object : { ...object, source: { ...source, madeFrom: madeFrom(source, own, hub) } };
+}
+
+async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, signal }: PlanRequest): Promise<readonly ClusterShare[]> {
+  if (shares !== undefined) return shares;
+  if (hub === undefined || existing === undefined) return [];
+  const loaded = await hub.shares.load({ namespace, uid: existing.uid }, signal);
+  signal.throwIfAborted();
+  if ('fault' in loaded) throw new MusterError('UNAVAILABLE', `the inventory could not be read from the hub: ${loaded.fault.message}`);
+  return loaded;
+}
+
+function decisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
+  const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
+  // Clusters whose copies are being removed were not chosen by the previous decision.
+  const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
+  return {
+    replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
+    ...(affinityGroup === undefined ? {} : { affinityGroup }),
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    ...(purpose === 'decide' || mostObjects === undefined ? {} : { mostObjects }),
+    spec: decided ?? spec,
+  };
+}
+
+/** The objects and kinds to read in one cluster. */
+interface Look {
+  readonly cluster: MemberCluster;
+  readonly share: ClusterShare | undefined;
+  /** True if the placement may choose the cluster. */
+  readonly isInSight: boolean;
+  readonly missingKinds: readonly string[];
+  /** The keys of the template and of the inventory, without duplicates. */
+  readonly keys: readonly ObjectKey[];
+  readonly kinds: readonly GroupKind[];
+}
+
+interface Looking {
+  readonly members: readonly MemberCluster[];
+  readonly served: Pick<Members['objects'], 'served'>;
+  readonly request: PlanRequest;
+  readonly objects: readonly TemplateObject[];
+  readonly shares: readonly ClusterShare[];
+}
+
+function looksAt({ members, served, request, objects, shares }: Looking): readonly Look[] {
+  const makes = makesOf(objects.map(({ manifest }) => manifest));
+  const shareOf = new Map(shares.map((share) => [share.cluster, share]));
+  const asked = kindsAsked({ replicas: request.spec.replicas, manifests: objects.map(({ manifest }) => manifest) });
+  return members.map((cluster) => {
+    const share = shareOf.get(cluster.name);
+    const isInSight = mayBeChosen(request.spec.placement, cluster);
+    const templates = isInSight ? objects : [];
+    const keys = uniqueKeys([...templates.map(({ manifest }) => keyOfManifest(manifest)), ...(share?.entries ?? []).map(({ key }) => key)]);
+    const kinds = [...keys.map(kindOfKey), ...(isInSight ? asked : [])];
+    return {
+      cluster,
+      share,
+      isInSight,
+      missingKinds: missingKinds({ served, makes, objects }, cluster.name),
+      keys,
+      kinds: [...new Map(kinds.map((kind) => [keyOfKind(kind), kind])).values()],
+    };
+  });
+}
+
+/** True if a set of the placement contains the cluster, or may contain it. Later filters can only exclude it. */
+function mayBeChosen(placement: Placement, cluster: MemberCluster): boolean {
+  return placementSetsIn(placement).some((set) => matchesSet(set, cluster) || isOpen(set, cluster));
+}
+
+function missingKinds(
+  { served, makes, objects }: Pick<Looking, 'served' | 'objects'> & { readonly makes: TemplateMakes },
+  cluster: ClusterName,
+): readonly string[] {
+  const missing = objects.filter(
+    ({ manifest }) => madeKindOf(makes, manifest) === undefined && served.served(cluster, manifest) === 'absent',
+  );
+  return [...new Set(missing.map(({ manifest }) => `${manifest.kind}.${manifest.apiVersion}`))];
+}
+
+function readCluster(
+  ports: PlannerPorts,
+  { cluster, share, keys, missingKinds: missing, isInSight }: Look,
+  question: WorkloadQuestion,
+): SnapshotCluster {
+  const { members } = ports;
+  return {
+    cluster,
+    missingKinds: missing,
+    capacities: isInSight ? capacitiesIn(members, cluster.name, question) : new Map(),
+    live: new Map(keys.map((key) => [textOfKey(key), readObject(ports, cluster.name, key)])),
+    otherVersions: new Set(keys.filter((key) => isOtherVersion(members, cluster.name, key)).map(textOfKey)),
+    autoscaled: isInSight ? autoscaledIn(members, cluster.name, question) : new Set(),
+    ...(share === undefined ? {} : { share }),
+  };
+}
+
+/** True if the key names another version than the mirror holds. Mirrors hold the preferred version of the server. */
+function isOtherVersion({ objects }: Members, cluster: ClusterName, key: ObjectKey): boolean {
+  const served = objects.served(cluster, key);
+  return served === 'absent' || (served !== undefined && served.version !== served.versions[0]);
+}
+
+/**
+ * Reads an object from the mirror. If the cluster does not serve the kind, the object counts as absent, even if the kind was served
+ * earlier.
+ */
+function readObject({ members: { objects }, clock }: PlannerPorts, cluster: ClusterName, key: ObjectKey): MirroredObject {
+  const read = objects.read(cluster, kindOfKey(key), placeOfKey(key));
+  return read.result === 'unread' && read.fault.code === 'NOT_SERVED' ? { result: 'absent', asOfMs: clock.now() } : read;
+}
+
+function uniqueKeys(keys: readonly ObjectKey[]): readonly ObjectKey[] {
+  // For two versions of one kind, the key of the template wins: it comes first.
+  const unique = new Map<string, ObjectKey>();
+  for (const key of keys) {
+    const text = textOfKey(key);
+    if (!unique.has(text)) unique.set(text, key);
+  }
+  return [...unique.values()];
+}
+
+function oldestOf(clusters: readonly SnapshotCluster[], nowMs: number): number {
+  let oldestMs = nowMs;
+  for (const { live } of clusters) {
+    for (const object of live.values()) if (object.result !== 'unread') oldestMs = Math.min(oldestMs, object.asOfMs);
+  }
+  return oldestMs;
+}

@@ -1,0 +1,59 @@
+import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import type { GroupKind } from '../../../core/kinds.ts';
+import type { ClusterName } from '../../../core/names.ts';
+import { type Stored, textOf } from '../../../core/stored.ts';
+import type { Members } from '../../../changes/members.ts';
+import { textOfKey } from '../../../manifests/object-key.ts';
+import { nodeRoomsOf, replicasIn } from '../placing/node-rooms.ts';
+import { workloadCountOf } from '../placing/workload-count.ts';
+import { podSpecOf } from '../../../manifests/pod-specs.ts';
+import type { Manifest, PropagationSpec } from '../../model/spec.ts';
+
+const nodes: GroupKind = { group: '', kind: 'Node' };
+const pods: GroupKind = { group: '', kind: 'Pod' };
+const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
+
+/** The workloads of a template and how their replicas are set. */
+export interface WorkloadQuestion {
+  readonly replicas: Pick<PropagationSpec['replicas'], 'mode'>;
+  readonly manifests: readonly Manifest[];
+}
+
+/** Returns the kinds to read for free capacity and for autoscalers. Only templates with workloads need them. */
+export function kindsAsked({ replicas: { mode }, manifests }: WorkloadQuestion): readonly GroupKind[] {
+  if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
+  return mode === 'Divided' ? [nodes, pods, autoscalers] : [autoscalers];
+}
+
+/**
+ * Returns how many additional replicas of each workload fit in a cluster, by the workload's index. Empty unless the mode is Divided and
+ * Nodes and Pods have been read.
+ */
+export function capacitiesIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlyMap<number, number> {
+  const workloads = [...question.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
+  if (question.replicas.mode !== 'Divided' || workloads.length === 0) return new Map();
+  const allNodes = members.objects.all(cluster, nodes);
+  const allPods = members.objects.all(cluster, pods);
+  if (allNodes === undefined || allPods === undefined) return new Map();
+  const rooms = nodeRoomsOf(allNodes, allPods);
+  return new Map(workloads.map(([index, manifest]) => [index, replicasIn(rooms, podSpecOf(manifest))]));
+}
+
+/** Returns the workloads that a HorizontalPodAutoscaler of the cluster scales, by `textOfKey`. Empty while autoscalers are unread. */
+export function autoscaledIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlySet<string> {
+  if (kindsAsked(question).length === 0) return new Set();
+  return new Set((members.objects.all(cluster, autoscalers) ?? []).map(scaledBy));
+}
+
+/** Returns the `textOfKey` of the workload that an autoscaler scales. */
+export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>): string {
+  const namespace = metadata?.namespace;
+  const target = spec?.scaleTargetRef;
+  const [apiVersion = '', kind = '', name = ''] = [target?.apiVersion, target?.kind, target?.name].map(textOf);
+  return textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
+}
+
+/** True for a HorizontalPodAutoscaler of any version. */
+export function isAutoscaler({ apiVersion, kind }: Manifest): boolean {
+  return kind === autoscalers.kind && apiVersion.startsWith(`${autoscalers.group}/`);
+}

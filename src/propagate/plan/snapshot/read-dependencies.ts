@@ -1,0 +1,101 @@
+import type { ClusterName } from '../../../core/names.ts';
+import type { Note } from '../../model/notes.ts';
+import { keyOfManifest, kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import type { TemplateOrigin } from '../../model/plan.ts';
+import { dependenciesOf, labelledDependenciesOf } from '../rendering/dependencies.ts';
+import type { Manifest, ObjectKey } from '../../model/spec.ts';
+import type { PlannerPorts, PlanRequest } from '../planner.ts';
+import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
+
+/** Maximum wait for mirrors that were never read before. */
+export const maxWaitMs = 10_000;
+
+interface Need {
+  readonly key: ObjectKey;
+  readonly from: ClusterName | undefined;
+  readonly usedBy: readonly number[];
+}
+
+/** The result of reading dependencies, by key. `sources` has every place that was read, whether or not the object exists. */
+export interface ReadDependencies {
+  readonly results: readonly (FoundTemplate | MissingTemplate)[];
+  readonly sources: readonly TemplateOrigin[];
+}
+
+/**
+ * Reads the dependencies of a template that the template itself does not contain, sorted by key. Each is read live, with the identity of
+ * the intent, from the cluster of the object that needs it. A dependency with several users is returned once.
+ */
+export async function readDependencies(
+  ports: PlannerPorts,
+  request: PlanRequest,
+  own: readonly Omit<FoundTemplate, 'type'>[],
+): Promise<ReadDependencies> {
+  const labelled = await Promise.all(own.map(({ object, from }) => labelledNeeds(ports, request, { manifest: object.manifest, from })));
+  request.signal.throwIfAborted();
+  const needs = needsOf(own, labelled);
+  return {
+    results: await Promise.all(needs.map((need) => readNeed(ports, request, need))),
+    sources: needs.flatMap(({ from, key }) => (from === undefined ? [] : [{ cluster: from, key }])),
+  };
+}
+
+async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, usedBy }: Need): Promise<FoundTemplate | MissingTemplate> {
+  if (from === undefined) {
+    return { type: 'missing', note: invalid('dependencies', `${key.kind} ${key.name} is to be found on a hub, and there is none`) };
+  }
+  const answer = await readLive(ports, request, { cluster: from, key });
+  switch (answer.result) {
+    case 'read':
+      return { type: 'found', object: { ...templateOf(answer, from), path: 'dependencies', usedBy }, from };
+    case 'absent': {
+      const message = `${answer.message}: copies of it stay as they are`;
+      const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message, path: 'dependencies' };
+      return { type: 'missing', note, dependency: { key, usedBy } };
+    }
+    case 'failed':
+      return missing('dependencies', answer);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/**
+ * Finds dependencies that are selected by labels. Their names come from the mirror. Each is then read with the identity of the intent, like
+ * all others.
+ */
+async function labelledNeeds(
+  { members }: PlannerPorts,
+  { signal }: PlanRequest,
+  { manifest, from }: { readonly manifest: Manifest; readonly from: ClusterName | undefined },
+): Promise<readonly ObjectKey[]> {
+  const wanted = labelledDependenciesOf(manifest);
+  if (from === undefined || wanted.length === 0) return [];
+  await members.objects.whenRead(
+    wanted.map((need) => ({ cluster: from, kind: kindOfKey(need) })),
+    maxWaitMs,
+    signal,
+  );
+  return wanted.flatMap(({ apiVersion, kind, namespace, labels }) => {
+    const found = (members.objects.all(from, kindOfKey({ apiVersion, kind })) ?? []).filter(
+      ({ metadata }) => metadata.namespace === namespace,
+    );
+    const matching = found.filter(({ metadata }) => Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value));
+    return matching.map(({ metadata: { name } }) => ({ apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }));
+  });
+}
+
+/** Returns the dependencies sorted by key. A dependency of several objects is listed once. */
+function needsOf(own: readonly Omit<FoundTemplate, 'type'>[], labelled: readonly (readonly ObjectKey[])[]): readonly Need[] {
+  const have = new Set(own.map(({ object }) => textOfKey(keyOfManifest(object.manifest))));
+  const needs = new Map<string, Need>();
+  own.forEach(({ object, from }, index) => {
+    for (const key of [...dependenciesOf(object.manifest), ...(labelled[index] ?? [])]) {
+      const text = textOfKey(key);
+      if (have.has(text)) continue;
+      const known = needs.get(text);
+      needs.set(text, known === undefined ? { key, from, usedBy: [index] } : { ...known, usedBy: [...known.usedBy, index] });
+    }
+  });
+  return [...needs].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, need]) => need);
+}

@@ -1,0 +1,99 @@
+import type { Fault } from '../../../core/faults.ts';
+import type { MirroredObject } from '../../../store/member-objects.ts';
+import type { ClusterShare } from '../../model/inventory.ts';
+import type { MemberCluster } from '../../../changes/members.ts';
+import type { Note } from '../../model/notes.ts';
+import type { RenderedObject, TemplateOrigin } from '../../model/plan.ts';
+import type { Manifest, ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import type { ReplacedIntent } from '../plan-digest.ts';
+import type { PlanRequest } from '../planner.ts';
+import type { SourceObject } from './sources.ts';
+
+/** All inputs of a plan. Equal snapshots give equal plans. A snapshot is never changed. */
+export interface Snapshot {
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: PropagationSpec;
+  readonly purpose: PlanRequest['purpose'];
+  /** The objects of the template and their dependencies. Each key occurs once. */
+  readonly templates: readonly TemplateObject[];
+  /** Dependencies that do not exist where they should be read. Their existing copies stay. Absent: none. */
+  readonly missing?: readonly MissingDependency[];
+  /** Notes from gathering the snapshot. If one is an error, `templates` is incomplete and no plan can be rendered. */
+  readonly notes: readonly Note[];
+  readonly faults: readonly Fault[];
+  /** Every cluster of the fleet, by name. */
+  readonly clusters: readonly SnapshotCluster[];
+  /** The shares of clusters that left the fleet, by name. */
+  readonly left: readonly ClusterShare[];
+  readonly previous?: PreviousDecision;
+  /** The intent that the plan replaces. Absent: there is none yet. */
+  readonly replaced?: ReplacedIntent;
+  /** The objects from which templates were read, including missing dependencies. A change of one of them makes the plan outdated. */
+  readonly sources: readonly TemplateOrigin[];
+  /** The time of the last sync of the oldest mirror that was read, in milliseconds of the epoch. */
+  readonly asOfMs: number;
+  /** The time of the snapshot, in milliseconds of the epoch. */
+  readonly nowMs: number;
+}
+
+/** One object to propagate, before any change for a cluster. */
+export interface TemplateObject {
+  /** The pruned manifest with its target namespace. A Secret has no data here. */
+  readonly manifest: Manifest;
+  /** The path in the input: `template[0]`. For a dependency: `dependencies`. */
+  readonly path: string;
+  /** The Secret from which the data are read, for Secrets only. `sourceVersion` is the version that was seen. */
+  readonly secretOf?: RenderedObject['secretOf'];
+  readonly sourceVersion?: string;
+  /** Absent if the intent itself contains the manifest. */
+  readonly source?: SourceObject;
+  /** For a dependency: the indices of the template's objects that use it. The dependency is placed wherever one of them is. */
+  readonly usedBy?: readonly number[];
+}
+
+/** A dependency that does not exist, or does not exist any more. */
+export interface MissingDependency {
+  readonly key: ObjectKey;
+  /** The indices of the template's objects that use it. */
+  readonly usedBy: readonly number[];
+}
+
+/** The facts about one cluster of the fleet. */
+export interface SnapshotCluster {
+  readonly cluster: MemberCluster;
+  /**
+   * Kinds of the template that the cluster does not serve, as `Deployment.apps/v1`. Also empty before discovery of the cluster is complete.
+   */
+  readonly missingKinds: readonly string[];
+  /** Additional replicas that fit, by the workload's index in `templates`. Absent: unlimited or unknown. */
+  readonly capacities: ReadonlyMap<number, number>;
+  /** The existing objects that may be written or deleted, by `textOfKey`. Empty if there are none to write or delete. */
+  readonly live: ReadonlyMap<string, MirroredObject>;
+  /** The `textOfKey`s of objects that the mirror holds in another version than the template's. Their fields cannot be compared. */
+  readonly otherVersions: ReadonlySet<string>;
+  /** The `textOfKey`s of workloads whose count an autoscaler of the cluster owns. */
+  readonly autoscaled: ReadonlySet<string>;
+  readonly share?: ClusterShare;
+}
+
+/** The last decision about this intent. */
+export interface PreviousDecision {
+  /** The replicas of each chosen cluster. 0 if the template has no workload. */
+  readonly replicas: ReadonlyMap<string, number>;
+  readonly affinityGroup?: string;
+  /** The time of the last division (RFC 3339). */
+  readonly scheduledAt?: string;
+  /** The largest number of existing copies since that decision. Absent for a new decision. */
+  readonly mostObjects?: number;
+  /** The spec of that decision. */
+  readonly spec: PropagationSpec;
+}
+
+/** Returns the snapshot with current objects of one cluster, from live reads. */
+export function withLive(snapshot: Snapshot, cluster: string, fresh: ReadonlyMap<string, MirroredObject>): Snapshot {
+  const clusters = snapshot.clusters.map((entry) =>
+    entry.cluster.name === cluster ? { ...entry, live: new Map([...entry.live, ...fresh]) } : entry,
+  );
+  return { ...snapshot, clusters };
+}

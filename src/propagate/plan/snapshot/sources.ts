@@ -1,0 +1,144 @@
+import { type ClusterName, parseClusterName } from '../../../core/names.ts';
+import type { HubShares } from '../../hub/share-store.ts';
+import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
+import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
+import type { Propagation } from '../../model/propagation.ts';
+import type { ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+
+/** An object to which a template refers, or on which it depends. A source is never its own copy: Muster must not write or delete it. */
+export interface SourceObject {
+  readonly cluster: ClusterName;
+  readonly key: ObjectKey;
+  readonly uid?: string | undefined;
+  /**
+   * The clusters from which other Propagations make the source, directly or through further Propagations. The value is one of these Propagations, as
+   * `namespace/name`. The object has the same key there. A copy there would make a circle.
+   */
+  readonly madeFrom: ReadonlyMap<string, string>;
+  /** True if the dependency may have been read from this cluster or from another one. Default: false. */
+  readonly isGuess?: boolean;
+}
+
+/** True if the inventory entry must leave the inventory without a write: the object is a source, or contains one. */
+export function isSourceEntry(
+  sources: readonly SourceObject[],
+  { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateMakes },
+): boolean {
+  const text = textOfKey(entry.key);
+  const isTaken = entry.takenOver !== undefined;
+  return sources.some((source) => {
+    const isSameKey = textOfKey(source.key) === text;
+    if (source.uid !== undefined && source.uid === entry.uid) return true;
+    // A copy that we created, and did not take over, is no source. In a circle another Propagation reads it, and it may be deleted.
+    if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
+    if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
+    return isSameKey || containersOf(source.key, makes).includes(text);
+  });
+}
+
+/** Objects whose deletion deletes the object too: its Namespace, and the definition of its kind where the template has it. */
+function containersOf(key: ObjectKey, makes: TemplateMakes): readonly string[] {
+  const definition = madeKindOf(makes, key)?.definition;
+  return [
+    ...(key.namespace === undefined ? [] : [textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: key.namespace })]),
+    ...(definition === undefined ? [] : [textOfKey(definition)]),
+  ];
+}
+
+/** The records of the hub about the objects of other Propagations. */
+export interface HubRecords {
+  readonly cluster: ClusterName;
+  readonly shares: Pick<HubShares, 'read'>;
+  /** Undefined until the Propagations have been read. */
+  readonly propagations: { all(): readonly Propagation[] | undefined };
+}
+
+/** The namespace and the name of a Propagation. */
+type Name = Pick<Propagation['metadata'], 'namespace' | 'name'>;
+
+/** The value of `SourceObject.madeFrom` for an object of a cluster. `own` is the Propagation that has this object as its source. */
+export function madeFrom(
+  { cluster, key }: Pick<SourceObject, 'cluster' | 'key'>,
+  own: Name,
+  { cluster: hub, shares, propagations }: HubRecords,
+): ReadonlyMap<string, string> {
+  const text = textOfKey(key);
+  const isCopy = (metadata: Propagation['metadata'], at: string) =>
+    shares.read(metadata, at)?.entries.some((entry) => entry.uid !== undefined && textOfKey(entry.key) === text) === true;
+  const makers = (propagations.all() ?? []).flatMap(({ metadata, spec }) => {
+    if ('problems' in spec || (metadata.namespace === own.namespace && metadata.name === own.name)) return [];
+    const from = sourceClustersOf(spec, key, { namespace: metadata.namespace, hub });
+    return from.length === 0 ? [] : [{ metadata, from }];
+  });
+  const found = new Map<string, string>();
+  const places: string[] = [cluster];
+  for (const at of places) {
+    for (const { metadata, from } of makers) {
+      const open = from.filter((one) => one !== at && one !== cluster && !found.has(one));
+      if (open.length === 0 || !isCopy(metadata, at)) continue;
+      for (const one of open) found.set(one, `${metadata.namespace}/${metadata.name}`);
+      places.push(...open);
+    }
+  }
+  return found;
+}
+
+/**
+ * The sources of a spec, derived from the spec and the inventory without a read. Every object of the inventory that is not in the template counts as a
+ * dependency.
+ */
+export function sourcesIn(
+  spec: PropagationSpec,
+  { shares, own, hub }: { readonly shares: readonly ClusterShare[]; readonly own: Name; readonly hub: HubRecords },
+): readonly SourceObject[] {
+  const at = { namespace: own.namespace, hub: hub.cluster };
+  const uids = new Map(spec.template.flatMap((source) => (source.type === 'ref' ? [[textOf(source.key, at), source.uid] as const] : [])));
+  const refs = spec.template.flatMap((source) => (source.type === 'ref' ? [placedKey(source.key, own)] : []));
+  const keys = new Map([...refs, ...shares.flatMap(({ entries }) => entries.map(({ key }) => key))].map((key) => [textOfKey(key), key]));
+  return [...keys].flatMap(([text, key]) => {
+    const clusters = sourceClustersOf(spec, key, at);
+    return clusters.map((cluster): SourceObject => {
+      const source = { cluster, key, uid: uids.get(text) };
+      return { ...source, madeFrom: madeFrom(source, own, hub), isGuess: clusters.length > 1 };
+    });
+  });
+}
+
+/** The kinds and the namespaces that the manifests of a spec make. */
+export function makesIn({ template }: PropagationSpec): TemplateMakes {
+  return makesOf(template.flatMap((source) => (source.type === 'manifest' ? [source.manifest] : [])));
+}
+
+interface SpecPlace {
+  readonly namespace: string;
+  readonly hub: ClusterName;
+}
+
+/**
+ * The clusters from which a Propagation reads the object with this key. A dependency is read from the cluster of the object that needs it. A dependency of
+ * a manifest is read from the hub.
+ */
+function sourceClustersOf({ template, dependencies }: PropagationSpec, key: ObjectKey, at: SpecPlace): readonly ClusterName[] {
+  const text = textOfKey(key);
+  const own = template.filter((source) => textsOf(source.type === 'ref' ? source.key : keyOfManifest(source.manifest), at).includes(text));
+  const readers = own.length > 0 ? own : dependencies ? template : [];
+  const clusters = readers.flatMap((source) => {
+    if (source.type === 'ref') return parseClusterName(source.cluster) ?? [];
+    return own.length > 0 ? [] : [at.hub];
+  });
+  return [...new Set(clusters)];
+}
+
+/** The possible texts of a key. A key without a namespace is of a cluster-scoped kind, or of the namespace of the Propagation. */
+function textsOf(key: ObjectKey, { namespace }: Pick<SpecPlace, 'namespace'>): readonly string[] {
+  return key.namespace === undefined ? [textOfKey(key), textOfKey({ ...key, namespace })] : [textOfKey(key)];
+}
+
+function placedKey(key: ObjectKey, { namespace }: Pick<Name, 'namespace'>): ObjectKey {
+  return key.namespace === undefined ? { ...key, namespace } : key;
+}
+
+function textOf(key: ObjectKey, at: Pick<SpecPlace, 'namespace'>): string {
+  return textOfKey(placedKey(key, at));
+}

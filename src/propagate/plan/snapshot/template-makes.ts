@@ -1,0 +1,48 @@
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { apiVersionOf, keyOfKind } from '../../../core/kinds.ts';
+import { itemsOf, type Stored } from '../../../core/stored.ts';
+import { kindOfKey } from '../../../manifests/object-key.ts';
+import type { Manifest, ObjectKey } from '../../model/spec.ts';
+
+/** The namespaces and kinds that a template itself creates. Before they exist, API servers cannot check objects that need them. */
+export interface TemplateMakes {
+  /** Names of Namespaces. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Kinds that the template's CustomResourceDefinitions define, by `keyOfKind`. */
+  readonly kinds: ReadonlyMap<string, MadeKind>;
+}
+
+interface MadeKind {
+  readonly namespaced: boolean;
+  /** The `apiVersion`s in which the kind is served. */
+  readonly apiVersions: ReadonlySet<string>;
+  /** The key of the CustomResourceDefinition. */
+  readonly definition: ObjectKey;
+}
+
+/** Collects the namespaces and kinds that the manifests create. */
+export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
+  const namespaces = new Set<string>();
+  const kinds = new Map<string, MadeKind>();
+  for (const manifest of manifests) {
+    const { apiVersion, kind, metadata } = manifest;
+    if (apiVersion === 'v1' && kind === 'Namespace') namespaces.add(metadata.name);
+    if (keyOfKind(kindOfKey(manifest)) !== 'CustomResourceDefinition.apiextensions.k8s.io') continue;
+    const { spec }: Stored<V1CustomResourceDefinition> = manifest;
+    const group = spec?.group ?? '';
+    const defined = spec?.names?.kind ?? '';
+    const versions = itemsOf(spec?.versions).filter(({ served }) => served === true);
+    kinds.set(keyOfKind({ group, kind: defined }), {
+      namespaced: spec?.scope !== 'Cluster',
+      apiVersions: new Set(versions.map(({ name }) => apiVersionOf({ group, version: name ?? '' }))),
+      definition: { apiVersion, kind, name: metadata.name },
+    });
+  }
+  return { namespaces, kinds };
+}
+
+/** Returns the kind if the template itself defines it in that version. */
+export function madeKindOf({ kinds }: TemplateMakes, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): MadeKind | undefined {
+  const made = kinds.get(keyOfKind(kindOfKey(key)));
+  return made?.apiVersions.has(key.apiVersion) ? made : undefined;
+}

@@ -1,0 +1,75 @@
+import type { GroupKind } from '../../../core/kinds.ts';
+import type { ClusterShare } from '../../model/inventory.ts';
+import type { MemberCluster, Members, Unsaid } from '../../../changes/members.ts';
+import { valuesOf } from '../placing/cluster-set.ts';
+import type { ClusterFieldRequirement } from '../../model/spec.ts';
+
+/** The kind that provides the location of a cluster, unless the config sets it. */
+export const nodes: GroupKind = { group: '', kind: 'Node' };
+
+type Field = ClusterFieldRequirement['field'];
+
+/**
+ * Waits for the Nodes of all clusters whose provider, region or zones the intent uses and the gateway does not know.
+ *
+ * Resolves when they are read or known to be unreadable, after `waitMs`, or when the signal aborts. Resolves at once if no field is used.
+ */
+export async function whenWhereaboutsAreRead(
+  members: Members,
+  { fields, waitMs }: { readonly fields: readonly Field[]; readonly waitMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  if (fields.length === 0) return;
+  const unknown = members.all().filter((cluster) => absentOf(cluster, fields).length > 0);
+  if (unknown.length === 0) return;
+  await members.objects.whenRead(
+    unknown.map(({ name }) => ({ cluster: name, kind: nodes })),
+    waitMs,
+    signal,
+  );
+  signal.throwIfAborted();
+}
+
+/** Returns every cluster of the fleet by name. A cluster whose location is needed but unknown has `unsaid`. */
+export function knownMembers(
+  members: Members,
+  { fields, shares }: { readonly fields: readonly Field[]; readonly shares: readonly ClusterShare[] },
+): readonly MemberCluster[] {
+  const holding = new Set(shares.filter(holdsCopies).map(({ cluster }) => cluster));
+  return members.all().map((cluster) => {
+    const absent = absentOf(cluster, fields);
+    const unsaid = absent.length === 0 ? undefined : unsaidOf(members, cluster, { fields: absent, isHolding: holding.has(cluster.name) });
+    return unsaid === undefined ? cluster : { ...cluster, unsaid };
+  });
+}
+
+function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Field[] {
+  return fields.filter((field) => valuesOf(cluster, field).length === 0);
+}
+
+/**
+ * Returns the unknown fields of a cluster. Undefined: the fields are known to be absent. A cluster that holds copies but has no Nodes may
+ * get Nodes soon, so its fields count as unknown.
+ */
+function unsaidOf(
+  { objects }: Members,
+  { name }: MemberCluster,
+  { fields, isHolding }: { readonly fields: readonly Field[]; readonly isHolding: boolean },
+): Unsaid | undefined {
+  const what = fields.join(', ');
+  const all = objects.all(name, nodes);
+  if (all !== undefined) {
+    if (all.length > 0 || !isHolding) return undefined;
+    return { fields, mayCome: true, message: `${what} not known: there are no Nodes` };
+  }
+  const read = objects.read(name, nodes, { namespace: '', name: 'any' });
+  const fault = read.result === 'unread' ? read.fault : undefined;
+  const mayCome = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
+  if (!mayCome && !isHolding) return undefined;
+  return { fields, mayCome, message: `${what} not known: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
+}
+
+/** True if the inventory has copies in the cluster, written or announced. */
+export function holdsCopies({ entries }: Pick<ClusterShare, 'entries'>): boolean {
+  return entries.length > 0;
+}

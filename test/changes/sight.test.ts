@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MusterError } from '../../src/core/errors.ts';
+import { idOfObject } from '../../src/core/object-ids.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import type { ObjectWrites, TargetInput, WriteOutcome } from '../../src/changes/object-writes.ts';
+import { createObjectWrites } from '../../src/changes/create-object-writes.ts';
+import { type PropagationWorld, startPropagationWorld } from '../support/propagate/propagation-world.ts';
+import { createRestrictingAccess } from '../support/restricting-access.ts';
+
+// Who may not see, may not write, and is not told that there is anything: hidden and absent are the same, hidden and unknown clusters too.
+
+const configMap = (name: string, namespace: string): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data: { a: 'canary-value' },
+});
+const namespaces = ['open', 'closed'].map((name): KubernetesObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+
+let world: PropagationWorld;
+let writes: ObjectWrites;
+/** Whose rights each write went out with. */
+let actors: string[] = [];
+beforeAll(async () => {
+  const objects = [...namespaces, configMap('a', 'open'), configMap('a', 'closed')];
+  world = await startPropagationWorld({ north: objects, quebec: objects });
+  writes = createObjectWrites({
+    members: world.members,
+    access: createRestrictingAccess({ alice: { north: ['open'] }, bob: { north: [] }, carol: { north: 'all', quebec: 'all' } }),
+    clientOf: (cluster, caller) => {
+      actors.push(`${caller.key} ${cluster}`);
+      return world.clientOf(cluster);
+    },
+    isSensitive: ({ kind }) => kind === 'Secret',
+    clock: world.clock,
+    log: world.log,
+  });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const as = (key: string) => ({ caller: { key }, signal: new AbortController().signal });
+const target = (cluster: string, namespace: string, name = 'a'): TargetInput => ({
+  ref: { cluster, apiVersion: 'v1', kind: 'ConfigMap', namespace, name },
+});
+const idOf = (cluster: string, namespace: string): TargetInput => ({
+  id: idOfObject({ cluster, group: '', kind: 'ConfigMap', namespace, name: 'a' }),
+});
+const codes = ({ results }: WriteOutcome) => results.map(({ action, fault }) => fault?.code ?? action);
+
+type Verb = readonly [name: string, write: (caller: string, targets: readonly TargetInput[]) => Promise<WriteOutcome>];
+const dryRun = true;
+const verbs: readonly Verb[] = [
+  ['patch', (caller, targets) => writes.patch(as(caller), { targets, type: 'MERGE', patch: { data: { b: '1' } }, dryRun })],
+  ['delete', (caller, targets) => writes.delete(as(caller), { targets, cascade: 'BACKGROUND', dryRun })],
+  ['scale', (caller, targets) => writes.scale(as(caller), { targets, replicas: 1, dryRun })],
+  ['restart', (caller, targets) => writes.restart(as(caller), { targets, dryRun })],
+];
+
+/** Requests about objects that clusters were asked so far. */
+const asked = () =>
+  ['north', 'quebec']
+    .flatMap((name) => world.cluster(name).requests)
+    .filter(({ resource }) => resource?.resource === 'configmaps' && resource.name !== undefined).length;
+
+describe.each(verbs)('%s', (_name, write) => {
+  test('of an object out of sight is answered as of one that is not there, and asks no cluster', async () => {
+    const before = asked();
+    const hidden = await world.pumped(write('alice', [target('north', 'closed'), idOf('north', 'closed')]));
+    expect(asked()).toBe(before);
+    const [byRef, byId] = hidden.results;
+    expect(codes(hidden)).toEqual(['NOT_FOUND', 'NOT_FOUND']);
+    const absent = await world.pumped(write('carol', [target('north', 'closed', 'none')]));
+    expect(byRef?.fault?.message.replace('"a"', '"none"')).toBe(absent.results[0]?.fault?.message);
+    expect({ ...byId?.fault, message: '' }).toEqual({ ...absent.results[0]?.fault, message: '' });
+  });
+
+  test('with no sight at all finds nothing', async () => {
+    expect(codes(await world.pumped(write('bob', [target('north', 'open'), target('north', 'closed')])))).toEqual([
+      'NOT_FOUND',
+      'NOT_FOUND',
+    ]);
+  });
+
+  test('in a hidden cluster is refused as in one that is none, before any other is asked', async () => {
+    const before = asked();
+    const refusal = async (cluster: string) => {
+      const caught: unknown = await world.pumped(
+        write('alice', [target('north', 'open'), target(cluster, 'open')]).catch((error: unknown) => error),
+      );
+      return caught instanceof MusterError ? [caught.code, caught.message] : caught;
+    };
+    expect(await refusal('quebec')).toEqual(['BAD_INPUT', 'no cluster named "quebec"']);
+    expect(await refusal('zulu')).toEqual(['BAD_INPUT', 'no cluster named "zulu"']);
+    expect(asked()).toBe(before);
+  });
+});
+
+test('what may be seen is written, with the rights of whoever asks', async () => {
+  actors = [];
+  const patched = await world.pumped(
+    writes.patch(as('alice'), { targets: [target('north', 'open')], type: 'MERGE', patch: { data: { b: '1' } }, dryRun: false }),
+  );
+  expect([codes(patched), actors]).toEqual([['CONFIGURED'], ['alice north']]);
+  const applied = await world.pumped(
+    writes.apply(as('carol'), {
+      manifests: [{ json: { ...configMap('b', 'open') } as never }],
+      clusters: ['north', 'quebec', 'north'],
+      force: false,
+      dryRun: false,
+    }),
+  );
+  // A cluster that is named twice is written once.
+  expect([codes(applied), actors.slice(1)]).toEqual([
+    ['CREATED', 'CREATED'],
+    ['carol north', 'carol quebec'],
+  ]);
+});
+
+test('apply into a hidden cluster is refused as into one that is none', async () => {
+  const ask = (clusters: readonly string[]) =>
+    writes.apply(as('alice'), { manifests: [{ yaml: 'a: 1' }], clusters, force: false, dryRun: false });
+  await expect(ask(['quebec'])).rejects.toThrow('no cluster named "quebec"');
+  await expect(ask(['north', 'zulu'])).rejects.toThrow('no cluster named "zulu"');
+});
+
+test('who hangs up is told nothing: the abort is passed on', async () => {
+  const end = new AbortController();
+  const reason = new Error('gone');
+  const north = world.cluster('north');
+  using _slow = north.delay(5_000, { kind: 'ConfigMap' });
+  const writing = writes
+    .patch(
+      { caller: { key: 'carol' }, signal: end.signal },
+      { targets: [target('north', 'open')], type: 'MERGE', patch: {}, dryRun: false },
+    )
+    .catch((error: unknown) => error);
+  await world.pass(200);
+  end.abort(reason);
+  expect(await world.pumped(writing)).toBe(reason);
+});

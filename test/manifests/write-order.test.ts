@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { groupOf } from '../../src/core/kinds.ts';
+import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../../src/manifests/object-key.ts';
+import { inWriteOrder } from '../../src/manifests/write-order.ts';
+
+const inOrder = [
+  ['v1', 'Namespace'],
+  ['apiextensions.k8s.io/v1', 'CustomResourceDefinition'],
+  ['v1', 'ServiceAccount'],
+  ['rbac.authorization.k8s.io/v1', 'ClusterRoleBinding'],
+  ['v1', 'ConfigMap'],
+  ['v1', 'Secret'],
+  ['v1', 'PersistentVolumeClaim'],
+  ['v1', 'Service'],
+  ['apps/v1', 'Deployment'],
+  ['batch/v1', 'Job'],
+  ['autoscaling/v2', 'HorizontalPodAutoscaler'],
+  ['policy/v1', 'PodDisruptionBudget'],
+  ['networking.k8s.io/v1', 'Ingress'],
+  ['example.com/v1', 'Deployment'],
+].map(([apiVersion = '', kind = '']) => ({ key: { apiVersion, kind, name: 'x' } }));
+
+test('writes what others need first, whatever the order of the template', () => {
+  const places = new Map(inOrder.map((object, index) => [object, index]));
+  fc.assert(
+    fc.property(fc.shuffledSubarray(inOrder), (objects) => {
+      const ranks = inWriteOrder(objects).map((object) => places.get(object) ?? -1);
+      // Those of one rank stay in the order of the template.
+      const sameRank: readonly (readonly [number, number])[] = [
+        [2, 3],
+        [4, 5],
+        [8, 9],
+        [10, 11],
+      ];
+      const unordered = ranks.filter((rank, index) => index > 0 && rank < (ranks[index - 1] ?? -1));
+      for (const rank of unordered) expect(sameRank.some(([first]) => first === rank)).toBe(true);
+    }),
+  );
+  expect(inWriteOrder(inOrder.toReversed()).map(({ key }) => key.kind)[0]).toBe('Namespace');
+});
+
+test('keeps the order of the template among equals', () => {
+  const maps = ['c', 'a', 'b'].map((name) => ({ key: { apiVersion: 'v1', kind: 'ConfigMap', name } }));
+  expect(inWriteOrder(maps)).toEqual(maps);
+});
+
+test('names an object alike in every version of its group, and unlike any other', () => {
+  const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'web' };
+  const others = [
+    { ...key, apiVersion: 'v1' },
+    { ...key, kind: 'DaemonSet' },
+    { ...key, namespace: 'b' },
+    { ...key, name: 'x' },
+  ];
+  expect(textOfKey({ ...key, apiVersion: 'apps/v1beta1' })).toBe(textOfKey(key));
+  expect(new Set([key, ...others].map(textOfKey)).size).toBe(5);
+});
+
+test('reads kind and place off a key, and the key off a manifest', () => {
+  const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { a: 'b' } } };
+  const key = keyOfManifest(manifest);
+  expect(key).toEqual({ apiVersion: 'v1', kind: 'Namespace', name: 'shop' });
+  expect([kindOfKey(key), placeOfKey(key), groupOf('apps/v1')]).toEqual([
+    { group: '', kind: 'Namespace' },
+    { namespace: '', name: 'shop' },
+    'apps',
+  ]);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { clusterName } from '../../../../src/core/names.ts';
+import { actOnLost, type LostFacts } from '../../../../src/propagate/controller/clusters/lost-clusters.ts';
+import { newShare } from '../../../../src/propagate/hub/share-document.ts';
+import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
+import { marks } from '../../../../src/propagate/model/propagation.ts';
+
+const west = clusterName('west');
+const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'web' };
+const entry: InventoryEntry = { key, state: 'Owned', uid: 'u1', health: 'Healthy' };
+
+interface Row {
+  readonly name: string;
+  /** Absent: it is no member. */
+  readonly phase?: 'UNREACHABLE' | 'SYNCED';
+  /** The share that was given up. */
+  readonly abandoned?: string;
+  readonly state?: InventoryEntry['state'];
+  readonly isHeld?: boolean;
+  readonly act: 'given up' | 'pending' | 'nothing';
+}
+
+test.each<Row>([
+  { name: 'in a cluster that left are pending', act: 'pending' },
+  { name: 'that are pending are so already', state: 'PendingDeletion', act: 'nothing' },
+  { name: 'that are to be confirmed first stay as they are', isHeld: true, act: 'nothing' },
+  { name: 'in a cluster that does not answer wait', phase: 'UNREACHABLE', act: 'nothing' },
+  { name: 'of a share that was given up go with it', abandoned: 'share-1', act: 'given up' },
+  { name: 'so do those of a cluster that does not answer', phase: 'UNREACHABLE', abandoned: 'share-1', act: 'given up' },
+  { name: 'of a share that came after the one that was given up do not', abandoned: 'share-0', act: 'pending' },
+  { name: 'in a cluster that answers are never given up', phase: 'SYNCED', abandoned: 'share-1', act: 'nothing' },
+])('copies $name', async ({ phase, abandoned, state = 'Owned', isHeld = false, act }) => {
+  const share = { ...newShare({ namespace: 'default', name: 'web', uid: 'p1' }, west), uid: 'share-1', entries: [{ ...entry, state }] };
+  const annotations = abandoned === undefined ? {} : { [marks.abandon]: JSON.stringify({ west: abandoned }) };
+  const members = { get: () => (phase === undefined ? undefined : { phase }) };
+  const facts = { share, propagation: { metadata: { annotations } }, members, nowMs: 0, isHeld } as unknown as LostFacts;
+  const done: string[] = [];
+  const shares = {
+    remove: async () => void done.push('given up'),
+    save: async ({ entries }: typeof share) => {
+      done.push(entries.every((one) => one.state === 'PendingDeletion') ? 'pending' : 'saved');
+      return { result: 'conflict' };
+    },
+  };
+  const work = { share, shares, mayWrite: () => true } as unknown as Parameters<NonNullable<ReturnType<typeof actOnLost>>>[0];
+  await actOnLost(facts)?.(work, new AbortController().signal).catch(() => undefined);
+  expect(done).toEqual(act === 'nothing' ? [] : [act]);
+});

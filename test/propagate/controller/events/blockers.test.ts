@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { breakage, faultOf } from '../../../../src/cluster/classify.ts';
+import { clusterName } from '../../../../src/core/names.ts';
+import { blockersOf, isUnblocked } from '../../../../src/propagate/controller/events/blockers.ts';
+import { type ClusterRun, clusterRunOf, hasten, newRun } from '../../../../src/propagate/controller/state/run.ts';
+import type { CopyOutcome } from '../../../../src/propagate/plan/copies/copy-work.ts';
+import { textOfKey } from '../../../../src/manifests/object-key.ts';
+import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
+
+const south = clusterName('south');
+const key = { apiVersion: 'example.com/v1', kind: 'Widget', namespace: 'team', name: 'web' };
+const failed = (reason: CopyReason, message = 'no'): CopyOutcome => ({
+  ...{ key, action: 'Failed', reason, message },
+  fault: faultOf(breakage('FORBIDDEN', message, 'NEVER'), { cluster: south }),
+});
+
+function runWith(outcome: CopyOutcome, failures = 1) {
+  const run = newRun({ namespace: 'default', name: 'web' });
+  const known: ClusterRun = clusterRunOf(run, south);
+  known.failures = failures;
+  known.outcomes.set(textOfKey(outcome.key), outcome);
+  return { run, known };
+}
+
+test.each<readonly [string, CopyOutcome, readonly string[]]>([
+  ['a refusal: what stands there', failed('Invalid'), ['Widget team/web']],
+  ['a Namespace that is missing', failed('NamespaceMissing'), ['Widget team/web', 'Namespace /team']],
+  ['a Namespace on its way out', failed('Terminating'), ['Widget team/web', 'Namespace /team']],
+  ['a quota, by its name', failed('Quota', 'refused: exceeded quota: cpu, more'), ['Widget team/web', 'ResourceQuota team/cpu']],
+  ['a quota without a name', failed('Quota'), ['Widget team/web']],
+  ['a fight: nothing, as that changes it all the time', failed('Contended'), []],
+  ['what went well: nothing', { key, action: 'Created' }, []],
+])('in the way stands with %s', (_, outcome, expected) => {
+  const told = blockersOf(south, runWith(outcome).known).map(({ kind, place }) => `${kind.kind} ${place.namespace}/${place.name}`);
+  expect(told).toEqual(expected);
+  expect(blockersOf(south, runWith(outcome, 0).known)).toEqual([]);
+});
+
+test.each<readonly [CopyReason, 'absent' | 'served', boolean]>([
+  ['ApiMissing', 'served', true],
+  ['ApiMissing', 'absent', false],
+  ['Denied', 'served', false],
+])('what the cluster did not serve may be written once it does: %s, %s: %s', (reason, served, expected) => {
+  const resource = {
+    ...{ group: 'example.com', kind: 'Widget', version: 'v1', versions: ['v1'], resource: 'widgets', singular: 'widget' },
+  };
+  const more = { namespaced: true, verbs: [], shortNames: [], categories: [] };
+  const objects = {
+    read: () => ({ result: 'absent', asOfMs: 0 }) as const,
+    served: () => (served === 'absent' ? served : { ...resource, ...more }),
+  };
+  expect(isUnblocked(runWith(failed(reason)).run, { type: 'cluster', cluster: south }, objects)).toBe(expected);
+});
+
+test('a try is hastened only forward, and no more than once in ten seconds, also while one is under way', () => {
+  const { known } = runWith(failed('Quota'));
+  known.retryAtMs = 300_000;
+  hasten(known, 1_000);
+  expect(known.retryAtMs).toBe(1_000);
+  known.retryAtMs = 300_000;
+  hasten(known, 2_000);
+  expect(known.retryAtMs).toBe(11_000);
+  known.retryAtMs = 10_500;
+  hasten(known, 3_000);
+  expect(known.retryAtMs).toBe(10_500);
+  known.isBusy = true;
+  hasten(known, 12_000);
+  expect(known.isHurried).toBe(false);
+  hasten(known, 21_000);
+  expect(known.isHurried).toBe(true);
+});

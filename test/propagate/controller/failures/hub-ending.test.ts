@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import type { Propagation } from '../../../../src/propagate/model/propagation.ts';
+import { printSpec } from '../../../../src/propagate/model/spec-definition.ts';
+import { never } from '../../../support/cluster/transport.ts';
+import { type ControllerWorld, configMap, intent, startControllerWorld } from '../controller-world.ts';
+
+const definitions = 'CustomResourceDefinition.apiextensions.k8s.io';
+
+/** How an administrator takes the intents of a hub away without a thought of their copies. */
+const endings = {
+  'the Namespace of the intent': {
+    namespace: 'team',
+    async begin({ world }: ControllerWorld) {
+      const resource = world.members.objects.served(world.hub.cluster, { apiVersion: 'v1', kind: 'Namespace' });
+      const client = world.hub.client();
+      if (typeof resource !== 'object' || client === undefined) throw new Error('expected Namespaces to be served');
+      await world.pumped(client.delete({ resource, name: 'team', preconditions: {}, cascade: 'Background', run: 'real' }, never));
+    },
+    named: 'Namespace team',
+  },
+  'the definition of Propagations': {
+    namespace: 'default',
+    async begin({ world, stores, context }: ControllerWorld) {
+      // As apiextensions does: the definition is marked first, then each object is deleted.
+      const hub = world.cluster('hub');
+      const definition = hub.get(definitions, 'propagations.muster.dev');
+      if (definition === undefined) throw new Error('expected the definition');
+      const finalizers = ['customresourcecleanup.apiextensions.k8s.io'];
+      hub.put({ ...definition, metadata: { ...definition.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers } });
+      for (const propagation of stores.propagations.all() ?? []) {
+        await world.pumped(stores.propagations.delete(propagation, context.signal));
+      }
+    },
+    named: 'CustomResourceDefinition propagations.muster.dev',
+  },
+} as const;
+
+const cases = Object.entries(endings);
+const copies = ({ world }: ControllerWorld) =>
+  ['south', 'east'].filter((name) => world.cluster(name).get('ConfigMap', 'settings', 'default'));
+
+async function settled(fleet: ControllerWorld, namespace: string, more: JsonObject = {}): Promise<void> {
+  fleet.startProcess();
+  const input = intent('web', [configMap('settings', { a: '1' })], { placement: { clusters: ['south', 'east'] }, ...more });
+  await fleet.propagate({ ...input, namespace });
+  await fleet.world.until(() => stateOf(fleet, namespace)?.status.phase === 'Settled');
+}
+
+function stateOf({ stores }: ControllerWorld, namespace: string): Propagation | undefined {
+  const read = stores.propagations.read({ namespace, name: 'web' });
+  return read.result === 'held' ? read.propagation : undefined;
+}
+
+const fleetOf = () => {
+  const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } } as KubernetesObject;
+  return startControllerWorld({ hub: [team], south: [], east: [] });
+};
+
+test.each(cases)(
+  'a deletion of %s holds the deletion of copies until it is confirmed',
+  async (_, { namespace, begin, named }) => {
+    await using fleet = await fleetOf();
+    await settled(fleet, namespace);
+    await begin(fleet);
+    await fleet.world.until(() => stateOf(fleet, namespace)?.status.phase === 'Held');
+    await fleet.world.pass(30_000);
+    const { status } = stateOf(fleet, namespace) ?? {};
+    const planned = status?.conditions?.find(({ type }) => type === 'Planned');
+    expect([copies(fleet), status?.phase, planned?.reason]).toEqual([['south', 'east'], 'Held', 'DeletionHeld']);
+    const shown = await fleet.world.pumped(fleet.propagations.get(fleet.context, { namespace, name: 'web' }));
+    expect(shown?.phase).toBe('Held');
+    expect(status?.clusters?.map(({ reason }) => reason)).toEqual(['PruneHeld', 'PruneHeld']);
+    for (const words of [named, '--confirm-prune', '"policy":"Orphan"']) expect(planned?.message).toContain(words);
+    // Nor does who begins to lead meanwhile delete anything.
+    fleet.freeLease();
+    fleet.startProcess();
+    await fleet.world.pass(30_000);
+    expect(copies(fleet)).toEqual(['south', 'east']);
+    const confirmed = { confirmPrune: true, abandon: [] };
+    await fleet.world.pumped(fleet.propagations.resume(fleet.context, { namespace, name: 'web' }, confirmed));
+    await fleet.world.until(() => stateOf(fleet, namespace) === undefined);
+    expect(copies(fleet)).toEqual([]);
+  },
+  60_000,
+);
+
+test.each(cases)(
+  'a deletion of %s leaves the copies where the policy is Orphan, or becomes it',
+  async (_, { namespace, begin }) => {
+    for (const policy of ['DELETE', 'ORPHAN']) {
+      await using fleet = await fleetOf();
+      await settled(fleet, namespace, { deletion: { policy } });
+      await begin(fleet);
+      if (policy === 'DELETE') {
+        await fleet.world.until(() => stateOf(fleet, namespace)?.status.phase === 'Held');
+        const held = stateOf(fleet, namespace);
+        if (held === undefined || 'problems' in held.spec) throw new Error('expected web');
+        const document = printSpec({ ...held.spec, deletion: { ...held.spec.deletion, policy: 'Orphan' } });
+        await fleet.world.pumped(fleet.stores.propagations.update(held, { document }, fleet.context.signal));
+      }
+      await fleet.world.until(() => stateOf(fleet, namespace) === undefined);
+      expect(copies(fleet)).toEqual(['south', 'east']);
+    }
+  },
+  60_000,
+);
+
+test('a cluster that was away while its hub was being deleted keeps its copies until that is confirmed', async () => {
+  await using fleet = await fleetOf();
+  const { namespace, begin } = endings['the Namespace of the intent'];
+  await settled(fleet, namespace);
+  for (const name of ['south', 'east']) fleet.world.leave(name);
+  await fleet.world.pass(5_000);
+  await begin(fleet);
+  await fleet.world.pass(30_000);
+  for (const name of ['south', 'east']) fleet.world.join(name);
+  await fleet.world.pass(60_000);
+  expect([copies(fleet), stateOf(fleet, namespace)?.status.phase]).toEqual([['south', 'east'], 'Held']);
+}, 60_000);
+
+test('a deletion of the intent itself needs no confirmation', async () => {
+  await using fleet = await fleetOf();
+  await settled(fleet, 'team');
+  await fleet.world.pumped(fleet.propagations.delete(fleet.context, { namespace: 'team', name: 'web' }, undefined));
+  await fleet.world.until(() => stateOf(fleet, 'team') === undefined);
+  expect(copies(fleet)).toEqual([]);
+}, 60_000);

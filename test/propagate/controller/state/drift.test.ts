@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../../../src/core/json.ts';
+import type { ServedResource } from '../../../../src/core/kinds.ts';
+import { clusterName } from '../../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { createDriftWatch } from '../../../../src/propagate/controller/state/drift.ts';
+import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
+import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
+import { listRulesIn } from '../../../../src/manifests/list-rules.ts';
+import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
+import { loadBaseline } from '../../../support/kubernetes-objects.ts';
+
+const model = loadBaseline();
+const south = clusterName('south');
+const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'web' };
+
+interface Row {
+  readonly name: string;
+  readonly kind?: 'ConfigMap' | 'Secret';
+  readonly isSensitive?: boolean;
+  /** The one we write in is v1. */
+  readonly preferred?: 'v1' | 'v2';
+  readonly served?: 'absent';
+  /** What stands there now, and its version; it was written as `{ a: '1' }` at version 1. */
+  readonly now: readonly [data: Readonly<Record<string, Json>>, version: string];
+  readonly drifted: boolean;
+}
+
+const rows: readonly Row[] = [
+  { name: 'what stands as written is as written, whatever its version', now: [{ a: '1', b: 'theirs' }, '2'], drifted: false },
+  { name: 'a field of ours that is another', now: [{ a: '2' }, '2'], drifted: true },
+  { name: 'a Secret by its version', kind: 'Secret', now: [{}, '2'], drifted: true },
+  { name: 'a Secret at the version of our write', kind: 'Secret', now: [{}, '1'], drifted: false },
+  { name: 'of a sensitive kind by its version', isSensitive: true, now: [{}, '2'], drifted: true },
+  { name: 'of a sensitive kind at the version of our write', isSensitive: true, now: [{}, '1'], drifted: false },
+  { name: 'in a version that mirrors do not hold, whatever it looks like', preferred: 'v2', now: [{ a: '1' }, '2'], drifted: true },
+  {
+    name: 'of a sensitive kind in such a version by its version',
+    isSensitive: true,
+    preferred: 'v2',
+    now: [{}, '1'],
+    drifted: false,
+  },
+  { name: 'nothing of a kind that nobody can be asked about', served: 'absent', now: [{ a: '2' }, '2'], drifted: false },
+];
+
+test.each(rows)('$name', ({ kind = 'ConfigMap', isSensitive = false, preferred = 'v1', served, now, drifted }) => {
+  const sight = { sensitiveKinds: { has: () => isSensitive }, listRulesOf: listRulesIn(() => model) };
+  const resource: ServedResource = {
+    ...{ group: '', kind, version: 'v1', versions: preferred === 'v1' ? ['v1'] : ['v2', 'v1'], resource: 'things', singular: 'thing' },
+    ...{ namespaced: true, verbs: [], shortNames: [], categories: [] },
+  };
+  const metadata = { name: 'web', namespace: 'default' };
+  const object: RenderedObject = {
+    key: { ...key, kind },
+    action: 'UNCHANGED',
+    desired: { apiVersion: 'v1', kind, metadata, data: { a: '1' } },
+    desiredHash: 'h',
+    predicted: false,
+  };
+  const standing = (data: Json, resourceVersion: string): KubernetesObject => ({ metadata: { ...metadata, resourceVersion }, data });
+  const observedHash = observedHashOf(object, standing({ a: '1' }, '1'), sight);
+  const entry: InventoryEntry = { key: object.key, state: 'Owned', uid: 'u1', appliedHash: 'h', observedHash, health: 'Healthy' };
+  const watch = createDriftWatch(sight, { served: () => served ?? resource });
+  expect(watch.isDrifted(south, object, { entry, live: standing(now[0], now[1]) })).toBe(drifted);
+});

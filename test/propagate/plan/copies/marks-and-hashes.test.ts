@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { isOfLater, marksOf, marksRemoved, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
+import { contendedUntilMs } from '../../../../src/propagate/apply/corrections.ts';
+import { isHidden, observedHashOf, type Sight } from '../../../../src/propagate/plan/copies/observed.ts';
+import { asWanted, pendingShare } from '../../../../src/propagate/apply/pending.ts';
+import { newShare } from '../../../../src/propagate/hub/share-document.ts';
+import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
+import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
+import { marks } from '../../../../src/propagate/model/propagation.ts';
+import { noListRules } from '../../../../src/manifests/merge-patch.ts';
+import { impersonationOf } from '../../../../src/propagate/model/run-as.ts';
+import type { Manifest, Requester } from '../../../../src/propagate/model/spec.ts';
+import { cluster, owner } from '../../apply/memory-shares.ts';
+
+const sight: Sight = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
+const desired: Manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' }, data: { ours: '1' } };
+const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'n', name: 'a' };
+const live = (data: Record<string, string>, uid = 'uid', intent = 'token'): KubernetesObject => ({
+  metadata: { name: 'a', namespace: 'n', uid, resourceVersion: '7', annotations: { [marks.intent]: intent } },
+  data,
+});
+const rendered: RenderedObject = { key, action: 'UPDATE', desired, desiredHash: 'hash', predicted: false };
+const owned: InventoryEntry = {
+  ...{ key, state: 'Owned', uid: 'uid', intent: 'token', appliedHash: 'hash', health: 'Unknown' },
+  observedHash: observedHashOf(rendered, live({ ours: '1' }), sight),
+};
+const intended: InventoryEntry = { key, state: 'Intended', intent: 'token', health: 'Unknown' };
+
+test.each<readonly [boolean, KubernetesObject]>([
+  [true, live({ ours: '2' })],
+  [true, live({})],
+  [false, live({ ours: '1' })],
+  [false, live({ ours: '1', theirs: '2' })],
+  [false, live({ ours: '1' }, 'uid', 'other token')],
+])('what we sent was changed: %s in %j', (isChanged, object) => {
+  expect(observedHashOf(rendered, object, sight) !== owned.observedHash).toBe(isChanged);
+});
+
+test.each(['Secret', 'Hidden'])('only the version of a %s is compared', (kind) => {
+  const hidden = { key: { ...key, kind }, desired };
+  expect(isHidden(hidden.key, sight)).toBe(true);
+  expect(observedHashOf(hidden, live({ ours: '2' }), sight)).toBe('7');
+});
+
+test('marks replace those of the manifest, can be read again, and are removed completely', () => {
+  const own = {
+    ...desired,
+    metadata: { ...desired.metadata, labels: { app: 'web', [marks.propagation]: 'theirs' }, annotations: { note: '1' } },
+  };
+  const marked = withMarks(own, { owner, generation: 3, intent: 'token' });
+  expect(marksOf(marked)).toEqual({ propagation: owner.uid, source: 'apps/web', generation: 3, intent: 'token' });
+  expect(marked.metadata).toMatchObject({ labels: { app: 'web' }, annotations: { note: '1' } });
+  expect(marksRemoved(marked)).toEqual({
+    labels: { [marks.propagation]: null },
+    annotations: { [marks.source]: null, [marks.generation]: null, [marks.intent]: null },
+  });
+  expect(marksRemoved({ metadata: { name: 'a', labels: { app: 'web' } } })).toEqual({});
+  expect(marksOf({ metadata: { name: 'a', annotations: { [marks.generation]: 'soon' } } })).toEqual({});
+});
+
+test.each([
+  [3, 4, false],
+  [3, 3, false],
+  [3, 2, true],
+])('what generation %i wrote is of a later one to generation %i: %s', (written, generation, later) => {
+  const object = withMarks(desired, { owner, generation: written });
+  expect(isOfLater(object, { owner, generation })).toBe(later);
+  expect(isOfLater(object, { owner: { ...owner, uid: 'another' }, generation })).toBe(false);
+});
+
+test('a copy with five corrections in ten minutes is contended until the first one is older than that', () => {
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+  const until = (corrections: readonly string[], minute: number) => contendedUntilMs({ ...owned, corrections }, Date.parse(at(minute)));
+  expect(until([0, 1, 2, 3].map(at), 3)).toBeUndefined();
+  expect(until([0, 1, 2, 3, 4].map(at), 9)).toBe(Date.parse(at(10)));
+  expect(until([0, 1, 2, 3, 4].map(at), 10)).toBeUndefined();
+  expect(until([0, 6, 7, 8, 9, 10].map(at), 11)).toBe(Date.parse(at(16)));
+  expect(contendedUntilMs(owned, 0)).toBeUndefined();
+});
+
+test('the copies of an unreachable cluster wait for deletion with their uids', () => {
+  const shared: InventoryEntry = { ...owned, state: 'Shared' };
+  const anew: InventoryEntry = { ...intended, uid: 'gone' };
+  const share = { ...newShare(owner, cluster), entries: [owned, intended, shared, anew] };
+  const fault = { code: 'GONE', cluster, message: 'no member', retry: 'LATER' } as const;
+  const now = Date.UTC(2026, 0, 1);
+  const pending = pendingShare(share, fault, now);
+  expect(pending.entries).toMatchObject([
+    { state: 'PendingDeletion', uid: 'uid', fault: { code: 'GONE', message: 'no member', count: 1 } },
+    { state: 'PendingDeletion', intent: 'token' },
+    { state: 'Shared', fault: { code: 'GONE' } },
+    { state: 'PendingDeletion', intent: 'token' },
+  ]);
+  expect(pending.entries[3]?.uid).toBeUndefined();
+  expect(pending.entries.map((entry) => asWanted(entry).state)).toEqual(['Owned', 'Intended', 'Shared', 'Intended']);
+  expect(pendingShare(pending, fault, now + 1).entries[0]?.fault).toMatchObject({ since: '2026-01-01T00:00:00.000Z', count: 2 });
+});
+
+test('a Propagation acts as its service account, else as its requester, else without an identity', () => {
+  const requester: Requester = {
+    user: 'alice',
+    uid: 'u',
+    groups: ['dev'],
+    extra: { 'example.com/team': ['a'] },
+    at: '2026-01-01T00:00:00Z',
+  };
+  const account = { type: 'serviceAccount', namespace: 'apps', name: 'deployer' } as const;
+  expect(impersonationOf({ runAs: account, requester })).toEqual({ user: 'system:serviceaccount:apps:deployer', groups: [], extra: {} });
+  expect(impersonationOf({ runAs: { type: 'requester' }, requester })).toEqual({
+    user: 'alice',
+    uid: 'u',
+    groups: ['dev'],
+    extra: { 'example.com/team': ['a'] },
+  });
+  expect(impersonationOf({ runAs: { type: 'requester' } })).toBeUndefined();
+});

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
+import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
+import { keyOfManifest } from '../../../src/manifests/object-key.ts';
+import { marks } from '../../../src/propagate/model/propagation.ts';
+import type { ConflictMode } from '../../../src/propagate/model/spec.ts';
+import { actionsOf, clusterIn, configMap, entry, planOf, sight, standing } from './snapshots.ts';
+
+const modes: readonly ConflictMode[] = ['Abort', 'Adopt', 'Overwrite', 'CreateOnly', 'ServerSideApply'];
+
+const manifest = configMap('settings');
+/** Of what was sent, and was then found to stand there with what the server added. */
+const carried = { ...manifest, metadata: { ...manifest.metadata, annotations: { [marks.intent]: 'token' } } };
+const answered = { ...standing(carried, 'ours'), immutable: false };
+const asSent: Partial<InventoryEntry> = {
+  uid: 'ours',
+  appliedHash: sha256Of(manifest),
+  observedHash: observedHashOf({ key: keyOfManifest(manifest), desired: manifest }, answered, sight),
+};
+
+const situations = [
+  { what: 'nothing', live: undefined, known: undefined, does: ['CREATE', 'CREATE', 'CREATE', 'CREATE', 'CREATE'] },
+  { what: 'nothing where a copy was', live: undefined, known: asSent, does: ['CREATE', 'CREATE', 'CREATE', 'CREATE', 'CREATE'] },
+  { what: 'a stranger', live: 'theirs', known: undefined, does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'] },
+  {
+    what: 'a stranger in place of ours',
+    live: 'theirs',
+    known: asSent,
+    does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'],
+  },
+  {
+    what: 'ours, as it was sent',
+    live: 'ours',
+    known: asSent,
+    does: ['UNCHANGED', 'UNCHANGED', 'UNCHANGED', 'HOLD (CreateOnly)', 'UNCHANGED'],
+  },
+  {
+    what: 'ours, of an earlier manifest',
+    live: 'ours',
+    known: { ...asSent, appliedHash: 'x' },
+    does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
+  },
+  {
+    what: 'ours, changed since',
+    live: 'ours',
+    known: { ...asSent, observedHash: 'x' },
+    does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
+  },
+  {
+    what: 'ours, on its way out',
+    live: 'ours',
+    known: { ...asSent, state: 'Deleting' },
+    does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
+  },
+  {
+    what: 'ours by its intent',
+    live: 'theirs',
+    known: { state: 'Intended', intent: 'token' },
+    does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
+  },
+  {
+    what: 'what carries another intent',
+    live: 'theirs',
+    known: { state: 'Intended', intent: 'mine' },
+    does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'],
+  },
+] as const;
+
+test.each(
+  situations.flatMap(({ what, live, known, does }) => modes.map((conflict, index) => ({ what, live, known, conflict, does: does[index] }))),
+)('does $does with $conflict where there is $what', ({ live, known, conflict, does }) => {
+  const plan = planOf({
+    template: [manifest],
+    spec: { conflict },
+    clusters: {
+      a: {
+        ...(live === undefined ? {} : { live: [standing(carried, live)] }),
+        ...(known === undefined ? {} : { entries: [entry(manifest, known)] }),
+      },
+    },
+  });
+
+  expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual([`${does} settings`]);
+});
+
+test('believes the inventory where the mirror holds another version, whose fields mean something else', () => {
+  const known = entry(manifest, { ...asSent, observedHash: 'of the version that was written' });
+  const clusters = (otherVersions: ReadonlySet<string>) => ({
+    a: { live: [standing(manifest, 'ours')], entries: [known], more: { otherVersions } },
+  });
+
+  expect(actionsOf(clusterIn(planOf({ template: [manifest], clusters: clusters(new Set()) }), 'a').objects)).toEqual(['UPDATE settings']);
+  const other = planOf({ template: [manifest], clusters: clusters(new Set(['/ConfigMap/default/settings'])) });
+  expect(actionsOf(clusterIn(other, 'a').objects)).toEqual(['UNCHANGED settings']);
+});

@@ -1,0 +1,65 @@
+import { clusterName } from '../../../../src/core/names.ts';
+import type { MemberCluster } from '../../../../src/changes/members.ts';
+import type { PlacementCandidate } from '../../../../src/propagate/model/placement.ts';
+import type { DivideInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide.ts';
+import type { Placement, ReplicaRule, ReplicasSpec, Spread } from '../../../../src/propagate/model/spec.ts';
+
+/** A cluster of which only that is known. */
+export function member(name: string, facts: Partial<Omit<MemberCluster, 'name'>> = {}): MemberCluster {
+  return { name: clusterName(name), labels: {}, zones: [], taints: [], phase: 'SYNCED', faults: [], ...facts };
+}
+
+/** A cluster that nothing stands in the way of, and that holds nothing. */
+export function candidate(cluster: MemberCluster | string, facts: Partial<Omit<PlacementCandidate, 'cluster'>> = {}): PlacementCandidate {
+  return {
+    cluster: typeof cluster === 'string' ? member(cluster) : cluster,
+    leaving: false,
+    missingKinds: [],
+    holds: false,
+    previous: 0,
+    ...facts,
+  };
+}
+
+/** Every cluster, but for what is said. */
+export function placement(parts: Partial<Placement> = {}): Placement {
+  return { tolerations: [], affinityGroups: [], spread: [], ...parts };
+}
+
+export function spreadBy(by: Spread['by'], min: number, max?: number): Spread {
+  return { by, min, ...(max === undefined ? {} : { max }) };
+}
+
+export function rule(clusters: readonly string[] | undefined, bounds: Partial<Omit<ReplicaRule, 'set'>> = {}): ReplicaRule {
+  return { set: clusters === undefined ? {} : { clusters }, weight: 1, min: 0, ...bounds };
+}
+
+/** Chosen clusters: `a` with its previous count, and how many more fit. */
+export function target(
+  name: string,
+  { previous = 0, capacity, tier = 0 }: { previous?: number; capacity?: number; tier?: number } = {},
+): DivisionTarget {
+  const cluster = member(name);
+  return {
+    chosen: { cluster: cluster.name, tier, score: 0, ...(capacity === undefined ? {} : { available: capacity + previous }) },
+    cluster,
+    previous,
+    ...(capacity === undefined ? {} : { capacity }),
+  };
+}
+
+/** Divided by weight, steadily, but for what is said. */
+export function division(
+  count: number,
+  chosen: readonly DivisionTarget[],
+  { replicas, ...more }: Partial<Omit<DivideInput, 'replicas'>> & { readonly replicas?: Partial<ReplicasSpec> } = {},
+): DivideInput {
+  return {
+    count,
+    chosen,
+    replicas: { mode: 'Divided', strategy: 'Weighted', rules: [], rebalance: false, ...replicas },
+    fresh: false,
+    rulesChanged: false,
+    ...more,
+  };
+}

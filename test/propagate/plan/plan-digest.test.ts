@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Json } from '../../../src/core/json.ts';
+import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
+import type { Snapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
+import { clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, sight, snapshotOf, standing } from './snapshots.ts';
+
+const manifest = configMap('settings');
+const base: SnapshotFacts = {
+  template: [manifest, deployment('web', 4)],
+  spec: { replicas: { mode: 'Divided' } },
+  clusters: { a: { live: [standing(manifest, 'u')] }, b: {}, c: { entries: [entry(configMap('old'), { uid: 'v' })] } },
+};
+const digestOf = (facts: SnapshotFacts): string => planOf(facts).digest;
+
+const a = (live: Parameters<typeof standing>[0], uid: string, more = {}): SnapshotFacts => ({
+  ...base,
+  clusters: { ...base.clusters, a: { live: [standing(live, uid, more)] } },
+});
+
+test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
+  { what: 'the spec', facts: { ...base, spec: { ...base.spec, strict: true } } },
+  { what: 'a manifest', facts: { ...base, template: [configMap('settings', { a: '2' }), deployment('web', 4)] } },
+  { what: 'what stands there', facts: a(configMap('settings', { a: 'theirs' }), 'u') },
+  { what: 'who stands there', facts: a(manifest, 'another') },
+  { what: 'a count', facts: { ...base, clusters: { ...base.clusters, b: { more: { missingKinds: ['Deployment.apps/v1'] } } } } },
+  { what: 'what goes', facts: { ...base, clusters: { ...base.clusters, c: {} } } },
+  { what: 'whether a cluster can be rendered', facts: { ...base, clusters: { ...base.clusters, b: { unread: [entry(manifest).key] } } } },
+])('changes with $what', ({ facts }) => {
+  expect(digestOf(facts)).not.toBe(digestOf(base));
+});
+
+test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
+  { what: 'the version and generation of what stands there', facts: a(manifest, 'u', { resourceVersion: '99', generation: '3' }) },
+  {
+    what: 'status',
+    facts: { ...base, clusters: { ...base.clusters, a: { live: [{ ...standing(manifest, 'u'), status: { phase: 'x' } }] } } },
+  },
+  {
+    what: 'who is said to own which field',
+    facts: {
+      ...base,
+      clusters: {
+        ...base.clusters,
+        a: { live: [{ ...standing(manifest, 'u'), metadata: { ...standing(manifest, 'u').metadata, managedFields: [{}] } }] },
+      },
+    },
+  },
+  {
+    what: 'whether an item says what it is',
+    facts: {
+      ...base,
+      clusters: {
+        ...base.clusters,
+        a: {
+          live: [standing(manifest, 'u')],
+          more: {
+            live: new Map(
+              [...(snapshotOf(base).clusters[0]?.live ?? [])].map(([key, value]) => [
+                key,
+                value.result === 'held' ? { ...value, object: { metadata: value.object.metadata, data: { a: '1' } } } : value,
+              ]),
+            ),
+          },
+        },
+      },
+    },
+  },
+  { what: 'room', facts: { ...base, clusters: { ...base.clusters, b: { more: { capacities: new Map([[1, 100]]) } } } } },
+  { what: 'when mirrors were read', facts: { ...base, asOfMs: 5_000 } },
+  { what: 'what it is planned for', facts: { ...base, purpose: 'keep' } },
+  {
+    what: 'the order of keys in the template',
+    facts: {
+      ...base,
+      template: [
+        { data: { a: '1' }, metadata: { namespace: 'default', name: 'settings' }, kind: 'ConfigMap', apiVersion: 'v1' },
+        deployment('web', 4),
+      ],
+    },
+  },
+])('does not change with $what', ({ facts }) => {
+  expect(digestOf(facts)).toBe(digestOf(base));
+});
+
+test('does not know who asked, nor when', () => {
+  const snapshot = snapshotOf(base);
+  const asked = (user: string, at: string): Snapshot => ({
+    ...snapshot,
+    spec: { ...snapshot.spec, requester: { user, at, groups: [], extra: {} } },
+  });
+  const digests = [snapshot, asked('alice', '2026-01-01T00:00:00Z'), asked('bob', '2026-02-01T00:00:00Z')].map(
+    (one) => renderPlan(one, sight).digest,
+  );
+
+  expect(new Set(digests).size).toBe(1);
+});
+
+const clusterNames = ['a', 'b', 'c', 'd', 'e'];
+const uids = fc.option(fc.constantFrom('u1', 'u2'), { nil: undefined });
+const states = fc.constantFrom('Owned', 'Shared', 'Intended', 'Deleting' as const);
+const arbitraryFacts = fc.record({
+  spec: fc.record({
+    placement: fc.record({ exclude: fc.subarray(clusterNames, { maxLength: 4 }) }),
+    replicas: fc.record({ mode: fc.constantFrom('Duplicated', 'Divided', 'External'), total: fc.integer({ min: 0, max: 9 }) }),
+    conflict: fc.constantFrom('Abort', 'Adopt', 'CreateOnly'),
+    overrides: fc.array(
+      fc.record({
+        set: fc.record({ clusters: fc.subarray(clusterNames) }),
+        labels: fc.constant([{ operator: 'Add', values: { x: 'y' } }]),
+        annotations: fc.array(fc.record({ operator: fc.constantFrom('Add', 'Replace', 'Remove'), values: fc.constant({ z: '1' }) }), {
+          maxLength: 2,
+        }),
+      }),
+      { maxLength: 3 },
+    ),
+    rollout: fc.record({ waves: fc.constantFrom([], [{ name: 'first', set: { clusters: ['c', 'a'] } }]) }),
+  }),
+  standing: fc.record(Object.fromEntries(clusterNames.map((name) => [name, fc.record({ live: uids, entry: uids, state: states })]))),
+});
+
+/** The same, made anew, every map in another order. */
+function shuffled(snapshot: Snapshot): Snapshot {
+  const reversed = <K, V>(map: ReadonlyMap<K, V>): ReadonlyMap<K, V> => new Map([...map].reverse());
+  return {
+    ...snapshot,
+    clusters: snapshot.clusters.map((one) => ({ ...one, live: reversed(one.live), capacities: reversed(one.capacities) })),
+  };
+}
+
+test('equal snapshots give equal bytes, and every cluster stands in one place', () => {
+  fc.assert(
+    fc.property(arbitraryFacts, ({ spec, standing: there }) => {
+      const facts = (): SnapshotFacts => ({
+        template: [configMap('settings'), deployment('web', 3)],
+        spec,
+        clusters: Object.fromEntries(
+          clusterNames.map((name) => {
+            const { live, entry: uid, state } = there[name] ?? {};
+            return [
+              name,
+              {
+                ...(live === undefined ? {} : { live: [standing(configMap('settings'), live)] }),
+                ...(uid === undefined || state === undefined ? {} : { entries: [entry(configMap('settings'), { uid, state })] }),
+              },
+            ];
+          }),
+        ),
+      });
+      const plan = planOf(facts());
+
+      expect(JSON.stringify(renderPlan(shuffled(snapshotOf(facts())), sight))).toBe(JSON.stringify(plan));
+      const places = [...plan.clusters.map(({ chosen }) => chosen.cluster), ...plan.rejected.map(({ cluster }) => cluster)];
+      expect(places.toSorted()).toEqual(clusterNames);
+      expect(plan.waves.every((_, index) => plan.clusters.some(({ wave }) => wave === index))).toBe(true);
+      for (const { chosen, objects } of plan.clusters) {
+        const written = objects.filter(({ action }) => action === 'UPDATE' || action === 'UNCHANGED');
+        const known = there[chosen.cluster];
+        // Only what the inventory has by its uid is ever taken for ours.
+        expect(written.length === 0 || known?.live === known?.entry).toBe(true);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('is a hash of the plan: 64 hexadecimal digits', () => {
+  expect(digestOf(base)).toMatch(/^[0-9a-f]{64}$/);
+  const [object]: readonly Json[] = clusterIn(planOf(base), 'a').objects.map(({ desiredHash }) => desiredHash);
+  expect(object).toMatch(/^[0-9a-f]{64}$/);
+});

@@ -1,0 +1,83 @@
+import { silentLog } from '../../../src/core/log.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
+import type { ClusterShare } from '../../../src/propagate/model/inventory.ts';
+import { listRulesIn } from '../../../src/manifests/list-rules.ts';
+import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../../src/propagate/model/plan.ts';
+import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
+import type { Planner, PlannerPorts, PlanRequest } from '../../../src/propagate/plan/planner.ts';
+import { impersonationOf } from '../../../src/propagate/model/run-as.ts';
+import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
+import { never } from '../../support/cluster/transport.ts';
+import { loadBaseline } from '../../support/kubernetes-objects.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
+
+/** A planner over embedded clusters. The first cluster is the hub; shares are those that the test gives. */
+export interface PlannerWorld extends AsyncDisposable {
+  readonly world: PropagationWorld;
+  readonly planner: Planner;
+  /** A request for this document of a spec. @throws {Error} if it is none. */
+  request(document: Readonly<Record<string, unknown>>, more?: Partial<PlanRequest>): PlanRequest;
+  plan(document: Readonly<Record<string, unknown>>, more?: Partial<PlanRequest>): Promise<PropagationPlan>;
+  preflight(document: Readonly<Record<string, unknown>>, more?: Partial<PlanRequest>): Promise<PropagationPlan>;
+}
+
+export interface PlannerWorldOptions extends PropagationWorldOptions {
+  readonly hubless?: true;
+  /** What the hub has. */
+  readonly shares?: readonly ClusterShare[] | 'unreadable';
+}
+
+const model = loadBaseline();
+
+export async function startPlannerWorld(
+  fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
+  { hubless, shares = [], ...options }: PlannerWorldOptions = {},
+): Promise<PlannerWorld> {
+  const world = await startPropagationWorld(fleet, options);
+  const ports: PlannerPorts = {
+    members: world.members,
+    ...(hubless === undefined ? { hub: hubOf(world, shares) } : {}),
+    clientOf: (cluster, actor) => world.clientOf(cluster, impersonationOf(actor)),
+    listRulesOf: listRulesIn(() => model),
+    sensitiveKinds: createSensitiveKinds(['Config.example.com']),
+    clock: world.clock,
+    log: silentLog,
+  };
+  const planner = createPlanner(ports);
+  const request = (document: Readonly<Record<string, unknown>>, more: Partial<PlanRequest> = {}): PlanRequest => {
+    const spec = parseSpec(JSON.parse(JSON.stringify({ placement: {}, ...document })));
+    if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
+    return { namespace: 'default', name: 'web', spec, purpose: 'decide', signal: never, ...more };
+  };
+  return {
+    ...{ world, planner, request },
+    plan: (document, more) => world.pumped(planner.plan(request(document, more))),
+    preflight: (document, more) => world.pumped(planner.preflight(request(document, more))),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+function hubOf({ hub }: PropagationWorld, shares: readonly ClusterShare[] | 'unreadable'): NonNullable<PlannerPorts['hub']> {
+  const fault = { code: 'UNREACHABLE', cluster: hub.cluster, message: 'no answer', retry: 'LATER' } as const;
+  const unwanted = () => Promise.reject(new Error('a planner writes nothing'));
+  return {
+    cluster: hub.cluster,
+    shares: { load: async () => (shares === 'unreadable' ? { fault } : shares), save: unwanted, remove: unwanted, read: () => undefined },
+    propagations: { all: () => [] },
+  };
+}
+
+/** What a plan says of one cluster. @throws {Error} if nothing. */
+export function shown(plan: PropagationPlan, cluster: string): PlannedCluster {
+  const found = plan.clusters.find((one) => one.cluster === cluster);
+  if (found === undefined) throw new Error(`expected ${cluster} in the plan, got ${JSON.stringify(plan)}`);
+  return found;
+}
+
+/** What a plan says of the first object in a cluster. @throws {Error} if nothing. */
+export function firstIn(plan: PropagationPlan, cluster: string): PlannedObject {
+  const [object] = shown(plan, cluster).objects;
+  if (object === undefined) throw new Error(`expected an object in ${cluster}, got ${JSON.stringify(plan)}`);
+  return object;
+}

@@ -1,0 +1,312 @@
+import { expect, test } from 'vitest';
+import { objectAt } from '../../../src/core/json-at.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import { keyOfManifest } from '../../../src/manifests/object-key.ts';
+import { actionsOf, clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
+
+const weights = (...pairs: readonly (readonly [string, number])[]) =>
+  pairs.map(([name, weight]) => ({ set: { clusters: [name] }, weight }));
+
+test('says of each cluster whether it is chosen, why not, how many replicas it gets and what is written', () => {
+  const plan = planOf({
+    template: [deployment('web', 8)],
+    spec: {
+      placement: { clusters: ['north', 'south', 'east'] },
+      replicas: { mode: 'Divided', rules: weights(['north', 2], ['south', 1], ['east', 1]) },
+      overrides: [
+        {
+          name: 'registry',
+          set: { clusters: ['south'] },
+          image: [{ component: 'registry', operator: 'Replace', value: 'south.example.com' }],
+        },
+        { labels: [{ operator: 'Add', values: { fleet: 'shop' } }] },
+      ],
+    },
+    clusters: { north: {}, south: {}, east: {}, west: {} },
+  });
+
+  expect(plan).toMatchObject({ ok: true, desired: 8, placed: 8, unplaced: 0, waves: ['all'], notes: [], leaving: [] });
+  expect(plan.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to])).toEqual([
+    ['east', 2],
+    ['north', 4],
+    ['south', 2],
+  ]);
+  expect(plan.rejected).toEqual([{ cluster: 'west', reason: 'NOT_NAMED', detail: 'west' }]);
+  const south = clusterIn(plan, 'south');
+  expect(south.overrides).toEqual(['registry', 'overrides[1]']);
+  expect(south.objects).toMatchObject([
+    {
+      action: 'CREATE',
+      predicted: false,
+      desired: {
+        metadata: { labels: { fleet: 'shop' } },
+        spec: { replicas: 2, template: { spec: { containers: [{ image: 'south.example.com/web:1.0' }] } } },
+      },
+    },
+  ]);
+  expect(clusterIn(plan, 'north').overrides).toEqual(['overrides[1]']);
+});
+
+test.each([
+  { mode: 'Duplicated', template: 3, total: undefined, sent: 3, desired: 6 },
+  { mode: 'Duplicated', template: undefined, total: undefined, sent: undefined, desired: 2 },
+  { mode: 'Duplicated', template: 3, total: 5, sent: 5, desired: 10 },
+  { mode: 'External', template: 3, total: undefined, sent: undefined, desired: undefined },
+  { mode: 'Divided', template: 3, total: undefined, sent: 2, desired: 3 },
+  { mode: 'Divided', template: 3, total: 7, sent: 4, desired: 7 },
+])(
+  'sends $sent replicas to the first of two clusters with $mode, $template in the template, $total in all',
+  ({ mode, template, total, sent, desired }) => {
+    const manifest = template === undefined ? { ...deployment('web'), spec: {} } : deployment('web', template);
+    const plan = planOf({
+      template: [manifest],
+      spec: { replicas: { mode, ...(total === undefined ? {} : { total }) } },
+      clusters: { a: {}, b: {} },
+    });
+
+    expect(objectAt(clusterIn(plan, 'a').objects[0]?.desired, 'spec').replicas).toBe(sent);
+    expect(plan.desired).toBe(desired);
+  },
+);
+
+test('leaves out clusters that get none of the replicas, and with them all else of the template', () => {
+  const plan = planOf({
+    template: [deployment('web', 1), configMap('settings')],
+    spec: { replicas: { mode: 'Divided', rules: weights(['a', 1], ['b', 1]) } },
+    clusters: { a: {}, b: {} },
+  });
+
+  expect(plan.clusters.map(({ chosen }) => chosen.cluster)).toEqual(['a']);
+  expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual(['CREATE settings', 'CREATE web']);
+  expect(plan.rejected).toEqual([{ cluster: 'b', reason: 'CAPACITY', detail: '0 of 1 replicas' }]);
+});
+
+test('keeps the copies of a workload that was set to zero', () => {
+  const plan = planOf({ template: [deployment('web', 0)], spec: { replicas: { mode: 'Divided' } }, clusters: { a: {}, b: {} } });
+
+  expect(plan.clusters).toHaveLength(2);
+  expect(plan.ok).toBe(true);
+});
+
+test('divides each of several workloads, and leaves one out only where the other goes', () => {
+  const plan = planOf({
+    template: [deployment('web', 4), deployment('worker', 1)],
+    spec: { replicas: { mode: 'Divided', rules: weights(['a', 1], ['b', 1]) } },
+    clusters: { a: {}, b: {} },
+  });
+
+  expect(plan.clusters.map(({ share, objects }) => [share?.to, actionsOf(objects)])).toEqual([
+    [3, ['CREATE web', 'CREATE worker']],
+    [2, ['CREATE web']],
+  ]);
+  expect([plan.desired, plan.placed]).toEqual([5, 5]);
+});
+
+test('keeps replicas where they are when only labels change, and moves them when it is told to', () => {
+  const replicas = { mode: 'Divided' };
+  const placement = { selector: { matchLabels: { tier: 'front' } } };
+  const labelled = { facts: { labels: { tier: 'front' } } };
+  const before = planOf({ template: [deployment('web', 4)], spec: { replicas, placement }, clusters: { a: labelled, b: labelled } });
+  const previous = {
+    replicas: new Map(before.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to ?? 0])),
+    scheduledAt: '2026-01-01T00:00:00Z',
+  };
+  const later = (spec: Readonly<Record<string, unknown>>, clusters: SnapshotFacts['clusters'] = { a: labelled, b: {}, c: labelled }) => {
+    return planOf({
+      template: [deployment('web', 4)],
+      clusters,
+      spec,
+      previous: { ...previous, spec: specOf([deployment('web', 4)], { replicas, placement }) },
+    });
+  };
+
+  const kept = later({ replicas, placement });
+  expect(kept.clusters.map(({ chosen, share }) => [chosen.cluster, share])).toMatchObject([
+    ['a', { from: 2, to: 2, kept: 2 }],
+    ['b', { from: 2, to: 2, kept: 2 }],
+  ]);
+  expect(kept.rejected).toEqual([{ cluster: 'c', reason: 'CAPACITY', detail: 'all replicas are placed already' }]);
+
+  const nowhere = later({ replicas, placement }, { a: {}, b: {} });
+  expect([nowhere.ok, nowhere.placed, nowhere.notes]).toEqual([true, 4, []]);
+
+  const moved = later({ replicas: { ...replicas, rescheduleAt: '2026-01-02T00:00:00Z' }, placement });
+  expect(moved.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to])).toEqual([
+    ['a', 2],
+    ['c', 2],
+  ]);
+  expect(later({ replicas: { ...replicas, total: 6 }, placement }).clusters.map(({ chosen }) => chosen.cluster)).toEqual(['a', 'c']);
+});
+
+test('writes what others need first, and takes away in the reverse order what is not wanted any more', () => {
+  const gone = [configMap('old'), deployment('old')];
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+  const plan = planOf({
+    template: [deployment('web', 1), configMap('settings'), namespace],
+    clusters: {
+      a: { entries: gone.map((manifest) => entry(manifest, { uid: 'u' })) },
+      b: { facts: { taints: [{ key: 'k', effect: 'NoSchedule' }] } },
+    },
+  });
+
+  expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual(['CREATE shop', 'CREATE settings', 'CREATE web', 'DELETE old', 'DELETE old']);
+  expect(
+    clusterIn(plan, 'a')
+      .objects.slice(3)
+      .map(({ key }) => key.kind),
+  ).toEqual(['Deployment', 'ConfigMap']);
+  expect(plan.rejected).toEqual([{ cluster: 'b', reason: 'TAINT', detail: 'k:NoSchedule' }]);
+});
+
+test('foresees what stands in a namespace, or is of a kind, that it makes itself, as long as that is not there', () => {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: { group: 'example.com', scope: 'Cluster', names: { kind: 'Widget' }, versions: [{ name: 'v1', served: true }] },
+  };
+  const inside = { ...configMap('inside'), metadata: { name: 'inside', namespace: 'shop' } };
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' } };
+  const other = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'two' } };
+  const plan = planOf({
+    template: [namespace, definition, inside, widget, other, configMap('beside')],
+    clusters: { a: {}, b: { live: [standing(namespace, 'u1'), standing(definition, 'u2')] } },
+  });
+  const predicted = (name: string) => clusterIn(plan, name).objects.flatMap((object) => (object.predicted ? [object.key.name] : []));
+
+  expect(predicted('a')).toEqual(['inside', 'one']);
+  expect(predicted('b')).toEqual([]);
+});
+
+test('lets dependencies go where those that use them go', () => {
+  const templates = [
+    { manifest: deployment('web', 4), path: 'template[0]' },
+    { manifest: deployment('worker', 1), path: 'template[1]' },
+    { manifest: configMap('of-web'), path: 'dependencies', usedBy: [0] },
+    { manifest: configMap('of-worker'), path: 'dependencies', usedBy: [1] },
+  ];
+  const plan = planOf({
+    templates,
+    template: templates.slice(0, 2).map(({ manifest }) => manifest),
+    spec: { replicas: { mode: 'Divided' } },
+    clusters: { a: {}, b: {} },
+  });
+
+  expect(plan.clusters.map(({ objects }) => actionsOf(objects))).toEqual([
+    ['CREATE of-web', 'CREATE of-worker', 'CREATE web', 'CREATE worker'],
+    ['CREATE of-web', 'CREATE web'],
+  ]);
+});
+
+test('keeps copies of what is needed and gone at its source, as long as something that goes there needs it', () => {
+  const used = (name: string) => entry(configMap(name), { appliedHash: `hash of ${name}`, uid: name });
+  const templates = [
+    { manifest: deployment('web', 4), path: 'template[0]' },
+    { manifest: deployment('worker', 1), path: 'template[1]' },
+  ];
+  const plan = planOf({
+    templates,
+    template: templates.map(({ manifest }) => manifest),
+    missing: [
+      { key: keyOfManifest(configMap('of-web')), usedBy: [0] },
+      { key: keyOfManifest(configMap('of-worker')), usedBy: [1] },
+    ],
+    spec: { replicas: { mode: 'Divided' } },
+    clusters: { a: { entries: [used('of-web'), used('of-worker')] }, b: { entries: ['of-web', 'of-worker', 'unused'].map(used) } },
+  });
+
+  expect(clusterIn(plan, 'a').objects.filter(({ action }) => action === 'HOLD')).toMatchObject([
+    { held: 'SourceMissing', desiredHash: 'hash of of-worker' },
+    { held: 'SourceMissing', desiredHash: 'hash of of-web' },
+  ]);
+  expect(actionsOf(clusterIn(plan, 'b').objects).slice(1).toSorted()).toEqual([
+    'DELETE of-worker',
+    'DELETE unused',
+    'HOLD (SourceMissing) of-web',
+  ]);
+});
+
+test('puts clusters into the first wave that has them, and names only waves that have one', () => {
+  const waves = [
+    { name: 'canary', set: { clusters: ['b'] } },
+    { name: 'nobody', set: { clusters: ['a'], exclude: ['a'] } },
+    { name: 'again', set: { clusters: ['a', 'b'] } },
+  ];
+  const plan = planOf({ spec: { rollout: { waves } }, clusters: { a: {}, b: {}, c: {} } });
+
+  expect(plan.waves).toEqual(['canary', 'again', 'rest']);
+  expect(plan.clusters.map(({ chosen, wave }) => [chosen.cluster, wave])).toEqual([
+    ['a', 1],
+    ['b', 0],
+    ['c', 2],
+  ]);
+});
+
+test("renders nothing where a mirror is not read: what is there might be a stranger's", () => {
+  const manifest = configMap('settings');
+  const plan = planOf({
+    template: [manifest],
+    clusters: { a: {}, b: { unread: [entry(manifest).key], entries: [entry(configMap('old'))] } },
+  });
+
+  expect(clusterIn(plan, 'b')).toMatchObject({ objects: [], fault: { code: 'SYNCING', cluster: 'b' } });
+  expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual(['CREATE settings']);
+  expect(plan.ok).toBe(true);
+});
+
+test('renders nothing, and lets nothing go, of a template that could not be read', () => {
+  const note = {
+    severity: 'ERROR',
+    code: 'INVALID',
+    message: 'there is no ConfigMap settings in cluster north',
+    path: 'template[0].ref',
+  } as const;
+  const plan = planOf({ templates: [], notes: [note], clusters: { a: { entries: [entry(configMap('settings'), { uid: 'u' })] } } });
+
+  expect(plan).toMatchObject({ ok: false, clusters: [], leaving: [], rejected: [], waves: [], notes: [note] });
+  expect(plan.pruneHeld).toBe('what is wanted could not be read, and 1 objects are there');
+});
+
+test('takes back what is in clusters that are not chosen any more, or are none any more', () => {
+  const ours = [entry(configMap('settings'), { uid: 'u' }), entry(configMap('shared'), { uid: 'v', state: 'Shared' })];
+  const plan = planOf({
+    spec: { placement: { clusters: ['a'] } },
+    clusters: { a: {}, b: { entries: ours, live: [standing(configMap('settings'), 'u')] }, c: { entries: [] } },
+    left: [shareOf('gone', ours.slice(0, 1))],
+  });
+
+  expect(plan.leaving.map(({ cluster, objects }) => [cluster, actionsOf(objects)])).toEqual([
+    ['b', ['RELEASE shared', 'DELETE settings']],
+    ['gone', ['DELETE settings']],
+  ]);
+  expect(plan.leaving[0]?.objects[1]).toMatchObject({ liveUid: 'u', desired: { metadata: { name: 'settings', namespace: 'default' } } });
+  const orphaned = planOf({
+    spec: { placement: { clusters: ['a'] }, deletion: { policy: 'Orphan' } },
+    clusters: { a: {}, b: { entries: ours } },
+  });
+  expect(orphaned.leaving.map(({ objects }) => actionsOf(objects))).toEqual([['RELEASE shared', 'RELEASE settings']]);
+});
+
+test('leaves suspended clusters alone, whatever was to be done there', () => {
+  const ours = [entry(configMap('settings'), { uid: 'u' })];
+  const facts = { clusters: { a: {}, b: {}, c: { entries: ours } } };
+  const one = planOf({ spec: { placement: { clusters: ['a', 'b'] }, suspend: { clusters: ['b', 'c'] } }, ...facts });
+  const all = planOf({ spec: { suspend: { all: true } }, ...facts });
+
+  expect(one.clusters.map(({ objects }) => actionsOf(objects))).toEqual([['CREATE settings'], ['HOLD (Suspended) settings']]);
+  expect(one.leaving.map(({ objects }) => actionsOf(objects))).toEqual([['HOLD (Suspended) settings']]);
+  expect(all.clusters.flatMap(({ objects }) => actionsOf(objects))).toEqual(Array(3).fill('HOLD (Suspended) settings'));
+});
+
+test('knows a Secret by the version of its source, and holds none of its data', () => {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token', namespace: 'default' }, type: 'Opaque' };
+  const secretOf = { cluster: clusterName('north'), namespace: 'default', name: 'token' };
+  const planned = (sourceVersion: string) =>
+    planOf({ templates: [{ manifest: secret, path: 'template[0]', secretOf, sourceVersion }], clusters: { a: {} } });
+  const [first, same, other] = ['1', '1', '2'].map(planned);
+
+  expect(first && clusterIn(first, 'a').objects[0]).toMatchObject({ action: 'CREATE', secretOf, desired: secret });
+  expect(first?.digest).toBe(same?.digest);
+  expect(first?.digest).not.toBe(other?.digest);
+});

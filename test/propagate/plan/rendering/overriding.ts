@@ -1,0 +1,89 @@
+import type { Json } from '../../../../src/core/json.ts';
+import { valueAt } from '../../../../src/core/json-at.ts';
+import { clusterName } from '../../../../src/core/names.ts';
+import type { MemberCluster } from '../../../../src/changes/members.ts';
+import { type Overridden, override } from '../../../../src/propagate/plan/rendering/override.ts';
+import type { Manifest, Override } from '../../../../src/propagate/model/spec.ts';
+import { deepFreeze } from '../../../support/store/store-objects.ts';
+
+/** Of an image. */
+export const digest = `sha256:${'a'.repeat(64)}`;
+
+/** The cluster that is rendered for. */
+export const cluster: MemberCluster = {
+  name: clusterName('north'),
+  labels: { tier: 'edge' },
+  zones: [],
+  taints: [],
+  phase: 'SYNCED',
+  faults: [],
+};
+
+/** Three containers: `init`, `web` with everything, `side` by digest alone. */
+export const podSpec = {
+  initContainers: [{ name: 'init', image: 'docker.io/library/busybox:1.36' }],
+  containers: [
+    {
+      name: 'web',
+      image: 'docker.io/library/nginx:1.25',
+      command: ['nginx'],
+      args: ['-g', 'daemon off;', '-g'],
+      env: [{ name: 'A', value: '1' }],
+    },
+    { name: 'side', image: `quay.io/acme/side@${digest}` },
+  ],
+};
+
+/** A workload of these containers. */
+export const deployment: Manifest = deepFreeze({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop', labels: { app: 'web' }, annotations: { 'example.com/team': 'a' } },
+  spec: { replicas: 2, template: { metadata: { labels: { app: 'web' } }, spec: podSpec } },
+});
+
+/** Documents in texts. */
+export const configMap: Manifest = deepFreeze({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'web' },
+  data: { 'app.yaml': 'b: 1 # why\na:\n- x\n', 'app.json': '{"z":1,"big":9007199254740993}', plain: ': not : yaml', n: 'y: "yes"\n' },
+});
+
+/** An override that does nothing. */
+export const none: Override = {
+  set: {},
+  objects: {},
+  image: [],
+  command: [],
+  args: [],
+  env: [],
+  labels: [],
+  annotations: [],
+  fields: [],
+  jsonPatch: [],
+};
+
+/** The object after these overrides, in `cluster`; what is left out does nothing. */
+export function overridden(object: Manifest, ...overrides: readonly Partial<Override>[]): Overridden {
+  return override({ object, overrides: deepFreeze(overrides.map((one) => ({ ...none, ...one }))), cluster });
+}
+
+/** The object that came out. Throws if none did. */
+export function objectOf(outcome: Overridden): Manifest {
+  if (outcome.result === 'failed') throw new Error(`${outcome.path}: ${outcome.message}`);
+  return outcome.object;
+}
+
+/** Code and path of each note. */
+export function notesOf(outcome: Overridden): readonly (readonly [string, string | undefined])[] {
+  return outcome.result === 'failed' ? [] : outcome.notes.map(({ code, path }) => [code, path]);
+}
+
+/** The images of a Deployment, those of init containers first. */
+export const imagesOf = (object: Manifest): readonly (Json | undefined)[] => {
+  const spec = valueAt(object, 'spec', 'template', 'spec');
+  return [valueAt(spec, 'initContainers'), valueAt(spec, 'containers')].flatMap((list) =>
+    (list as readonly Json[]).map((one) => valueAt(one, 'image')),
+  );
+};

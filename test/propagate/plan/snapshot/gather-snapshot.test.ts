@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest';
+import { clusterName } from '../../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { firstIn, shown, startPlannerWorld } from '../planner-world.ts';
+import { configMap, deployment, entry, shareOf } from '../snapshots.ts';
+
+const template = [{ json: configMap('settings') }];
+const existing = { uid: 'uid-of-web', status: {} };
+
+test('takes the inventory from the hub, where it is not given', async () => {
+  const shares = [shareOf('south', [entry(configMap('old'), { uid: 'u' })]), shareOf('gone', [entry(configMap('old'), { uid: 'v' })])];
+  await using planner = await startPlannerWorld({ hub: [], south: [] }, { shares });
+  const plan = await planner.plan({ template, placement: { clusters: ['hub'] } }, { existing });
+  const unknown = await planner.plan({ template, placement: { clusters: ['hub'] } });
+
+  expect(plan.clusters.map(({ cluster, objects }) => [cluster, objects.map(({ action }) => action)])).toEqual([
+    ['gone', ['DELETE']],
+    ['hub', ['CREATE']],
+    ['south', ['DELETE']],
+  ]);
+  expect(shown(plan, 'gone').fault).toMatchObject({ code: 'GONE' });
+  expect(shown(unknown, 'south').objects).toEqual([]);
+});
+
+test('plans nothing without the inventory', async () => {
+  await using planner = await startPlannerWorld({ hub: [] }, { shares: 'unreadable' });
+
+  await expect(planner.plan({ template }, { existing })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('begins with what was decided: counts of clusters that are not on their way out', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
+  const line = (cluster: string, phase: 'Settled' | 'Draining', replicas: number) => ({
+    cluster,
+    phase,
+    replicas,
+    health: 'Healthy' as const,
+    since: '2026-01-01T00:00:00Z',
+  });
+  const status = {
+    scheduledAt: '2026-01-01T00:00:00Z',
+    clusters: [line('hub', 'Settled', 3), line('south', 'Settled', 1), line('east', 'Draining', 2)],
+  };
+  const plan = await planner.plan(
+    { template: [{ json: deployment('web', 4) }], replicas: { mode: 'Divided' } },
+    { existing: { uid: 'u', status }, shares: [] },
+  );
+
+  expect(plan.clusters.map(({ cluster, rendered, detail }) => [cluster, rendered?.share?.from, rendered?.share?.to, detail])).toEqual([
+    ['east', undefined, undefined, 'all replicas are placed already'],
+    ['hub', 3, 3, undefined],
+    ['south', 1, 1, undefined],
+  ]);
+});
+
+test.each([
+  { purpose: 'keep', held: ['to be confirmed first: 1 of 7 objects would be deleted, and 4 of 10 be gone since this was decided'] },
+  { purpose: 'decide', held: [] },
+] as const)('to $purpose a generation, a prune is judged by what stood since it was decided', async ({ purpose, held }) => {
+  const maps = Array.from({ length: 7 }, (_, index) => configMap(`map-${index}`));
+  const entries = maps.map((map) => entry(map, { uid: map.metadata.name }));
+  await using planner = await startPlannerWorld({ hub: [] });
+  const status = { scheduledAt: '2026-01-01T00:00:00Z', mostObjects: 10 };
+  const known = { purpose, existing: { uid: 'u', status }, shares: [shareOf('hub', entries)] };
+  const plan = await planner.plan({ template: maps.slice(1).map((json) => ({ json })) }, known);
+
+  expect(plan.notes.filter(({ code }) => code === 'PRUNE_HELD').map(({ message }) => message)).toEqual(held);
+});
+
+test('leaves out clusters that do not serve a kind, and takes a kind that the template defines itself for served', async () => {
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { kind: 'Widget', plural: 'widgets' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  };
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' } };
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  planner.world.cluster('south').define(JSON.parse(JSON.stringify(definition)));
+  await planner.world.until(() => planner.world.members.objects.served(clusterName('south'), widget) !== 'absent');
+  const alone = await planner.plan({ template: [{ json: widget }] });
+  const defined = await planner.plan({ template: [{ json: definition }, { json: widget }], placement: { clusters: ['hub'] } });
+
+  expect(alone.clusters.map(({ cluster, reason, detail }) => [cluster, reason, detail])).toEqual([
+    ['hub', 'API_MISSING', 'Widget.example.com/v1'],
+    ['south', undefined, undefined],
+  ]);
+  expect(shown(defined, 'hub').objects.map(({ key, action, predicted }) => [key.kind, action, predicted])).toEqual([
+    ['CustomResourceDefinition', 'CREATE', false],
+    ['Widget', 'CREATE', true],
+  ]);
+  expect(shown(defined, 'hub').objects[1]?.key.namespace).toBe('default');
+});
+
+test('asks how much room there is before it divides by it', async () => {
+  const node = (name: string, cpu: string): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name },
+    status: { allocatable: { cpu, memory: '8Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  const web = deployment('web', 4);
+  const containers = [{ name: 'web', image: 'web', resources: { requests: { cpu: '1' } } }];
+  const manifest = {
+    ...web,
+    spec: {
+      replicas: 4,
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers } },
+    },
+  };
+  await using planner = await startPlannerWorld({ hub: [node('n', '1')], south: [node('n', '3')] });
+  const plan = await planner.plan({ template: [{ json: manifest }], replicas: { mode: 'Divided', strategy: 'Available' } });
+
+  expect(plan.clusters.map(({ cluster, rendered }) => [cluster, rendered?.share?.capacity, rendered?.share?.to])).toEqual([
+    ['hub', 1, 1],
+    ['south', 3, 3],
+  ]);
+});
+
+test('warns of an autoscaler that counts the same replicas in a cluster', async () => {
+  const autoscaler: KubernetesObject = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'any', namespace: 'default' },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 9 },
+  };
+  await using planner = await startPlannerWorld({ hub: [], south: [autoscaler] });
+  const planned = (more: Readonly<Record<string, unknown>>) => planner.plan({ template: [{ json: deployment('web', 2) }], ...more });
+
+  expect((await planned({})).notes.map(({ code }) => code)).toEqual(['AUTOSCALED']);
+  expect((await planned({ placement: { clusters: ['hub'] } })).notes).toEqual([]);
+  expect((await planned({ replicas: { mode: 'External' } })).notes).toEqual([]);
+});
+
+test('looks only where copies may go or are: mirrors of others are not begun', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  await planner.plan({ template, placement: { clusters: ['hub'] } });
+  const asked = (name: string) => planner.world.cluster(name).requests.some(({ path }) => path.endsWith('/configmaps'));
+
+  expect([asked('hub'), asked('south')]).toEqual([true, false]);
+});
+
+test('waits for mirrors 10 s and no longer, and says which cluster is not read', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  using _slow = planner.world.cluster('south').stall({ resource: 'configmaps' });
+  const startMs = planner.world.clock.monotonic();
+  const plan = await planner.plan({ template });
+  const tookMs = planner.world.clock.monotonic() - startMs;
+
+  expect(tookMs).toBeGreaterThanOrEqual(10_000);
+  expect(tookMs).toBeLessThan(12_000);
+  expect(shown(plan, 'south')).toMatchObject({ objects: [], fault: { code: 'SYNCING', cluster: 'south' } });
+  expect(firstIn(plan, 'hub').action).toBe('CREATE');
+});
+
+test('says as of when it is true: the oldest of the mirrors it looked at', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  const fresh = await planner.plan({ template });
+  await planner.world.pass(5_000);
+  using _silent = planner.world.cluster('south').silence();
+  const cutMs = planner.world.clock.now();
+  await planner.world.pass(20_000);
+  const old = await planner.plan({ template });
+
+  expect(fresh.asOfMs).toBeLessThanOrEqual(cutMs);
+  expect(old.asOfMs).toBeLessThanOrEqual(cutMs + 1_000);
+  expect(planner.world.clock.now() - old.asOfMs).toBeGreaterThan(15_000);
+});

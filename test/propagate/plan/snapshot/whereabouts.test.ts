@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { knownMembers } from '../../../../src/propagate/plan/snapshot/whereabouts.ts';
+import { shown, startPlannerWorld } from '../planner-world.ts';
+import { configMap, entry, shareOf } from '../snapshots.ts';
+
+const node: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } };
+const template = [{ json: configMap('settings') }];
+const placement = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] };
+const existing = { uid: 'uid-of-web', status: {} };
+const share = shareOf('south', [entry(configMap('settings'), { uid: 'u' })]);
+
+test('Nodes are waited for 10 s and no longer, all together with other mirrors, and only where something hangs on them', async () => {
+  await using planner = await startPlannerWorld({ hub: [node], south: [node] }, { traits: { hub: { region: 'eu' } } });
+  const { world } = planner;
+  using _nodes = world.cluster('south').stall({ resource: 'nodes' });
+  using _maps = world.cluster('hub').stall({ resource: 'configmaps' });
+  const startMs = world.clock.monotonic();
+  const plan = await planner.plan({ template, placement });
+  const tookMs = world.clock.monotonic() - startMs;
+
+  expect(tookMs).toBeGreaterThanOrEqual(10_000);
+  expect(tookMs).toBeLessThan(12_000);
+  expect(shown(plan, 'south')).toMatchObject({ reason: 'SYNCING', fault: { code: 'SYNCING', cluster: 'south' } });
+  expect(shown(plan, 'south').detail).toContain('region not known: Nodes are unread');
+  expect(plan.faults.map(({ cluster, code }) => [cluster, code])).toContainEqual(['south', 'SYNCING']);
+});
+
+test('Nodes are not waited for where nobody asks where clusters run, or the config says it', async () => {
+  await using planner = await startPlannerWorld(
+    { hub: [], south: [] },
+    { traits: { hub: { region: 'eu' }, south: { region: 'us', zones: ['us-1'], provider: 'aws' } } },
+  );
+  const { world } = planner;
+  using _hub = world.cluster('hub').stall({ resource: 'nodes' });
+  using _south = world.cluster('south').stall({ resource: 'nodes' });
+  const startMs = world.clock.monotonic();
+  const anywhere = await planner.plan({ template });
+  const inEu = await planner.plan({ template, placement });
+
+  expect(world.clock.monotonic() - startMs).toBeLessThan(5_000);
+  expect(
+    [anywhere, inEu].map(({ clusters }) => clusters.flatMap(({ cluster, rendered }) => (rendered === undefined ? [] : [cluster]))),
+  ).toEqual([['hub', 'south'], ['hub']]);
+});
+
+test.each<[string, readonly KubernetesObject[], 'nothing' | 'forbidden', boolean, string | undefined]>([
+  ['a Node that does not say it', [node], 'nothing', true, undefined],
+  ['no Nodes, where nothing is held', [], 'nothing', false, undefined],
+  ['no Nodes, where copies are', [], 'nothing', true, 'may come: region not known: there are no Nodes'],
+  ['Nodes nobody may read, where nothing is held', [node], 'forbidden', false, undefined],
+  ['Nodes nobody may read, where copies are', [node], 'forbidden', true, 'will not come'],
+])('what is not said by %s', async (_, nodes, sickness, isHolding, expected) => {
+  await using planner = await startPlannerWorld({ hub: [], south: nodes }, { shares: isHolding ? [share] : [] });
+  const { world } = planner;
+  using _forbidden = sickness === 'forbidden' ? world.cluster('south').forbid({ resource: 'nodes' }) : undefined;
+  await planner.plan({ template, placement }, { existing });
+  const members = knownMembers(world.members, { fields: ['region'], shares: isHolding ? [share] : [] });
+  const unsaid = members.find(({ name }) => name === 'south')?.unsaid;
+
+  if (expected === undefined) expect(unsaid).toBeUndefined();
+  else expect(`${unsaid?.mayCome === true ? 'may come' : 'will not come'}: ${unsaid?.message}`).toContain(expected);
+});

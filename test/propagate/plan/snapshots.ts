@@ -1,0 +1,141 @@
+import { clusterName } from '../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
+import type { Sight } from '../../../src/propagate/plan/copies/observed.ts';
+import type { ClusterShare, InventoryEntry } from '../../../src/propagate/model/inventory.ts';
+import type { MemberCluster } from '../../../src/changes/members.ts';
+import { keyOfManifest, textOfKey } from '../../../src/manifests/object-key.ts';
+import type { RenderedCluster, RenderedObject, RenderedPlan } from '../../../src/propagate/model/plan.ts';
+import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
+import type { Snapshot, SnapshotCluster, TemplateObject } from '../../../src/propagate/plan/snapshot/snapshot.ts';
+import { noListRules } from '../../../src/manifests/merge-patch.ts';
+import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
+import type { Manifest, ObjectKey, PropagationSpec } from '../../../src/propagate/model/spec.ts';
+import type { MirroredObject } from '../../../src/store/member-objects.ts';
+import { member } from './placing/placing-fixtures.ts';
+
+export const sight: Sight = { sensitiveKinds: createSensitiveKinds(), listRulesOf: () => noListRules };
+
+export function configMap(name: string, data: Readonly<Record<string, string>> = { a: '1' }): Manifest {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
+}
+
+export function deployment(name: string, replicas: number | undefined = 8): Manifest {
+  const containers = [{ name: 'web', image: 'registry.example.com/web:1.0' }];
+  const template = { metadata: { labels: { app: name } }, spec: { containers } };
+  const counted = replicas === undefined ? {} : { replicas };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default' },
+    spec: { ...counted, selector: { matchLabels: { app: name } }, template },
+  };
+}
+
+/** The spec of a document as it stands in the resource, with this template. @throws {Error} if it is none. */
+export function specOf(template: readonly Manifest[], more: Readonly<Record<string, unknown>> = {}): PropagationSpec {
+  const document = JSON.parse(JSON.stringify({ template: template.map((json) => ({ json })), placement: {}, ...more }));
+  const spec = parseSpec(document);
+  if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
+  return spec;
+}
+
+/** What is known of one cluster: what stands there, and what of it is ours. */
+export interface ClusterFacts {
+  readonly facts?: Partial<Omit<MemberCluster, 'name'>>;
+  readonly live?: readonly KubernetesObject[];
+  readonly entries?: readonly InventoryEntry[];
+  readonly unread?: readonly ObjectKey[];
+  readonly more?: Partial<SnapshotCluster>;
+}
+
+export interface SnapshotFacts extends Partial<Omit<Snapshot, 'spec' | 'templates' | 'clusters'>> {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly template?: readonly Manifest[];
+  /** In place of what the template says. */
+  readonly templates?: readonly TemplateObject[];
+  readonly clusters?: Readonly<Record<string, ClusterFacts>>;
+}
+
+/** A snapshot of these clusters, in which nothing else stands. */
+export function snapshotOf({ spec: more, template = [configMap('settings')], templates, clusters = {}, ...rest }: SnapshotFacts): Snapshot {
+  const objects = templates ?? template.map((manifest, index) => ({ manifest, path: `template[${index}]` }));
+  return {
+    namespace: 'default',
+    name: 'web',
+    spec: specOf(template, more),
+    purpose: 'decide',
+    templates: objects,
+    notes: [],
+    faults: [],
+    left: [],
+    sources: [],
+    asOfMs: 1_000,
+    nowMs: Date.parse('2026-06-01T00:00:00Z'),
+    ...rest,
+    clusters: Object.keys(clusters)
+      .toSorted()
+      .map((name) => clusterOf(name, clusters[name] ?? {}, objects)),
+  };
+}
+
+function clusterOf(
+  name: string,
+  { facts, live = [], entries, unread = [], more }: ClusterFacts,
+  objects: readonly TemplateObject[],
+): SnapshotCluster {
+  const asked = [...objects.map(({ manifest }) => keyOfManifest(manifest)), ...(entries ?? []).map(({ key }) => key)];
+  const held = live.map((object): [string, KubernetesObject] => [textOfKey(keyOfManifest(object as Manifest)), object]);
+  const cluster = member(name, facts);
+  return {
+    cluster,
+    missingKinds: [],
+    capacities: new Map(),
+    live: new Map<string, MirroredObject>([
+      ...asked.map((key): [string, MirroredObject] => [textOfKey(key), { result: 'absent', asOfMs: 1_000 }]),
+      ...held.map(([text, object]): [string, MirroredObject] => [text, { result: 'held', object, asOfMs: 1_000 }]),
+      ...unread.map((key): [string, MirroredObject] => {
+        const fault = { code: 'SYNCING', cluster: cluster.name, message: 'the first list is not whole yet', retry: 'LATER' } as const;
+        return [textOfKey(key), { result: 'unread', fault }];
+      }),
+    ]),
+    otherVersions: new Set(),
+    autoscaled: new Set(),
+    ...(entries === undefined ? {} : { share: shareOf(name, entries) }),
+    ...more,
+  };
+}
+
+export function shareOf(name: string, entries: readonly InventoryEntry[]): ClusterShare {
+  return { name: `web.${name}`, namespace: 'default', owner: 'uid-of-web', ownerName: 'web', cluster: clusterName(name), entries };
+}
+
+/** The object as a cluster holds it. */
+export function standing(manifest: Manifest, uid: string, more: Readonly<Record<string, string>> = {}): KubernetesObject {
+  return { ...manifest, metadata: { ...manifest.metadata, uid, resourceVersion: '7', ...more } };
+}
+
+export function entry(manifest: Manifest, more: Partial<InventoryEntry> = {}): InventoryEntry {
+  return { key: keyOfManifest(manifest), state: 'Owned', health: 'Healthy', ...more };
+}
+
+export function planOf(facts: SnapshotFacts): RenderedPlan {
+  return renderPlan(snapshotOf(facts), sight);
+}
+
+/** What a plan does in one cluster that is chosen. @throws {Error} if it is not. */
+export function clusterIn(plan: RenderedPlan, name: string): RenderedCluster {
+  const found = plan.clusters.find(({ chosen }) => chosen.cluster === name);
+  if (found === undefined) throw new Error(`expected ${name} to be chosen, got ${JSON.stringify(plan.rejected)}`);
+  return found;
+}
+
+/** `CREATE settings`: what is done to which object, in the order of writes. */
+export function actionsOf(objects: readonly RenderedObject[]): readonly string[] {
+  return objects.map(({ action, held, key }) => `${action}${held === undefined ? '' : ` (${held})`} ${key.name}`);
+}
+
+/** `ERROR NOTHING_CHOSEN`. */
+export function codesOf({ notes }: Pick<RenderedPlan, 'notes'>): readonly string[] {
+  return notes.map(({ severity, code }) => `${severity} ${code}`);
+}

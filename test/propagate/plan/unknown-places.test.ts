@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { objectAt } from '../../../src/core/json-at.ts';
+import type { MemberCluster } from '../../../src/changes/members.ts';
+import { actionsOf, clusterIn, codesOf, configMap, deployment, entry, planOf, shareOf, specOf, standing } from './snapshots.ts';
+
+const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] };
+const unsaid: MemberCluster['unsaid'] = { fields: ['region'], mayCome: true, message: 'region not known: Nodes are unread' };
+const settings = configMap('settings');
+const ours = [entry(settings, { uid: 'u' })];
+const holding = { entries: ours, live: [standing(settings, 'u')] };
+const inEu = { facts: { region: 'eu' } };
+
+describe('a cluster that nobody knows where it runs', () => {
+  test('keeps what it holds, and nothing is written there, until that is known', () => {
+    const plan = planOf({ purpose: 'keep', spec: { placement: eu }, clusters: { a: inEu, b: { ...holding, facts: { unsaid } } } });
+
+    expect(clusterIn(plan, 'b')).toMatchObject({ objects: [], fault: { code: 'SYNCING', cluster: 'b', message: unsaid?.message } });
+    expect([plan.leaving, plan.pruneHeld, plan.ok]).toEqual([[], undefined, true]);
+    expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual(['CREATE settings']);
+  });
+
+  test('is not taken, and is no error, while others are', () => {
+    const plan = planOf({ spec: { placement: eu }, clusters: { a: inEu, b: { facts: { unsaid } } } });
+
+    expect([plan.ok, plan.rejected]).toEqual([true, [{ cluster: 'b', reason: 'SYNCING', detail: unsaid?.message }]]);
+  });
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ['an override', { overrides: [{ set: eu, labels: [{ operator: 'Add', values: { a: 'b' } }] }] }],
+    ['a wave', { rollout: { waves: [{ name: 'first', set: eu }] } }],
+    ['a rule', { replicas: { mode: 'Divided', rules: [{ set: eu }, { set: { clusters: ['a'] } }] } }],
+  ])('has nothing rendered where %s hangs on that; strict or not it is no mistake of the input', (_, spec) => {
+    const more = { ...spec, strict: true };
+    const previous = {
+      replicas: new Map([
+        ['a', 2],
+        ['b', 2],
+      ]),
+      scheduledAt: '2026-01-01T00:00:00Z',
+      spec: specOf([deployment('web', 4)], more),
+    };
+    const plan = planOf({ template: [deployment('web', 4)], spec: more, previous, clusters: { a: inEu, b: { facts: { unsaid } } } });
+
+    expect(clusterIn(plan, 'b').fault).toMatchObject({ code: 'SYNCING' });
+    expect(clusterIn(plan, 'a').fault).toBeUndefined();
+    expect(codesOf(plan)).toEqual([]);
+    const never = { ...unsaid, fields: ['region'] as const, mayCome: false, message: 'nobody may read Nodes' };
+    expect(clusterIn(planOf({ spec: { overrides: [] }, clusters: { b: { facts: { unsaid: never } } } }), 'b').fault).toBeUndefined();
+  });
+
+  test('keeps the replicas it has while rules cannot be told, and so do the others', () => {
+    const rules = [
+      { set: eu, weight: 3, max: 6 },
+      { set: { clusters: ['a'] }, weight: 1, max: 2 },
+    ];
+    const spec = { replicas: { mode: 'Divided', rules } };
+    const template = [deployment('web', 8)];
+    const previous = {
+      replicas: new Map([
+        ['a', 2],
+        ['b', 6],
+      ]),
+      scheduledAt: '2026-01-01T00:00:00Z',
+      spec: specOf(template, spec),
+    };
+    const plan = planOf({ template, spec, purpose: 'keep', previous, clusters: { a: {}, b: { facts: { unsaid } } } });
+
+    expect(plan.clusters.map(({ chosen, share }) => [chosen.cluster, share?.from, share?.to])).toEqual([
+      ['a', 2, 2],
+      ['b', 6, 6],
+    ]);
+    expect([plan.unplaced, plan.notes]).toEqual([0, []]);
+  });
+
+  test('where replicas are divided already its placement is not asked about again', () => {
+    const template = [deployment('web', 2)];
+    const spec = { placement: eu, replicas: { mode: 'Divided' } };
+    const previous = {
+      replicas: new Map([
+        ['a', 1],
+        ['b', 1],
+      ]),
+      scheduledAt: '2026-01-01T00:00:00Z',
+      spec: specOf(template, spec),
+    };
+    const plan = planOf({ template, spec, purpose: 'keep', previous, clusters: { a: inEu, b: { facts: { unsaid }, entries: ours } } });
+
+    expect(plan.clusters.map(({ chosen, share, fault }) => [chosen.cluster, share?.to, fault])).toEqual([
+      ['a', 1, undefined],
+      ['b', 1, undefined],
+    ]);
+  });
+});
+
+describe('a cluster that is no member', () => {
+  const left = [shareOf('gone', ours)];
+
+  test.each<[string, Readonly<Record<string, unknown>>, boolean]>([
+    ['every cluster', {}, true],
+    ['its name', { clusters: ['a', 'gone'] }, true],
+    ['labels', { selector: { matchLabels: { tier: 'gold' } } }, true],
+    ['where it runs', eu, true],
+    [
+      'a group that it may be in',
+      {
+        affinityGroups: [
+          { name: 'first', set: { clusters: ['a'] } },
+          { name: 'second', set: {} },
+        ],
+      },
+      true,
+    ],
+    ['other names', { clusters: ['a'] }, false],
+    ['all but its name', { exclude: ['gone'] }, false],
+  ])('placed by %s: its copies stay: %s', (_, placement, isAway) => {
+    const facts = { facts: { region: 'eu', labels: { tier: 'gold' } } };
+    const plan = planOf({ purpose: 'keep', spec: { placement }, clusters: { a: facts }, left });
+
+    expect([plan.away, plan.leaving.map(({ cluster }) => cluster)]).toEqual(isAway ? [['gone'], []] : [[], ['gone']]);
+  });
+
+  test('is waited for where all that was chosen is away, and holds nothing up', () => {
+    const spec = { placement: { clusters: ['gone'] } };
+    const later = planOf({ purpose: 'keep', spec, clusters: { a: {} }, left });
+    const anew = planOf({ spec, clusters: { a: {} }, left });
+
+    expect([later.ok, later.pruneHeld, later.away, codesOf(later)]).toEqual([true, undefined, ['gone'], ['WARNING UNKNOWN_CLUSTER']]);
+    expect([anew.ok, codesOf(anew)]).toEqual([false, ['ERROR UNKNOWN_CLUSTER', 'ERROR NOTHING_CHOSEN']]);
+  });
+
+  test('a template that cannot be read takes nothing from it either', () => {
+    const note = { severity: 'ERROR', code: 'INVALID', message: 'it is not there', path: 'template[0].ref' } as const;
+    expect(planOf({ templates: [], notes: [note], clusters: {}, left })).toMatchObject({ away: ['gone'], leaving: [] });
+  });
+});
+
+describe('counts', () => {
+  test.each([
+    [[deployment('web', 1)], 6, []],
+    [[deployment('web', 1), settings], 6, []],
+    [[deployment('web', 1), deployment('worker', 1)], undefined, []],
+    [[deployment('web', 1), deployment('worker', 1)], 6, ['ERROR INVALID replicas.total']],
+  ])('a total is of one workload (%#)', (template, total, notes) => {
+    for (const mode of ['Divided', 'Duplicated']) {
+      const plan = planOf({ template, spec: { replicas: { mode, ...(total === undefined ? {} : { total }) } }, clusters: { a: {} } });
+      expect(plan.notes.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual(notes);
+    }
+  });
+
+  test('are divided from zero at first, under other rules, and once its time has come, but not at each time until then', () => {
+    const template = [deployment('web', 4)];
+    const rescheduleAt = '2026-03-01T00:00:00Z';
+    const replicas = { mode: 'Divided', rescheduleAt };
+    const planned = (nowMs: number, scheduledAt: string | undefined, asked: Readonly<Record<string, unknown>> = replicas) =>
+      planOf({
+        template,
+        spec: { replicas: asked },
+        purpose: 'keep',
+        nowMs,
+        ...(scheduledAt === undefined
+          ? {}
+          : {
+              previous: {
+                replicas: new Map([
+                  ['a', 3],
+                  ['b', 1],
+                ]),
+                scheduledAt,
+                spec: specOf(template, { replicas }),
+              },
+            }),
+        clusters: { a: {}, b: {} },
+      });
+    const figures = (plan: ReturnType<typeof planned>) => [
+      plan.fromZero,
+      plan.clusters.map(({ objects: [object] }) => objectAt(object?.desired, 'spec').replicas),
+    ];
+    const before = Date.parse('2026-02-01T00:00:00Z');
+    const after = Date.parse('2026-03-01T00:00:01Z');
+
+    expect(figures(planned(before, undefined))).toEqual([true, [2, 2]]);
+    expect(figures(planned(before, '2026-01-01T00:00:00Z'))).toEqual([false, [3, 1]]);
+    expect(figures(planned(after, '2026-01-01T00:00:00Z'))).toEqual([true, [2, 2]]);
+    expect(figures(planned(after, '2026-03-01T00:00:01Z'))).toEqual([false, [3, 1]]);
+    const ruled = {
+      ...replicas,
+      rules: [
+        { set: { clusters: ['b'] }, weight: 3 },
+        { set: { clusters: ['a'] }, weight: 1 },
+      ],
+    };
+    expect(figures(planned(before, '2026-01-01T00:00:00Z', ruled))).toEqual([true, [1, 3]]);
+    expect(figures(planned(before, '2026-01-01T00:00:00Z', { ...replicas, rebalance: true }))).toEqual([false, [2, 2]]);
+  });
+});
