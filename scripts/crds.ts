@@ -1,16 +1,16 @@
 /**
- * `npm run crds`: writes deploy/crds/propagations.yaml and clustershares.yaml, and docs/propagation-fields.md, from the definitions in src/propagate/model/spec.
+ * `npm run crds`: writes deploy/crds/propagations.yaml and clustershares.yaml, and docs/propagation-fields.md, from the definitions in src/propagate/model.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { aboutOf, boundOf, defaultOf, partOf } from '../src/core/json/documents.ts';
+import { meanings } from '../src/core/json/field-definitions.ts';
 import { printYaml } from '../src/core/json/print-yaml.ts';
 import { type CustomResource, definitionOf } from '../src/propagate/hub/custom-resource.ts';
 import { hubResources } from '../src/propagate/hub/hub-definitions.ts';
-import { meanings } from '../src/core/json/field-definitions.ts';
 
-const written = 'Written by `npm run crds` from src/propagate/model/spec. Do not edit it.';
+const written = 'Written by `npm run crds` from src/propagate/model. Do not edit it.';
 
 /** The text of a definition, for `kubectl apply`. */
 export function definitionText(resource: CustomResource): string {

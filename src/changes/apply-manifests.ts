@@ -1,11 +1,11 @@
 import { MusterError } from '../core/errors.ts';
 import { groupOf } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
-import type { WriteContext } from '../propagate/model/propagations.ts';
+import type { Manifest } from '../manifests/manifest.ts';
 import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
-import type { Manifest } from '../propagate/model/spec.ts';
 import { writeRankOf } from '../manifests/write-order.ts';
+import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
+import type { WriteContext } from './write-context.ts';
 import { failure, writeOne } from './write-one.ts';
 import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';

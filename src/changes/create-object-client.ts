@@ -8,6 +8,7 @@ import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
+import type { Manifest } from '../manifests/manifest.ts';
 import {
   type DeleteRequest,
   fieldManager,
@@ -19,7 +20,6 @@ import {
   type Run,
   type WriteTerms,
 } from './object-client.ts';
-import type { Manifest } from '../propagate/model/spec.ts';
 
 /**
  * Maximum size of a request. etcd refuses larger requests by default (its `--max-request-bytes`), but only after they have crossed the

@@ -1,13 +1,12 @@
+import { resourceSpelling } from '../core/enum-spelling.ts';
 import { MusterError } from '../core/errors.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ObjectAnswer, ObjectClient, Run } from './object-client.ts';
-import type { ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
-import type { WriteContext } from '../propagate/model/propagations.ts';
-import type { Cascade } from '../propagate/model/spec.ts';
-import { resourceSpelling } from '../core/enum-spelling.ts';
 import { applyManifests } from './apply-manifests.ts';
+import type { Cascade, ObjectAnswer, ObjectClient, Run } from './object-client.ts';
+import type { ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
 import { checkPatch, guardedPatch } from './patches.ts';
 import { restartPatch, scaledBy } from './workload-patches.ts';
+import type { WriteContext } from './write-context.ts';
 import { absence, failure, type OneWrite, writeOne } from './write-one.ts';
 import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { type Addressed, addressOf, readTargets, type WriteTarget } from './write-targets.ts';

@@ -3,10 +3,13 @@ import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { Cascade, Manifest, ObjectKey } from '../propagate/model/spec.ts';
+import type { Manifest, ObjectKey } from '../manifests/manifest.ts';
 
 /** The name of Muster's field manager, which also names its entries in `managedFields`. */
 export const fieldManager = 'muster';
+
+/** What happens to the objects that a deleted object owns, as with kubectl's `--cascade`. */
+export type Cascade = 'Background' | 'Foreground' | 'Orphan';
 
 /** Identifies an object by the resource that the cluster serves for its kind. */
 export interface ObjectAddress {

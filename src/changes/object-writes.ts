@@ -3,8 +3,8 @@ import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { WriteContext } from '../propagate/model/propagations.ts';
-import type { ObjectKey } from '../propagate/model/spec.ts';
+import type { ObjectKey } from '../manifests/manifest.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** The result of one write: `Action` of the schema. */
 export type Action = 'CREATED' | 'CONFIGURED' | 'UNCHANGED' | 'DELETED' | 'ORPHANED' | 'RESTORED' | 'SKIPPED' | 'FAILED';

@@ -2,8 +2,8 @@ import { MusterError } from '../core/errors.ts';
 import { readDocument } from '../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
+import { operations } from '../manifests/json-patch-definition.ts';
 import type { ObjectAddress, PatchRequest } from './object-client.ts';
-import { operations } from '../propagate/model/override-definition.ts';
 import type { WriteTarget } from './write-targets.ts';
 
 /** The types of patches, spelled as in the schema. */

@@ -2,10 +2,10 @@ import type { Fault } from '../core/faults.ts';
 import { groupOf } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import { liveHashOf } from '../manifests/live-hash.ts';
+import type { ObjectKey } from '../manifests/manifest.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient, Run } from './object-client.ts';
 import type { Action, WriteResult } from './object-writes.ts';
-import { liveHashOf } from '../propagate/plan/copies/live-hash.ts';
-import type { ObjectKey } from '../propagate/model/spec.ts';
 
 /** One write of one object. */
 export interface OneWrite {

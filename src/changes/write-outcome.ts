@@ -4,12 +4,12 @@ import type { GroupKind } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { redact } from '../core/redaction.ts';
-import { toldFault } from '../propagate/plan/copies/copy-reason.ts';
+import { diffOf } from '../manifests/diff.ts';
+import { toldFault } from './describe-fault.ts';
 import type { Members } from './members.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { WriteOutcome, WriteResult } from './object-writes.ts';
-import type { WriteContext } from '../propagate/model/propagations.ts';
-import { diffOf } from '../manifests/diff.ts';
+import type { WriteContext } from './write-context.ts';
 import type { OneWrite } from './write-one.ts';
 
 /** The services that changes of single objects use. */

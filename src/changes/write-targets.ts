@@ -5,10 +5,10 @@ import { apiVersionOf, type GroupKind, groupOf, keyOfKind, type ServedResource }
 import { type ClusterName, isPathSegment } from '../core/names.ts';
 import { nearest } from '../core/nearest.ts';
 import { parseObjectId } from '../core/object-ids.ts';
+import type { ObjectKey } from '../manifests/manifest.ts';
 import type { Members } from './members.ts';
 import type { ObjectAddress, Preconditions } from './object-client.ts';
 import type { TargetInput } from './object-writes.ts';
-import type { ObjectKey } from '../propagate/model/spec.ts';
 
 /** One object to change, with a known cluster. */
 export interface WriteTarget {

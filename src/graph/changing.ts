@@ -1,7 +1,7 @@
+import type { ManifestInput, TargetInput, WriteOutcome, WriteResult } from '../changes/object-writes.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { Row } from '../load/reads.ts';
-import type { ManifestInput, TargetInput, WriteOutcome, WriteResult } from '../changes/object-writes.ts';
-import type { ObjectKey } from '../propagate/model/spec.ts';
+import type { ObjectKey } from '../manifests/manifest.ts';
 import { chargedList } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, Pothos } from './builder.ts';
 import type { GraphContext } from './context.ts';

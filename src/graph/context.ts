@@ -1,9 +1,9 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import type { ObjectWrites } from '../changes/object-writes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logs } from '../load/logs/logs.ts';
 import type { Found, ReadContext, Reads, Row } from '../load/reads.ts';
 import type { Relations } from '../load/relations/relations.ts';
-import type { ObjectWrites } from '../changes/object-writes.ts';
 import type { Propagations } from '../propagate/model/propagations.ts';
 import type { Streams } from '../streams/messages/streams.ts';
 import type { Budget } from './budget.ts';

@@ -1,16 +1,13 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { equalJson } from '../core/json/json-values.ts';
 import { isJsonObject, isRawNumber, type Json } from '../core/json.ts';
-import type { JsonPatchOperation } from '../propagate/model/spec.ts';
+import { type JsonPatchOperation, maxPatchOperations } from './json-patch-definition.ts';
 import { indexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
 
 /** What a patch came to. `index` is of the operation that failed; the message names its pointer and never a value. */
 type JsonPatched =
   | { readonly result: 'patched'; readonly document: Json }
   | { readonly result: 'failed'; readonly index: number; readonly pointer: string; readonly message: string };
-
-/** Most operations of one patch. */
-export const maxPatchOperations = 10_000;
 
 /** Most that the copies of one patch may add up to, in characters of JSON: what the API server allows one request to be. */
 const maxCopiedCharacters = 3 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { type GroupKind, groupOf } from '../core/kinds.ts';
 import type { ObjectPlace } from '../store/member-objects.ts';
-import type { Manifest, ObjectKey } from '../propagate/model/spec.ts';
+import type { Manifest, ObjectKey } from './manifest.ts';
 
 /** Returns the key of the object that a manifest describes. */
 export function keyOfManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifest): ObjectKey {

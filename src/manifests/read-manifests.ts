@@ -1,8 +1,8 @@
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { isPathSegment } from '../core/names.ts';
-import type { Manifest } from '../propagate/model/spec.ts';
 import { isDeeperThan, withoutMembers } from './json-edits.ts';
+import type { Manifest } from './manifest.ts';
 import { withoutServed } from './prune.ts';
 import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
 

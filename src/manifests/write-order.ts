@@ -1,6 +1,6 @@
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
+import type { ObjectKey } from './manifest.ts';
 import { kindOfKey } from './object-key.ts';
-import type { ObjectKey } from '../propagate/model/spec.ts';
 
 /** Kinds in write order: a kind comes before the kinds that need it (docs/internals/propagation.md 5.1). */
 const ranked: readonly (readonly string[])[] = [

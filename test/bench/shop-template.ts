@@ -1,4 +1,4 @@
-import type { Manifest } from '../../src/propagate/model/spec.ts';
+import type { Manifest } from '../../src/manifests/manifest.ts';
 
 const namespace = 'shop';
 const labels = { 'app.kubernetes.io/name': 'checkout', 'app.kubernetes.io/part-of': 'shop' };

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createObjectClient } from '../../src/changes/create-object-client.ts';
+import type { ApplyRequest, ObjectClient } from '../../src/changes/object-client.ts';
 import type { ClusterApi, LiveRequest } from '../../src/cluster/cluster-api.ts';
 import { callTyped } from '../../src/cluster/typed-api.ts';
 import type { Json } from '../../src/core/json.ts';
 import { parseJsonExactly } from '../../src/core/json.ts';
-import { createObjectClient } from '../../src/changes/create-object-client.ts';
-import type { ApplyRequest, ObjectClient } from '../../src/changes/object-client.ts';
 import { type ContractServer, contractServers } from '../contract/contract-server.ts';
 import { type Connected, configMapResource, connect, endpointFor, never, resourceOf, until } from '../support/cluster/transport.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { checkPatch, guardedPatch, type PatchType } from '../../src/changes/patches.ts';
+import { restartPatch } from '../../src/changes/workload-patches.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
-import { checkPatch, guardedPatch, type PatchType } from '../../src/changes/patches.ts';
-import { restartPatch } from '../../src/changes/workload-patches.ts';
 import { loadBaseline, servedAs } from '../support/kubernetes-objects.ts';
 
 const cluster = clusterName('north');

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createObjectWrites } from '../../src/changes/create-object-writes.ts';
+import type { ObjectWrites, TargetInput, WriteOutcome } from '../../src/changes/object-writes.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import { idOfObject } from '../../src/core/object-ids.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import type { ObjectWrites, TargetInput, WriteOutcome } from '../../src/changes/object-writes.ts';
-import { createObjectWrites } from '../../src/changes/create-object-writes.ts';
 import { type PropagationWorld, startPropagationWorld } from '../support/propagate/propagation-world.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 

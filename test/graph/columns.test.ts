@@ -1,9 +1,9 @@
 import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
+import { createShown } from '../../src/changes/write-outcome.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { columnsOf } from '../../src/model/columns/columns.ts';
-import { createShown } from '../../src/changes/write-outcome.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { callerNamed } from '../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';

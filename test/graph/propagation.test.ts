@@ -1,10 +1,10 @@
 import { type GraphQLSchema, getNamedType, isEnumType, isInputObjectType, isLeafType, isObjectType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { resourceSpelling, schemaSpelling } from '../../src/core/enum-spelling.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { isPersonal } from '../../src/graph/personal.ts';
 import type { Propagations } from '../../src/propagate/model/propagations.ts';
-import { resourceSpelling, schemaSpelling } from '../../src/core/enum-spelling.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { samplePlan, sampleRevision, sampleView, scriptedPropagations } from '../support/graph/propagation-samples.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';

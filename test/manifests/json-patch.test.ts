@@ -3,8 +3,8 @@ import jsonPatch from 'fast-json-patch';
 import { describe, expect, test } from 'vitest';
 import { equalJson } from '../../src/core/json/json-values.ts';
 import { type Json, parseJsonExactly } from '../../src/core/json.ts';
-import { applyJsonPatch, maxPatchOperations } from '../../src/manifests/json-patch.ts';
-import type { JsonPatchOperation } from '../../src/propagate/model/spec.ts';
+import { applyJsonPatch } from '../../src/manifests/json-patch.ts';
+import { type JsonPatchOperation, maxPatchOperations } from '../../src/manifests/json-patch-definition.ts';
 import { deepFreeze } from '../support/store/store-objects.ts';
 
 type Operations = readonly JsonPatchOperation[];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json.ts';
-import type { ListRules } from '../../src/model/model.ts';
 import { mergePatchByKeys, noListRules } from '../../src/manifests/merge-patch.ts';
+import type { ListRules } from '../../src/model/model.ts';
 import { deepFreeze } from '../support/store/store-objects.ts';
 
 describe('a merge patch does what RFC 7396 says (appendix A)', () => {

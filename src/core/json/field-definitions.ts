@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { checked, expecting, innerOf, type Tell, translated } from './documents.ts';
-import { parseDuration, parseInstant } from './json-values.ts';
 import { isJsonObject, type Json, type JsonObject, shown } from '../json.ts';
 import { parseClusterName } from '../names.ts';
 import { isLabelKey, isLabelValue } from '../selectors.ts';
-import type { ObjectKey } from '../../propagate/model/spec.ts';
+import { checked, expecting, innerOf, type Tell, translated } from './documents.ts';
+import { parseDuration, parseInstant } from './json-values.ts';
 
 /** What the GraphQL schema needs to know about a definition, in addition to its description and default. */
 interface InGraph {
@@ -221,17 +220,3 @@ export const anyJson = z
   .custom<Json>((value) => value !== undefined, expecting('a value'))
   .meta({ nullable: true, ...anything })
   .register(inGraph, { scalar: 'JSON' });
-
-/** The fields of an object's key. Resources hold them next to other fields, not in a structure of their own. */
-export const keyFields = {
-  apiVersion: anyText.describe('The API version of the object, such as `apps/v1`.'),
-  kind: anyText.describe('The kind of the object, such as `Deployment`.'),
-  namespace: anyText.exactOptional().describe('The namespace of the object. Absent for cluster-scoped kinds.'),
-  name: anyText.describe('The name of the object.'),
-};
-
-/** Separates the fields of an object's key from the other fields. */
-export function withKey<Flat extends ObjectKey>(flat: Flat): readonly [key: ObjectKey, rest: Omit<Flat, keyof ObjectKey>] {
-  const { apiVersion, kind, namespace, name, ...rest } = flat;
-  return [{ apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }, rest];
-}

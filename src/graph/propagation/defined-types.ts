@@ -1,10 +1,10 @@
 import type { InputRef, InputType } from '@pothos/core';
 import { z } from 'zod';
+import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { invariant } from '../../core/errors.ts';
 import { aboutOf, defaultOf, partOf } from '../../core/json/documents.ts';
-import type { Json } from '../../core/json.ts';
 import { graphOf, meanings } from '../../core/json/field-definitions.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import type { Json } from '../../core/json.ts';
 import type { FieldsOf, GraphBuilder } from '../builder.ts';
 import { enumsOf } from '../faults.ts';
 

@@ -1,12 +1,13 @@
+import type { FieldConflict } from '../../changes/describe-fault.ts';
+import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { printYaml } from '../../core/json/print-yaml.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { SyncView } from '../../load/reads.ts';
-import type { Note } from '../../propagate/model/notes.ts';
 import { kindOfKey } from '../../manifests/object-key.ts';
+import type { Note } from '../../propagate/model/notes.ts';
 import type { Share } from '../../propagate/model/placement.ts';
-import type { FieldConflict, PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/model/plan.ts';
 import { replicaStrategy } from '../../propagate/model/placement-definition.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/model/plan.ts';
 import { charged, chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';

@@ -1,3 +1,4 @@
+import { resourceSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Listed } from '../../load/reads.ts';
@@ -12,7 +13,6 @@ import type {
 } from '../../propagate/model/propagations.ts';
 import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/model/spec-definition.ts';
 import { propagationPhase } from '../../propagate/model/status-definition.ts';
-import { resourceSpelling } from '../../core/enum-spelling.ts';
 import { chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';

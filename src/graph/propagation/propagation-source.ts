@@ -1,5 +1,6 @@
+import type { WriteContext } from '../../changes/write-context.ts';
 import { MusterError } from '../../core/errors.ts';
-import type { PropagationName, Propagations, PropagationView, WriteContext } from '../../propagate/model/propagations.ts';
+import type { PropagationName, Propagations, PropagationView } from '../../propagate/model/propagations.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 
 /**

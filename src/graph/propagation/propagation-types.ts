@@ -1,3 +1,4 @@
+import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import { groupOf } from '../../core/kinds.ts';
@@ -6,11 +7,10 @@ import { idOfObject } from '../../core/object-ids.ts';
 import type { ListArguments, Listed, Row } from '../../load/reads.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { InventoryEntry, RecordedFault } from '../../propagate/model/inventory.ts';
+import { entry } from '../../propagate/model/inventory-definition.ts';
 import type { AggregatedStatus, ClusterLine, CompletionStatus, Propagation, RolloutProgress } from '../../propagate/model/propagation.ts';
 import type { PropagationView } from '../../propagate/model/propagations.ts';
-import { entry } from '../../propagate/model/inventory-definition.ts';
 import { line, propagationPhase, status as statusDefinition } from '../../propagate/model/status-definition.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { aggregatedPaths } from '../aggregates.ts';
 import { charged } from '../budget.ts';
 import type { FieldsOf, GraphBuilder, ObjectRefOf } from '../builder.ts';

@@ -1,10 +1,10 @@
+import { schemaSpelling } from '../../core/enum-spelling.ts';
 import type { Json } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
 import type { ClusterView } from '../../load/reads.ts';
-import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/model/propagation.ts';
 import { health as healthDefinition } from '../../propagate/model/inventory-definition.ts';
+import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/model/propagation.ts';
 import { completion, progress } from '../../propagate/model/status-definition.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';

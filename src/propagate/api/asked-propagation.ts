@@ -1,12 +1,10 @@
 import { readDocument } from '../../core/json/documents.ts';
-import { isSubdomain } from '../../core/selectors.ts';
-import type { Note } from '../model/notes.ts';
-import type { SpecProblem } from '../model/propagation.ts';
-import type { PropagationInput, PropagationName } from '../model/propagations.ts';
-import { parseSpec } from '../model/spec-definition.ts';
-import { documentOf } from '../model/input-spec.ts';
 import { labels as labelMap } from '../../core/json/field-definitions.ts';
-import type { PropagationSpec, Requester } from '../model/spec.ts';
+import { isSubdomain } from '../../core/selectors.ts';
+import { documentOf } from '../model/input-spec.ts';
+import type { Note } from '../model/notes.ts';
+import type { PropagationInput, PropagationName } from '../model/propagations.ts';
+import { type PropagationSpec, parseSpec, type Requester, type SpecProblem } from '../model/spec.ts';
 
 /** What an input asks for, checked; or all that is wrong with it. */
 export type Asked =

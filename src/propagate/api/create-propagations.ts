@@ -1,5 +1,5 @@
-import type { Propagations } from '../model/propagations.ts';
 import { inputOf } from '../model/input-spec.ts';
+import type { Propagations } from '../model/propagations.ts';
 import { pause, remove, resume, rollback } from './change-propagation.ts';
 import type { HubPorts, PropagationsPorts } from './intent-ports.ts';
 import { planInput } from './plan-input.ts';

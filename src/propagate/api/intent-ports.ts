@@ -1,8 +1,8 @@
 import type { Caller } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
-import type { Planner } from '../plan/planner.ts';
 import type { Requester } from '../model/spec.ts';
+import type { Planner } from '../plan/planner.ts';
 
 /** What intents are planned, kept and found with. */
 export interface PropagationsPorts {

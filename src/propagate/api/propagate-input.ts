@@ -1,14 +1,14 @@
+import type { WriteContext } from '../../changes/write-context.ts';
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { SpecChange } from '../hub/propagation-store.ts';
 import { noRollback } from '../hub/rollback-mark.ts';
 import type { Note } from '../model/notes.ts';
 import type { PropagationPlan, RenderedPlan } from '../model/plan.ts';
-import type { PlanRequest } from '../plan/planner.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
-import type { PropagationInput, PropagationName, PropagationOutcome, WriteContext } from '../model/propagations.ts';
-import { printSpec } from '../model/spec-definition.ts';
-import type { PropagationSpec } from '../model/spec.ts';
+import type { PropagationInput, PropagationName, PropagationOutcome } from '../model/propagations.ts';
+import { type PropagationSpec, printSpec } from '../model/spec.ts';
+import type { PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type Asked, noteOf, readInput } from './asked-propagation.ts';
 import { hasFailed } from './has-failed.ts';
 import { type HubPorts, requesterOf } from './intent-ports.ts';

@@ -1,18 +1,11 @@
 import type { Fault } from '../../core/faults.ts';
+import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
-import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
-import {
-  type ClusterLine,
-  type ClusterObjects,
-  marks,
-  type Propagation,
-  type PropagationPhase,
-  type PropagationStatus,
-} from '../model/propagation.ts';
+import { type ClusterLine, type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../model/propagation.ts';
 import type { PropagationView } from '../model/propagations.ts';
-import { resumedAtMsOf } from '../rollout/resumption.ts';
-import { breachedAtOf } from '../status/conditions.ts';
+import type { PropagationStatus } from '../model/status-definition.ts';
+import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
 import { healthOfCopy } from '../status/copy-state.ts';
 import { deletionHeld } from '../status/facts.ts';
 

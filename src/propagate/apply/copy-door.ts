@@ -1,6 +1,6 @@
+import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
 
 /**
  * The answer to one call. `stopped`: this call and all later ones are not made, because the gateway lost leadership or the signal aborted.

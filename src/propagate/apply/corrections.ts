@@ -1,8 +1,9 @@
-import type { InventoryEntry } from '../model/inventory.ts';
 import type { ObjectAddress } from '../../changes/object-client.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { type CopyScene, type Settled, settledWith } from '../plan/copies/copy-task.ts';
+import { type Settled, settledWith } from '../plan/copies/copy-task.ts';
 import { managersOf } from '../plan/copies/owned-fields.ts';
+import type { CopyScene } from './copy-to-write.ts';
 
 /**
  * Maximum number of corrections of a copy in 10 minutes. After them, the copy is `Contended` until the first correction is older than that

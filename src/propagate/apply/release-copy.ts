@@ -1,13 +1,13 @@
+import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { ObjectAddress } from '../../changes/object-client.ts';
-import { own, withUid } from '../plan/copies/own.ts';
-import type { Manifest, ObjectKey } from '../model/spec.ts';
-import type { OldValues } from '../plan/copies/copy-work.ts';
-import type { CopyDoor, DoorAnswer } from './copy-door.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
+import type { OldValues } from '../model/inventory.ts';
 import { marksRemoved } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
+import { own, withUid } from '../plan/copies/own.ts';
 import { withoutOurs } from '../plan/copies/owned-fields.ts';
+import type { CopyDoor, DoorAnswer } from './copy-door.ts';
 
 /**
  * Releases an object: removes Muster's marks and its ownership of fields. No other field changes. The patch is guarded by uid and

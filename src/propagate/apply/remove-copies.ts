@@ -1,12 +1,13 @@
-import type { InventoryEntry } from '../model/inventory.ts';
 import { kindOfKey, textOfKey } from '../../manifests/object-key.ts';
-import type { RenderedObject } from '../model/plan.ts';
 import { writeRankOf } from '../../manifests/write-order.ts';
-import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
-import { openDoor } from './copy-door.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import type { RenderedObject } from '../model/plan.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { type CopyScene, type Settled, settledGone, settledSkipped } from '../plan/copies/copy-task.ts';
+import { type Settled, settledGone, settledSkipped } from '../plan/copies/copy-task.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
 import { addressOf } from '../plan/copies/object-address.ts';
+import { openDoor } from './copy-door.ts';
+import type { CopyScene } from './copy-to-write.ts';
 import { asDeleting } from './pending.ts';
 import { type LedgerSaved, openLedger } from './share-ledger.ts';
 import { failedTaking, isBeingDeleted, type Removal, takeBack } from './take-back.ts';

@@ -1,7 +1,7 @@
-import type { InventoryEntry, WrittenAction } from '../model/inventory.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import type { InventoryEntry, OldValues, WrittenAction } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
-import type { CopiesOutcome, CopyOutcome, CopyWork, OldValues } from '../plan/copies/copy-work.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
 import { removeCopies } from './remove-copies.ts';
 import type { Removal } from './take-back.ts';
 import { writeCopies } from './write-copies.ts';

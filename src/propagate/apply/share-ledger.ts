@@ -1,9 +1,9 @@
 import type { Fault } from '../../core/faults.ts';
 import { equalJson } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
-import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
-import type { ObjectKey } from '../model/spec.ts';
+import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import type { CopyWork } from '../plan/copies/copy-work.ts';
 
 /** The result of saving. `stopped`: another process saved the share, or this gateway may not write. */

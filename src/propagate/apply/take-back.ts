@@ -1,13 +1,22 @@
+import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { InventoryEntry } from '../model/inventory.ts';
-import type { ObjectAddress } from '../../changes/object-client.ts';
-import type { ObjectKey } from '../model/spec.ts';
-import type { GoingBack, OldValues } from '../plan/copies/copy-work.ts';
-import type { DoorAnswer } from './copy-door.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import type { InventoryEntry, OldValues } from '../model/inventory.ts';
 import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf, withMarks } from '../plan/copies/copy-marks.ts';
-import { type CopyScene, outcomeOf, type Settled, settledGone, settledSkipped, settledWith } from '../plan/copies/copy-task.ts';
-import { isRaced, racedFault, staleCopy } from './copy-to-write.ts';
+import {
+  isRaced,
+  outcomeOf,
+  racedFault,
+  type Settled,
+  settledGone,
+  settledSkipped,
+  settledWith,
+  staleCopy,
+} from '../plan/copies/copy-task.ts';
+import type { GoingBack } from '../plan/copies/copy-work.ts';
+import type { DoorAnswer } from './copy-door.ts';
+import type { CopyScene } from './copy-to-write.ts';
 import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
 import { keptOf } from './taking.ts';

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { type CopyStep, type CopyToWrite, failedCopy, putOwners } from './copy-to-write.ts';
+import { failedCopy } from '../plan/copies/copy-task.ts';
 import { turnedToApply } from '../plan/copies/owned-fields.ts';
+import { type CopyStep, type CopyToWrite, putOwners } from './copy-to-write.ts';
 import { takingOf } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 

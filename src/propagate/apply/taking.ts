@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { InventoryEntry, TakenOver } from '../model/inventory.ts';
-import type { CopyWork, GoingBack, OldValues } from '../plan/copies/copy-work.ts';
-import type { CopyAtHand } from './copy-to-write.ts';
+import type { InventoryEntry, OldValues, TakenOver } from '../model/inventory.ts';
+import type { CopyAtHand } from '../plan/copies/copy-task.ts';
+import type { CopyWork, GoingBack } from '../plan/copies/copy-work.ts';
 import { judgeObject, strangersEntry } from '../plan/copies/judge-object.ts';
 import { oldValuesOf } from '../plan/copies/observed.ts';
 

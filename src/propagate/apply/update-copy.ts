@@ -1,16 +1,15 @@
+import { conflictsIn, type FieldConflict } from '../../changes/describe-fault.ts';
+import type { ObjectAnswer } from '../../changes/object-client.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
-import type { ObjectAnswer } from '../../changes/object-client.ts';
-import type { FieldConflict } from '../model/plan.ts';
 import { musterGroup } from '../model/propagation.ts';
-import { isRecorded } from '../plan/copies/managed-keys.ts';
-import type { DoorAnswer } from './copy-door.ts';
 import { withMarks } from '../plan/copies/copy-marks.ts';
-import { conflictsIn } from '../plan/copies/copy-reason.ts';
-import { settledAs } from '../plan/copies/copy-task.ts';
-import { type CopyStep, type CopyToWrite, failedCopy, isRaced, putOwners, writtenEntry } from './copy-to-write.ts';
-import { mostCorrections } from './corrections.ts';
+import { failedCopy, isRaced, settledAs } from '../plan/copies/copy-task.ts';
+import { isRecorded } from '../plan/copies/managed-keys.ts';
 import { hasPath, turnedToApply, withLeft, withoutOurPaths } from '../plan/copies/owned-fields.ts';
+import type { DoorAnswer } from './copy-door.ts';
+import { type CopyStep, type CopyToWrite, putOwners, writtenEntry } from './copy-to-write.ts';
+import { mostCorrections } from './corrections.ts';
 import { applyAsIs, replaceWith } from './release-copy.ts';
 
 /** One write to an existing object. It succeeds only if the object has not changed since it was read. */

@@ -1,28 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { InventoryEntry } from '../model/inventory.ts';
 import { kindOfKey } from '../../manifests/object-key.ts';
-import type { RenderedObject } from '../model/plan.ts';
 import { writeRankOf } from '../../manifests/write-order.ts';
-import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
-import { openDoor } from './copy-door.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import type { RenderedObject } from '../model/plan.ts';
 import { isBehind, isLetGo } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import {
-  type CopyScene,
-  type CopyTask,
-  newEntry,
-  type Settled,
-  settledAsIs,
-  settledGone,
-  settledSkipped,
-  settledWith,
-} from '../plan/copies/copy-task.ts';
-import { contendedUntilMs, settleContended } from './corrections.ts';
+import { type CopyTask, newEntry, type Settled, settledAsIs, settledGone, settledSkipped, settledWith } from '../plan/copies/copy-task.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
 import { isTakenByAnother } from '../plan/copies/judge-object.ts';
 import { addressOf } from '../plan/copies/object-address.ts';
 import { mayOwnLeft } from '../plan/copies/owned-fields.ts';
-import { asWanted } from './pending.ts';
 import { sentManifest } from '../plan/copies/secret-data.ts';
+import { openDoor } from './copy-door.ts';
+import type { CopyScene } from './copy-to-write.ts';
+import { contendedUntilMs, settleContended } from './corrections.ts';
+import { asWanted } from './pending.ts';
 import { openLedger } from './share-ledger.ts';
 import { isToReturn, type Taking, takingOf } from './taking.ts';
 import { writeCopy } from './write-copy.ts';

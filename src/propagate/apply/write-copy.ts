@@ -1,11 +1,11 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { own } from '../plan/copies/own.ts';
 import { isBehind, isOfLater, withMarks } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { newEntry, type Seen, type Settled, settledAs, settledAsIs } from '../plan/copies/copy-task.ts';
-import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
+import { failedCopy, isRaced, newEntry, racedFault, type Seen, type Settled, settledAs, settledAsIs } from '../plan/copies/copy-task.ts';
 import { judgeObject } from '../plan/copies/judge-object.ts';
 import { observedHashOf } from '../plan/copies/observed.ts';
+import { own } from '../plan/copies/own.ts';
+import { type CopyStep, type CopyToWrite, writtenEntry } from './copy-to-write.ts';
 import { asWanted } from './pending.ts';
 import { takeSeen } from './take-back.ts';
 import { takeOver } from './take-over.ts';

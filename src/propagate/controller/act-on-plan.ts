@@ -1,5 +1,6 @@
 import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
-import { marks, type Propagation } from '../model/propagation.ts';
+import { isDecided, marks, type Propagation } from '../model/propagation.ts';
+import { documentWithoutRequester } from '../model/spec.ts';
 import { isBegunAnew } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -8,15 +9,14 @@ import { beginJob } from './clusters/cluster-job.ts';
 import { isAtRest, isDue } from './clusters/cluster-needs.ts';
 import { type ClusterView, holding, viewsOf } from './clusters/cluster-view.ts';
 import { actOn, versionsOf } from './clusters/cluster-work.ts';
+import { actOnLost } from './clusters/lost-clusters.ts';
 import { hubWait } from './hub-wait.ts';
 import { isToRestoreFirst, keepPlaced } from './keep-placed.ts';
 import type { Look, PlannedPropagation } from './look.ts';
-import { actOnLost } from './clusters/lost-clusters.ts';
-import { documentOf, isDecided } from './plan-step.ts';
-import type { Pass, PassResult } from './state/ports.ts';
 import { openPrune } from './prune-to-confirm.ts';
 import { rollBack } from './roll-back.ts';
 import { decideRollout, mayBegin, type RolloutDecision } from './rollout-step.ts';
+import type { Pass, PassResult } from './state/ports.ts';
 import { type CurrentPlan, clusterRunOf, forgetFailures, rescheduleMsOf } from './state/run.ts';
 import { factsOf } from './status-facts.ts';
 import { writeStatus } from './write-status.ts';
@@ -77,7 +77,13 @@ async function saveDecision(pass: Pass, { propagation, spec, plan }: PlannedProp
   const { revision, digest } = plan;
   const requester = spec.requester?.user;
   const isFromNothing = run.shares !== undefined && run.unreadable.length === 0 && holding(run).length === 0;
-  const record = { revision, digest, document: documentOf(spec), isFromNothing, ...(requester === undefined ? {} : { requester }) };
+  const record = {
+    revision,
+    digest,
+    document: documentWithoutRequester(spec),
+    isFromNothing,
+    ...(requester === undefined ? {} : { requester }),
+  };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...hubWait(pass) };
   if (plan.goingBack !== undefined) {

@@ -1,7 +1,6 @@
 import { keptRevisions } from '../hub/revision-store.ts';
 import type { PropagationRevision } from '../model/propagation.ts';
-import { parseSpec } from '../model/spec-definition.ts';
-import type { PropagationSpec } from '../model/spec.ts';
+import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 
 /** What a breach goes back to. */
 export type Before =

@@ -1,24 +1,24 @@
 import type { TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
+import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
 import { callHub, type HubConnection } from '../hub/hub.ts';
 import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inventory.ts';
-import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
 import type { RenderedObject } from '../model/plan.ts';
+import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
 import { decideRemoval } from '../plan/decide-action.ts';
 import { isSourceEntry, makesIn, sourcesIn } from '../plan/snapshot/sources.ts';
-import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { beginJob, type ClusterJob } from './clusters/cluster-job.ts';
 import { isGoing, noNeeds } from './clusters/cluster-needs.ts';
 import { copiesIn, echoMs, holding, troubleOfCopies } from './clusters/cluster-view.ts';
 import { type Act, actOn, removeShare } from './clusters/cluster-work.ts';
+import { actOnLost } from './clusters/lost-clusters.ts';
 import { deletionRulesOf } from './deletion-rules.ts';
 import { hubWait } from './hub-wait.ts';
-import { actOnLost } from './clusters/lost-clusters.ts';
-import type { Pass, PassResult } from './state/ports.ts';
 import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
 import { loadShares } from './read-hub.ts';
+import type { Pass, PassResult } from './state/ports.ts';
 import { clusterRunOf, isBusy, turnOver } from './state/run.ts';
 import { writeStatus } from './write-status.ts';
 

@@ -1,9 +1,8 @@
 import type { Propagation } from '../model/propagation.ts';
-import { type EndingParts, parseEnding, parseSpec } from '../model/spec-definition.ts';
-import type { PropagationSpec } from '../model/spec.ts';
+import { type EndingParts, type PropagationSpec, parseEnding, parseSpec } from '../model/spec.ts';
 import type { ClusterJob } from './clusters/cluster-job.ts';
-import type { Pass } from './state/ports.ts';
 import { describeProblems } from './refuse.ts';
+import type { Pass } from './state/ports.ts';
 
 /** How the copies of a Propagation go, and with whose rights; or why nobody can tell. Then nothing goes. */
 export type DeletionRules =

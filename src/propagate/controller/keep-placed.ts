@@ -1,17 +1,17 @@
-import { changedWords } from '../plan/copies/judge-object.ts';
-import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import { parseSpec } from '../model/spec.ts';
+import { changedWords } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
-import { parseSpec } from '../model/spec-definition.ts';
-import type { ObjectKey } from '../model/spec.ts';
 import { isKept } from '../status/copy-state.ts';
 import { beginJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
 import { type ClusterView, lostSince } from './clusters/cluster-view.ts';
 import { actOn } from './clusters/cluster-work.ts';
 import type { Look, PlannedPropagation } from './look.ts';
-import type { Pass } from './state/ports.ts';
 import { mayBegin } from './rollout-step.ts';
+import type { Pass } from './state/ports.ts';
 import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './state/run.ts';
 
 /** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */

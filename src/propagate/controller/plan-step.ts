@@ -1,18 +1,17 @@
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { GoingBack } from '../plan/copies/copy-work.ts';
 import { rollbackOf } from '../hub/rollback-mark.ts';
 import type { Note } from '../model/notes.ts';
-import type { RenderedPlan, SpecDocument } from '../model/plan.ts';
+import type { RenderedPlan } from '../model/plan.ts';
+import { type AskedPlan, isDecided, marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
+import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../model/spec.ts';
+import type { GoingBack } from '../plan/copies/copy-work.ts';
 import { standingIn } from '../plan/held-prune.ts';
 import { digestsOf } from '../plan/plan-digest.ts';
-import type { ExistingPropagation, PlanRequest } from '../plan/planner.ts';
-import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
-import { parseSpec, printSpec } from '../model/spec-definition.ts';
-import type { PropagationSpec } from '../model/spec.ts';
-import type { ControllerPorts } from './state/ports.ts';
+import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
+import type { ControllerPorts } from './state/ports.ts';
 import { busyIn, type CurrentPlan, type Run, type Verdict } from './state/run.ts';
 
 /** What is to be planned: an intent that is well-formed. */
@@ -20,13 +19,6 @@ export interface Planning {
   readonly run: Run;
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;
-}
-
-/** Its decision stands in the status: it is saved there before anything is written by it. */
-export function isDecided({ metadata, status }: Propagation): boolean {
-  const planned = status.conditions?.find(({ type }) => type === 'Planned');
-  if (status.observedGeneration !== metadata.generation || planned?.observedGeneration !== metadata.generation) return false;
-  return planned.status !== 'Unknown' && planned.reason !== 'Refused' && planned.reason !== 'PlanStale';
 }
 
 /**
@@ -85,7 +77,7 @@ async function pastOf(
 /** Whoever changes the spec after a rollback goes back no more, though its mark is still there. Nobody goes back to what is not known. */
 function saysWhat(kept: readonly PropagationRevision[], target: number, spec: PropagationSpec): boolean {
   const found = kept.find(({ revision }) => revision === target);
-  return found !== undefined && canonicalJson(found.document) === canonicalJson(documentOf(spec));
+  return found !== undefined && canonicalJson(found.document) === canonicalJson(documentWithoutRequester(spec));
 }
 
 /** What the revisions between the two took over. */
@@ -105,14 +97,9 @@ async function takenSince(
 /** The last one, where this says the same; so does one that was recorded and not told in the status, before a crash or by another process. */
 function nextRevision({ status }: Propagation, kept: readonly PropagationRevision[], spec: PropagationSpec): number {
   const known = status.revision ?? 0;
-  const text = canonicalJson(documentOf(spec));
+  const text = canonicalJson(documentWithoutRequester(spec));
   const same = kept.find(({ revision, document }) => revision >= known && canonicalJson(document) === text);
   return same?.revision ?? Math.max(known, kept[0]?.revision ?? 0) + 1;
-}
-
-/** What a revision keeps of a spec: not who asked, which stands beside it. */
-export function documentOf({ requester: _requester, ...asked }: PropagationSpec): SpecDocument {
-  return printSpec(asked);
 }
 
 /** A breach that is to be rolled back must not come from what could have been known before (docs/internals/propagation.md 5.5). */

@@ -1,10 +1,10 @@
 import { sha256OfText } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inventory.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../model/plan.ts';
-import { isRemoval } from '../plan/held-prune.ts';
 import { type HeldPrune, marks, type Propagation } from '../model/propagation.ts';
+import { isRemoval } from '../plan/held-prune.ts';
 import type { Verdict } from './state/run.ts';
 
 /** What a plan would take away, as far as nobody began to. */

@@ -1,13 +1,13 @@
-import { marks, type Propagation } from '../model/propagation.ts';
+import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
 import { newestNow, whenBehind } from './gone-back.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
-import { isDecided, planNow } from './plan-step.ts';
-import type { Pass, PassResult } from './state/ports.ts';
+import { planNow } from './plan-step.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems, refuse } from './refuse.ts';
+import type { Pass, PassResult } from './state/ports.ts';
 import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './state/run.ts';
 import { retryAfterMs } from './state/work-queue.ts';
 import { readAgain } from './write-status.ts';

@@ -1,4 +1,5 @@
-import type { Propagation, SpecProblem } from '../model/propagation.ts';
+import type { Propagation } from '../model/propagation.ts';
+import type { SpecProblem } from '../model/spec.ts';
 import { summarize } from '../status/summarize.ts';
 import { standingViews } from './clusters/cluster-view.ts';
 import { hubWait } from './hub-wait.ts';

@@ -1,18 +1,17 @@
 import type { ClusterName } from '../../core/names.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
+import type { PropagationSpec } from '../model/spec.ts';
 import { nextWaves, type WavesDecision } from '../rollout/next-waves.ts';
-import { resumedAtMsOf } from '../rollout/resumption.ts';
+import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
 import { type CountMove, type Surge, surge } from '../rollout/surge.ts';
 import { waveLinesOf } from '../rollout/wave-lines.ts';
-import type { PropagationSpec } from '../model/spec.ts';
 import { linesOf } from '../status/cluster-line.ts';
 import { completionIn } from '../status/completion.ts';
-import { breachedAtOf } from '../status/conditions.ts';
 import { isKept } from '../status/copy-state.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
-import type { CurrentPlan } from './state/run.ts';
 import { workloadReplicasOf } from './clusters/workload-replicas.ts';
+import type { CurrentPlan } from './state/run.ts';
 
 /** What a rollout is decided by. */
 export interface RolloutScene {

@@ -1,9 +1,8 @@
 import type { Note } from '../model/notes.ts';
-import type { Propagation } from '../model/propagation.ts';
+import { isDecided, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
-import { isDecided } from './plan-step.ts';
 import type { RolloutDecision } from './rollout-step.ts';
 import type { CurrentPlan } from './state/run.ts';
 

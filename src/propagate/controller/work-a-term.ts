@@ -6,14 +6,14 @@ import { hubKinds } from '../hub/hub.ts';
 import type { RejectionReason } from '../model/placement.ts';
 import { nodes } from '../plan/snapshot/whereabouts.ts';
 import { isUnblocked } from './events/blockers.ts';
-import { createDriftWatch } from './state/drift.ts';
 import { createInterests, type Interests, textOfInterest } from './events/interests.ts';
 import { interestsOf } from './events/interests-of.ts';
-import type { Term } from './lease/lease.ts';
 import { createMemberFacts } from './events/member-facts.ts';
 import { createNodeWatch } from './events/node-watch.ts';
-import type { ControllerPorts, Pass } from './state/ports.ts';
+import type { Term } from './lease/lease.ts';
 import { reconcile } from './reconcile.ts';
+import { createDriftWatch } from './state/drift.ts';
+import type { ControllerPorts, Pass } from './state/ports.ts';
 import { hasten, isBusy, keyOfRun, newRun, type Run } from './state/run.ts';
 import { createWorkQueue, type WorkQueue } from './state/work-queue.ts';
 

@@ -1,4 +1,5 @@
-import type { Propagation, PropagationStatus } from '../model/propagation.ts';
+import type { Propagation } from '../model/propagation.ts';
+import type { PropagationStatus } from '../model/status-definition.ts';
 import { isSameStatus } from '../status/summarize.ts';
 import type { Pass } from './state/ports.ts';
 

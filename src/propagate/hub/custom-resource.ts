@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defaultOf, partOf } from '../../core/json/documents.ts';
+import { meanings } from '../../core/json/field-definitions.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { musterGroup, musterVersion } from '../model/propagation.ts';
-import { meanings } from '../../core/json/field-definitions.ts';
 
 /** A kind of resource that Muster keeps on the hub. */
 export interface CustomResource {

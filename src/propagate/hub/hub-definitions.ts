@@ -1,6 +1,6 @@
 import { structure } from '../../core/json/documents.ts';
-import { spec } from '../model/spec-definition.ts';
 import { shareContent } from '../model/inventory-definition.ts';
+import { spec } from '../model/spec-definition.ts';
 import { status } from '../model/status-definition.ts';
 import { type CustomResource, definitionOf } from './custom-resource.ts';
 

@@ -1,3 +1,5 @@
+import type { Members } from '../../changes/members.ts';
+import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
 import { faultOf } from '../../cluster/classify.ts';
 import { callTyped, type TypedAnswer, type TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
@@ -5,8 +7,6 @@ import { isJsonObject, jsonIn } from '../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
-import type { Members } from '../../changes/members.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
 import { musterGroup, musterVersion } from '../model/propagation.ts';
 
 /** How the hub is reached. It may leave the fleet and join again: it is looked up for each request. */

@@ -3,7 +3,7 @@ import { labelsAt, listAt, numberAt, objectAt, textAt } from '../../core/json-at
 import { parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Propagation, PropagationMetadata } from '../model/propagation.ts';
-import { parseSpec } from '../model/spec-definition.ts';
+import { parseSpec } from '../model/spec.ts';
 import { parseStatus } from '../model/status-definition.ts';
 
 const read = new WeakMap<KubernetesObject, Propagation>();

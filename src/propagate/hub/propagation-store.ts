@@ -1,12 +1,12 @@
+import type { ApplyRequest, PatchRequest } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import { mergePatchOf } from '../../core/json/merge-patch.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
-import type { ApplyRequest, PatchRequest } from '../../changes/object-client.ts';
-import type { SpecDocument } from '../model/plan.ts';
-import { marks, type Propagation, type PropagationStatus } from '../model/propagation.ts';
+import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationName } from '../model/propagations.ts';
-import { printStatus } from '../model/status-definition.ts';
+import type { SpecDocument } from '../model/spec.ts';
+import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
 import { type Hub, type HubAnswer, hubFault, hubKinds, type NotWritten, reach, writeOnHub } from './hub.ts';
 import { propagationOf } from './propagation-of.ts';
 

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
+import { anyObject, anyText, clusterText, flag } from '../../core/json/field-definitions.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { OldValues } from '../plan/copies/copy-work.ts';
-import type { SpecDocument } from '../model/plan.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import type { OldValues } from '../model/inventory.ts';
+import { keyFields, withKey } from '../model/key-fields.ts';
 import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
-import { anyObject, anyText, clusterText, flag, keyFields, withKey } from '../../core/json/field-definitions.ts';
-import type { Manifest } from '../model/spec.ts';
+import type { SpecDocument } from '../model/spec.ts';
 import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
 
 /** So many revisions are kept (docs/internals/propagation.md 5.5). */

@@ -2,10 +2,10 @@ import { printDocument, readDocument } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterName, parseClusterName, parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
 import type { ClusterShare } from '../model/inventory.ts';
-import { marks } from '../model/propagation.ts';
 import { shareContent } from '../model/inventory-definition.ts';
-import type { Manifest } from '../model/spec.ts';
+import { marks } from '../model/propagation.ts';
 import { hubKinds } from './hub.ts';
 import { shareNameOf } from './share-name.ts';
 

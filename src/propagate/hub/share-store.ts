@@ -1,8 +1,8 @@
+import type { ObjectAddress, ObjectClient } from '../../changes/object-client.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ClusterShare, ShareSaved, ShareStore } from '../model/inventory.ts';
-import type { ObjectAddress, ObjectClient } from '../../changes/object-client.ts';
-import { marks } from '../model/propagation.ts';
 import { maxEntries } from '../model/inventory-definition.ts';
+import { marks } from '../model/propagation.ts';
 import { type Hub, hubFault, hubKinds, listOnHub, writeOnHub } from './hub.ts';
 import { parseShare, printShare, type ShareOwner } from './share-document.ts';
 import { shareNameOf } from './share-name.ts';

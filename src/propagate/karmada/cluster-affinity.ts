@@ -1,9 +1,9 @@
 import { readDocument } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { isLabelValue } from '../../core/selectors.ts';
-import { matchesSet, meetsField, valuesOf } from '../plan/placing/cluster-set.ts';
 import { labelSelector } from '../model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../model/spec.ts';
+import { matchesSet, meetsField, valuesOf } from '../plan/placing/cluster-set.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 
 /** Karmada's ClusterAffinity (policy/v1alpha1). All present members must match. An empty list of names matches every cluster. */

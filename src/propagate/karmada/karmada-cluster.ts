@@ -1,7 +1,7 @@
 import type { V1Taint } from '@kubernetes/client-node';
+import type { MemberCluster } from '../../changes/members.ts';
 import { clusterName, parseClusterName } from '../../core/names.ts';
 import type { Stored } from '../../core/stored.ts';
-import type { MemberCluster } from '../../changes/members.ts';
 import { taintsIn } from '../plan/placing/tolerations.ts';
 
 /** The fields of a Karmada Cluster that placement reads. */

@@ -1,7 +1,7 @@
 import type { V1Toleration } from '@kubernetes/client-node';
 import type { Stored } from '../../core/stored.ts';
-import type { Ground } from '../plan/placing/filter-candidate.ts';
 import type { Spread } from '../model/spec.ts';
+import type { Ground } from '../plan/placing/filter-candidate.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import type { ReplicaScheduling } from './replica-scheduling.ts';
 

@@ -1,13 +1,15 @@
 import { MusterError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt, textAt } from '../../core/json-at.ts';
+import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
+import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { containersOf } from '../../manifests/pod-specs.ts';
+import type { FieldOverride, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
 import { type Edit, type ItemEdits, printEdits, withEdits } from '../plan/rendering/edits.ts';
 import { parseImageReference, printImageReference } from '../plan/rendering/image-reference.ts';
-import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
 import { override, overrideList } from '../plan/rendering/override.ts';
 import { overrideImage } from '../plan/rendering/override-image.ts';
-import { containersOf } from '../../manifests/pod-specs.ts';
-import type { FieldOverride, JsonPatchOperation, Manifest, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
 import { memberOf } from './karmada-cluster.ts';
 
 /** Karmada's Overriders (policy/v1alpha1): the changes, without their target clusters. The type of `value` depends on the overrider. */

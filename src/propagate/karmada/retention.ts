@@ -1,8 +1,8 @@
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { retain } from '../plan/copies/own.ts';
 import { groupKindOf } from '../../manifests/pod-specs.ts';
 import { prune } from '../../manifests/prune.ts';
+import { retain } from '../plan/copies/own.ts';
 
 /**
  * Returns the manifest of the Work (`pruned`), and the object that replaces the observed one (`sent`).

@@ -1,9 +1,9 @@
+import type { Spread } from '../model/spec.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
 import { groupScore } from '../plan/placing/group-score.ts';
 import { pickGroups } from '../plan/placing/pick-groups.ts';
 import { compareEligible, type Taken, takeGroups } from '../plan/placing/spread.ts';
 import { groupsOf, type Located, takeSpread } from '../plan/placing/take-spread.ts';
-import type { Spread } from '../model/spec.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import { groundOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
 import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';

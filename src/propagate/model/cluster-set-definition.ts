@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { invariant } from '../../core/errors.ts';
 import { checked, list, printDocument, structure, type Tell, translated } from '../../core/json/documents.ts';
+import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import { type LabelRequirement, type LabelSelector, printSelector } from '../../core/selectors.ts';
-import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from '../../core/json/field-definitions.ts';
 
 /** Maximum number of clusters of a Propagation (docs/internals/propagation.md 2.1). */
 export const maxClusters = 500;

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
+import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import { partOf, readDocument } from '../../core/json/documents.ts';
+import { graphOf } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
 import { parseSelector, printSelector } from '../../core/selectors.ts';
-import type { Propagation, PropagationMetadata, SpecProblem } from './propagation.ts';
-import type { PropagationInput } from './propagations.ts';
-import type { DeletionSpec } from './spec.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { labelSelector, selectorDocument } from './cluster-set-definition.ts';
-import { deletion, printSpec, spec } from './spec-definition.ts';
-import { graphOf } from '../../core/json/field-definitions.ts';
+import type { Propagation, PropagationMetadata } from './propagation.ts';
+import type { PropagationInput } from './propagations.ts';
+import { type DeletionSpec, printSpec, type SpecProblem } from './spec.ts';
+import { deletion, spec } from './spec-definition.ts';
 
 /** A requested Propagation: its namespace, its name, and its spec as a document that is not checked yet. */
 export interface AskedPropagation {

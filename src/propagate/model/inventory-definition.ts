@@ -1,6 +1,7 @@
 import { faultCodes } from '../../core/faults.ts';
 import { list, structure, translated } from '../../core/json/documents.ts';
-import { anyText, choice, clusterText, count, flag, inGraph, keyFields, message, time, withKey, word } from '../../core/json/field-definitions.ts';
+import { anyText, choice, clusterText, count, flag, inGraph, message, time, word } from '../../core/json/field-definitions.ts';
+import { keyFields, withKey } from './key-fields.ts';
 
 /** Maximum number of entries in one ClusterShare (docs/internals/propagation.md 5.3). */
 export const maxEntries = 200;

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { Fault } from '../../core/faults.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { entry } from './inventory-definition.ts';
 
 /**
@@ -65,4 +67,17 @@ export interface ShareStore {
     share: ClusterShare,
     signal: AbortSignal,
   ): Promise<{ readonly result: 'removed' | 'conflict' } | { readonly result: 'failed'; readonly fault: Fault }>;
+}
+
+/** The values of an object before the Propagation took it over. A revision stores them. Never used for Secrets. */
+export interface OldValues {
+  readonly cluster: string;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  /** The old values of the fields that the Propagation writes. The whole object if `whole` is true. */
+  readonly values: Manifest;
+  /** The owners of the fields at that time: the entries of `managedFields` of other managers. */
+  readonly owners?: readonly JsonObject[];
+  /** True if the write mode is `Replace`. Then `values` is the whole object, and a replacement restores it. */
+  readonly whole?: boolean;
 }

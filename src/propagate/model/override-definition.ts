@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { checked, list, structure } from '../../core/json/documents.ts';
-import { maxPatchOperations } from '../../manifests/json-patch.ts';
+import { annotations, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from '../../core/json/field-definitions.ts';
+import { operations } from '../../manifests/json-patch-definition.ts';
 import { clusterSet, labelSelector } from './cluster-set-definition.ts';
-import { annotations, anyJson, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from '../../core/json/field-definitions.ts';
 
 const maxItems = 100;
 
@@ -97,33 +97,6 @@ function mapOverride(values: typeof labels) {
     .register(inGraph, { name: 'MapOverrideInput' })
     .describe('Changes labels or annotations of an object.');
 }
-
-const operation = checked(
-  structure({
-    op: choice('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
-      add: 'Adds a value, or inserts it in a list.',
-      remove: 'Removes a value, which must exist.',
-      replace: 'Replaces a value, which must exist.',
-      move: 'Moves a value, which must exist.',
-      copy: 'Copies a value, which must exist.',
-      test: 'Refuses the whole patch unless the value at the path is equal.',
-    })
-      .describe('The type of the operation.')
-      .register(inGraph, { isSpelledSame: true }),
-    path: pointer.describe('A JSON pointer (RFC 6901), such as `/spec/replicas`.'),
-    from: pointer.exactOptional().describe('A JSON pointer to the source. Only with move and copy.'),
-    value: anyJson.exactOptional().describe('The value for add, replace and test. Default: null.'),
-  })
-    .register(inGraph, { name: 'JsonPatchInput' })
-    .describe('One operation of a JSON patch (RFC 6902).'),
-  ({ op, from }, tell) => {
-    const needsFrom = op === 'move' || op === 'copy';
-    if (needsFrom !== (from !== undefined)) tell(needsFrom ? `is required with ${op}` : `expected none with ${op}`, 'from');
-  },
-);
-
-/** A JSON patch (RFC 6902). The checks are those that do not need the document that it patches. */
-export const operations = list(operation, { max: maxPatchOperations });
 
 const fieldOverride = structure({
   path: pointer.describe('A JSON pointer to the string that contains the document.'),

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { checked, list, structure, type Tell } from '../../core/json/documents.ts';
+import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rules, time } from '../../core/json/field-definitions.ts';
 import { isLabelKey } from '../../core/selectors.ts';
 import { checkUnique, clusterSet, isNarrow, setFields } from './cluster-set-definition.ts';
-import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rules, time } from '../../core/json/field-definitions.ts';
 
 const toleration = checked(
   structure({

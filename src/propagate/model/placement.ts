@@ -1,5 +1,5 @@
-import type { ClusterName } from '../../core/names.ts';
 import type { MemberCluster } from '../../changes/members.ts';
+import type { ClusterName } from '../../core/names.ts';
 import type { Note } from './notes.ts';
 
 /** One cluster with the facts on which its placement depends. */

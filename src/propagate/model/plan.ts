@@ -1,10 +1,11 @@
+import type { FieldConflict } from '../../changes/describe-fault.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { Note } from './notes.ts';
 import type { ChosenCluster, RejectedCluster, Share } from './placement.ts';
-import type { Manifest, ObjectKey } from './spec.ts';
 
 /** The action of a plan for one object. */
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
@@ -128,11 +129,6 @@ export interface RenderedPlan {
   readonly notes: readonly Note[];
 }
 
-export interface FieldConflict {
-  readonly manager: string;
-  readonly path: string;
-}
-
 /** One object of the shown plan, with the result of the API server's dry run of its write. */
 export interface PlannedObject {
   readonly key: ObjectKey;
@@ -170,6 +166,3 @@ export interface PropagationPlan {
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
 }
-
-/** `spec` as data of the custom resource: the result of `printSpec`. */
-export type SpecDocument = JsonObject & { readonly template: readonly Json[] };

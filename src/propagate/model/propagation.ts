@@ -1,10 +1,8 @@
-import type { z } from 'zod';
-import type { DocumentProblem } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { InventoryEntry } from './inventory.ts';
-import type { status } from './status-definition.ts';
-import type { PropagationSpec } from './spec.ts';
+import type { PropagationSpec, SpecProblem } from './spec.ts';
+import type { PropagationStatus } from './status-definition.ts';
 
 /** The metadata of a Propagation on the hub. */
 export interface PropagationMetadata {
@@ -29,15 +27,6 @@ export interface Propagation {
   readonly spec: PropagationSpec | { readonly problems: readonly SpecProblem[] };
   readonly status: PropagationStatus;
 }
-
-/** A problem of a spec, with its path below `spec`. The message has the expected and the given value. */
-export type SpecProblem = DocumentProblem;
-
-/**
- * `status` of a Propagation (docs/internals/propagation.md 2.2). docs/propagation-fields.md describes the fields. A new resource has no
- * status.
- */
-export type PropagationStatus = z.output<typeof status>;
 
 export type PropagationPhase = NonNullable<PropagationStatus['phase']>;
 export type RolloutProgress = NonNullable<PropagationStatus['progress']>;
@@ -106,3 +95,10 @@ export const marks = {
 /** The API group and version of Muster's resources. */
 export const musterGroup = 'muster.dev';
 export const musterVersion = 'v1alpha1';
+
+/** Its decision stands in the status: it is saved there before anything is written by it. */
+export function isDecided({ metadata, status }: Propagation): boolean {
+  const planned = status.conditions?.find(({ type }) => type === 'Planned');
+  if (status.observedGeneration !== metadata.generation || planned?.observedGeneration !== metadata.generation) return false;
+  return planned.status !== 'Unknown' && planned.reason !== 'Refused' && planned.reason !== 'PlanStale';
+}

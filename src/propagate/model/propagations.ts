@@ -1,15 +1,9 @@
-import type { Caller } from '../../access/access.ts';
+import type { WriteContext } from '../../changes/write-context.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Note } from './notes.ts';
 import type { PropagationPlan } from './plan.ts';
 import type { ClusterObjects, Propagation, PropagationPhase, PropagationRevision } from './propagation.ts';
-
-/** The caller of a mutation or plan, and the signal that aborts it. */
-export interface WriteContext {
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
-}
 
 /**
  * One Propagation as GraphQL shows it.

@@ -1,12 +1,13 @@
 import { readDocument } from '../../core/json/documents.ts';
+import { labels as labelMap } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
-import { musterGroup, musterVersion, type SpecProblem } from './propagation.ts';
 import { isList } from '../../manifests/read-manifests.ts';
 import { readYamlDocuments } from '../../manifests/yaml-documents.ts';
-import { spec } from './spec-definition.ts';
 import { inputOf } from './input-spec.ts';
-import { labels as labelMap } from '../../core/json/field-definitions.ts';
+import { musterGroup, musterVersion } from './propagation.ts';
+import type { SpecProblem } from './spec.ts';
+import { spec } from './spec-definition.ts';
 
 /** One Propagation that was read from a text, in the form that the GraphQL schema takes. */
 export interface Intent {

@@ -1,15 +1,5 @@
 import type { z } from 'zod';
-import { invariant } from '../../core/errors.ts';
-import { checked, list, printDocument, readDocument, structure, type Tell, translated } from '../../core/json/documents.ts';
-import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import type { SpecDocument } from './plan.ts';
-import type { SpecProblem } from './propagation.ts';
-import { maxPatchOperations } from '../../manifests/json-patch.ts';
-import type { PropagationSpec, RolloutSpec, RunAs } from './spec.ts';
-import { checkUnique, clusterSet, maxClusters } from './cluster-set-definition.ts';
-import { operationsIn, override } from './override-definition.ts';
-import { defaultReplicas, placement, replicas } from './placement-definition.ts';
-import { template } from './template-definition.ts';
+import { checked, list, structure, type Tell, translated } from '../../core/json/documents.ts';
 import {
   amount,
   anyText,
@@ -25,6 +15,11 @@ import {
   textLists,
   time,
 } from '../../core/json/field-definitions.ts';
+import { maxPatchOperations } from '../../manifests/json-patch-definition.ts';
+import { checkUnique, clusterSet, maxClusters } from './cluster-set-definition.ts';
+import { operationsIn, override } from './override-definition.ts';
+import { defaultReplicas, placement, replicas } from './placement-definition.ts';
+import { template } from './template-definition.ts';
 
 const wave = structure({
   name: partName.describe('The name of the wave. No other wave may have it.'),
@@ -272,40 +267,17 @@ function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy 
   });
 }
 
-/**
- * Reads the spec of a document, with its defaults (docs/internals/propagation.md 2.1). If the document is wrong, returns all problems, each with the path
- * of its field. Checks everything, because users also write resources without the gateway. Never throws.
- */
-export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {
-  const read = readDocument(spec, document);
-  return 'problems' in read ? read : read.value;
-}
-
-/** Prints a spec as a document in canonical form: without defaults, and equal for equal specs. `parseSpec` reads an equal spec from it. */
-export function printSpec(of: PropagationSpec): SpecDocument {
-  const document = printDocument(spec, of);
-  invariant(isJsonObject(document) && Array.isArray(document.template), 'a spec is printed as an object with a template');
-  return document as SpecDocument;
-}
-
-/** The parts of a spec that the deletion of a Propagation needs: how copies are removed, and with whose rights. */
-export type EndingParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
-
-const endingParts = structure({
+/** The members of a spec that the deletion of a Propagation needs. */
+export const endingParts = structure({
   deletion: deletion.exactOptional(),
   runAs: runAs.exactOptional(),
   requester: requester.exactOptional(),
 });
 
-/**
- * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other members, so
- * that a Propagation with a wrong spec can be deleted. Never throws.
- */
-export function parseEnding(document: JsonObject): z.output<typeof endingParts> | { readonly problems: readonly SpecProblem[] } {
-  const read = readDocument(endingParts, {
-    deletion: document.deletion,
-    runAs: document.runAs,
-    requester: document.requester,
-  });
-  return 'problems' in read ? read : read.value;
+export interface RolloutSpec extends Omit<z.output<typeof rolloutFields>, 'soak' | 'deadline'> {
+  readonly soakMs: number;
+  /** The maximum duration of a rollout in milliseconds. Absent: unlimited. */
+  readonly deadlineMs?: number;
 }
+
+export type RunAs = { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
+import { invariant } from '../../core/errors.ts';
+import { type DocumentProblem, printDocument, readDocument } from '../../core/json/documents.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { clusterSet } from './cluster-set-definition.ts';
-import type { deletion, requester, rolloutFields, spec } from './spec-definition.ts';
-import type { operations, override } from './override-definition.ts';
+import type { override } from './override-definition.ts';
 import type { placement, replicas } from './placement-definition.ts';
+import { type deletion, endingParts, type requester, spec } from './spec-definition.ts';
 
 /**
  * `spec` of a Propagation (docs/internals/propagation.md 2.1), validated and with its defaults. Enum values are spelled as in the custom
@@ -11,29 +13,6 @@ import type { placement, replicas } from './placement-definition.ts';
  * fields.
  */
 export type PropagationSpec = z.output<typeof spec>;
-
-/** One object of a template, with `apiVersion`, `kind` and a name. `prune` removes the fields that a server fills in. */
-export interface Manifest extends JsonObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: JsonObject & { readonly name: string; readonly namespace?: string };
-}
-
-export type TemplateSource =
-  | { readonly type: 'manifest'; readonly manifest: Manifest }
-  /**
-   * A reference to an existing object. It is read with the identity of `runAs`, and Muster follows its changes. The only way to propagate a
-   * Secret.
-   */
-  | { readonly type: 'ref'; readonly cluster: string; readonly key: ObjectKey; readonly uid?: string };
-
-/** Identifies an object in any cluster. `namespace` is absent for cluster-scoped kinds. */
-export interface ObjectKey {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace?: string;
-  readonly name: string;
-}
 
 export type ClusterSet = z.output<typeof clusterSet>;
 export type ClusterFieldRequirement = NonNullable<ClusterSet['fields']>[number];
@@ -56,23 +35,54 @@ export type MapOverride = Override['labels'][number];
 export type OverrideOperator = MapOverride['operator'];
 /** An override inside a field whose text is a JSON or YAML document. */
 export type FieldOverride = Override['fields'][number];
-/** One operation of RFC 6902. An absent `value` counts as null for operations that need one. */
-export type JsonPatchOperation = z.output<typeof operations>[number];
-
-export interface RolloutSpec extends Omit<z.output<typeof rolloutFields>, 'soak' | 'deadline'> {
-  readonly soakMs: number;
-  /** The maximum duration of a rollout in milliseconds. Absent: unlimited. */
-  readonly deadlineMs?: number;
-}
 
 export type ConflictMode = PropagationSpec['conflict'];
 export type WriteMode = PropagationSpec['write'];
 export type DeletionSpec = z.output<typeof deletion>;
-/** How the objects that a deleted object owns are handled, as for kubectl's `--cascade`. */
-export type Cascade = DeletionSpec['cascade'];
 export type CompletionSpec = NonNullable<PropagationSpec['completion']>;
-
-export type RunAs = { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };
 
 /** An identity, with the time of its request (RFC 3339). */
 export type Requester = z.output<typeof requester>;
+
+/** A problem of a spec, with its path below `spec`. The message has the expected and the given value. */
+export type SpecProblem = DocumentProblem;
+
+/** `spec` as data of the custom resource: the result of `printSpec`. */
+export type SpecDocument = JsonObject & { readonly template: readonly Json[] };
+
+/**
+ * Reads the spec of a document, with its defaults (docs/internals/propagation.md 2.1). If the document is wrong, returns all problems, each with the path
+ * of its field. Checks everything, because users also write resources without the gateway. Never throws.
+ */
+export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {
+  const read = readDocument(spec, document);
+  return 'problems' in read ? read : read.value;
+}
+
+/** Prints a spec as a document in canonical form: without defaults, and equal for equal specs. `parseSpec` reads an equal spec from it. */
+export function printSpec(of: PropagationSpec): SpecDocument {
+  const document = printDocument(spec, of);
+  invariant(isJsonObject(document) && Array.isArray(document.template), 'a spec is printed as an object with a template');
+  return document as SpecDocument;
+}
+
+/** The parts of a spec that the deletion of a Propagation needs: how copies are removed, and with whose rights. */
+export type EndingParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
+
+/**
+ * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other members, so
+ * that a Propagation with a wrong spec can be deleted. Never throws.
+ */
+export function parseEnding(document: JsonObject): z.output<typeof endingParts> | { readonly problems: readonly SpecProblem[] } {
+  const read = readDocument(endingParts, {
+    deletion: document.deletion,
+    runAs: document.runAs,
+    requester: document.requester,
+  });
+  return 'problems' in read ? read : read.value;
+}
+
+/** What a revision keeps of a spec: not who asked, which stands beside it. */
+export function documentWithoutRequester({ requester: _requester, ...asked }: PropagationSpec): SpecDocument {
+  return printSpec(asked);
+}

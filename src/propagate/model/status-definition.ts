@@ -1,10 +1,5 @@
+import type { z } from 'zod';
 import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { objectAt } from '../../core/json-at.ts';
-import type { PropagationStatus } from './propagation.ts';
-import { maxClusters } from './cluster-set-definition.ts';
-import { completionMode } from './spec-definition.ts';
-import { health, recordedFault } from './inventory-definition.ts';
 import {
   anyJson,
   anyObject,
@@ -14,12 +9,16 @@ import {
   count,
   flag,
   integer,
-  keyFields,
   message,
   time,
-  withKey,
   word,
 } from '../../core/json/field-definitions.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
+import { maxClusters } from './cluster-set-definition.ts';
+import { health, recordedFault } from './inventory-definition.ts';
+import { keyFields, withKey } from './key-fields.ts';
+import { completionMode } from './spec-definition.ts';
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
 /** Maximum number of lines. A cluster that is no longer chosen has a line too, as long as it holds copies. */
@@ -226,3 +225,9 @@ export function parseStatus(document: JsonObject): PropagationStatus {
 export function printStatus(of: PropagationStatus): JsonObject {
   return objectAt({ status: printDocument(status, of) }, 'status');
 }
+
+/**
+ * `status` of a Propagation (docs/internals/propagation.md 2.2). docs/propagation-fields.md describes the fields. A new resource has no
+ * status.
+ */
+export type PropagationStatus = z.output<typeof status>;

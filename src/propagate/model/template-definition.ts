@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { checked, expecting, list, structure, type Tell, translated } from '../../core/json/documents.ts';
+import { anyText, clusterText, inGraph, rules, text } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { isPathSegment } from '../../core/names.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOf } from '../../manifests/pod-specs.ts';
 import { type ManifestsRead, readManifestJson, readManifestText } from '../../manifests/read-manifests.ts';
-import type { TemplateSource } from './spec.ts';
-import { anyText, clusterText, inGraph, keyFields, rules, text, withKey } from '../../core/json/field-definitions.ts';
+import { keyFields, withKey } from './key-fields.ts';
 
 const ref = checked(
   structure({
@@ -108,3 +109,11 @@ function writtenOf(from: TemplateSource): Source {
       return from satisfies never;
   }
 }
+
+export type TemplateSource =
+  | { readonly type: 'manifest'; readonly manifest: Manifest }
+  /**
+   * A reference to an existing object. It is read with the identity of `runAs`, and Muster follows its changes. The only way to propagate a
+   * Secret.
+   */
+  | { readonly type: 'ref'; readonly cluster: string; readonly key: ObjectKey; readonly uid?: string };

@@ -1,16 +1,17 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { MirroredObject } from '../../store/member-objects.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
 import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { type DryRun, dryRunCluster } from './dry-run.ts';
-import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
 import { uniqueNotes, weigh } from './plan-notes.ts';
-import type { Planner, PlannerPorts, PlanRequest } from './planner.ts';
+import type { Planner } from './planner.ts';
 import { preflightNotes } from './preflight.ts';
 import { refusalNotes } from './refusal-notes.ts';
 import { renderPlaced } from './render-placed.ts';
 import { renderPlan } from './render-plan.ts';
 import { type DryRuns, showPlan } from './show-plan.ts';
+import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
+import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 import { type Snapshot, withLive } from './snapshot/snapshot.ts';
 
 /** Creates the planner of a gateway. It has no state: each request reads its own snapshot. */

@@ -1,22 +1,23 @@
+import { conflictsIn, type FieldConflict } from '../../changes/describe-fault.ts';
+import { fieldManager, type ObjectAddress, type ObjectAnswer, type ObjectClient } from '../../changes/object-client.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
-import { conflictsIn, copyFault } from './copies/copy-reason.ts';
-import { isRaced } from '../apply/copy-to-write.ts';
+import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import { marks } from '../model/propagation.ts';
+import { copyFault } from './copies/copy-reason.ts';
+import { isRaced } from './copies/copy-task.ts';
 import { isHidden } from './copies/observed.ts';
+import { own } from './copies/own.ts';
 import { hasPath, withLeft } from './copies/owned-fields.ts';
 import { sentManifest } from './copies/secret-data.ts';
-import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
-import { fieldManager, type ObjectAddress, type ObjectAnswer, type ObjectClient } from '../../changes/object-client.ts';
-import { textOfKey } from '../../manifests/object-key.ts';
-import type { FieldConflict, RenderedObject } from '../model/plan.ts';
-import { marks } from '../model/propagation.ts';
-import { own } from './copies/own.ts';
-import type { Manifest } from '../model/spec.ts';
-import type { PlannerPorts, PlanRequest } from './planner.ts';
+import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /** Time limit for all dry runs of one cluster together. */
 const maxMs = 10_000;

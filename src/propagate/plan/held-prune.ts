@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
-import { type ClusterShare, isOnItsWay } from '../model/inventory.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import { type ClusterShare, isOnItsWay } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
 
 /** The facts that decide whether a prune is held. */

@@ -2,20 +2,14 @@ import { canonicalJson, sha256OfText } from '../../core/json/canonical-json.ts';
 import type { Json } from '../../core/json.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
-import { printSpec } from '../model/spec-definition.ts';
-import type { PropagationSpec } from '../model/spec.ts';
+import { type PropagationSpec, printSpec } from '../model/spec.ts';
+import type { ReplacedIntent } from './snapshot/plan-request.ts';
 
 /** The content of a plan that its digest covers. */
 export interface DigestedPlan {
   readonly spec: PropagationSpec;
   readonly clusters: readonly RenderedCluster[];
   readonly leaving: readonly LeavingCluster[];
-}
-
-/** The intent on the hub that a plan replaces. */
-export interface ReplacedIntent {
-  readonly uid: string;
-  readonly generation: number;
 }
 
 /**

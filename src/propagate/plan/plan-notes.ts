@@ -1,12 +1,12 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { Note } from '../model/notes.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
-import { workloadCountOf } from './placing/workload-count.ts';
+import type { Note } from '../model/notes.ts';
 import type { RenderedCluster } from '../model/plan.ts';
 import type { ClusterSet, PropagationSpec } from '../model/spec.ts';
-import { isAutoscaler, scaledBy } from './snapshot/member-workloads.ts';
 import type { Placing } from './place.ts';
+import { workloadCountOf } from './placing/workload-count.ts';
 import type { ClusterCopies } from './render-copies.ts';
+import { isAutoscaler, scaledBy } from './snapshot/member-workloads.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
 /** The results of the pure stages from which notes are made. */

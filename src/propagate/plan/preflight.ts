@@ -1,12 +1,12 @@
+import { describeFault } from '../../changes/describe-fault.ts';
+import type { AccessReview } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { describeFault } from './copies/copy-reason.ts';
 import type { Note } from '../model/notes.ts';
-import type { AccessReview } from '../../changes/object-client.ts';
 import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import type { WriteMode } from '../model/spec.ts';
-import type { PlannerPorts, PlanRequest } from './planner.ts';
 import { nameOf, preflightNote } from './refusal-notes.ts';
+import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /**
  * Checks whether each cluster can carry out the plan and undo it (docs/internals/propagation.md 5.5): it answers, no object is in conflict

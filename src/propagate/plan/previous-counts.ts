@@ -1,8 +1,8 @@
+import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import { apportion } from './placing/apportion.ts';
 import { sumOf } from './placing/sum-of.ts';
 import { workloadCountOf } from './placing/workload-count.ts';
-import type { ObjectKey } from '../model/spec.ts';
 import type { PreviousDecision, SnapshotCluster } from './snapshot/snapshot.ts';
 
 /** One workload of the template with its wanted number of replicas. */

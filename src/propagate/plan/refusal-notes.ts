@@ -1,9 +1,10 @@
+import { describeFault } from '../../changes/describe-fault.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { describeFault, reasonOf } from './copies/copy-reason.ts';
-import type { Note } from '../model/notes.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import type { Note } from '../model/notes.ts';
 import type { CopyReason } from '../model/propagation.ts';
-import type { ObjectKey } from '../model/spec.ts';
+import { reasonOf } from './copies/copy-reason.ts';
 import type { DryRun } from './dry-run.ts';
 import type { DryRuns } from './show-plan.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';

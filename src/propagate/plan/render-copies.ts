@@ -1,17 +1,18 @@
+import type { MemberCluster } from '../../changes/members.ts';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import { equalJson } from '../../core/json/json-values.ts';
 import { valueAt } from '../../core/json-at.ts';
-import type { ListRulesOf } from '../../manifests/list-rules.ts';
-import type { MemberCluster } from '../../changes/members.ts';
-import type { Note } from '../model/notes.ts';
-import { keyOfManifest, kindOfKey, textOfKey } from '../../manifests/object-key.ts';
-import { countFieldOf, type WorkloadCount, withCount } from './placing/workload-count.ts';
-import type { RenderedObject } from '../model/plan.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
-import { matchingOverrides, override } from './rendering/override.ts';
-import type { Manifest, ObjectKey, Override } from '../model/spec.ts';
+import type { ListRulesOf } from '../../manifests/list-rules.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
+import { keyOfManifest, kindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
+import type { Note } from '../model/notes.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import type { Override } from '../model/spec.ts';
 import type { PlacedCluster } from './place.ts';
+import { countFieldOf, type WorkloadCount, withCount } from './placing/workload-count.ts';
+import { matchingOverrides, override } from './rendering/override.ts';
 import type { Snapshot, TemplateObject } from './snapshot/snapshot.ts';
 import type { SourceObject } from './snapshot/sources.ts';
 

@@ -1,13 +1,13 @@
 import { numberAt } from '../../core/json-at.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { InventoryEntry } from '../model/inventory.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
-import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
-import type { RenderedObject } from '../model/plan.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
-import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
-import type { PlacedRequest, PlannerPorts } from './planner.ts';
+import type { InventoryEntry } from '../model/inventory.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
 import { type CopyRenderer, createCopyRenderer, type RenderedCopy } from './render-copies.ts';
+import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
+import type { PlacedRequest, PlannerPorts } from './snapshot/plan-request.ts';
 import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
 /** Largest divided replica count that is tried. */

@@ -1,19 +1,20 @@
+import { toldFault } from '../../changes/describe-fault.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
 import { compareText } from '../../core/text.ts';
+import { diffOf } from '../../manifests/diff.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { Note } from '../model/notes.ts';
+import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { isMarkedFor } from './copies/copy-marks.ts';
-import { copyFault, toldFault } from './copies/copy-reason.ts';
+import { copyFault } from './copies/copy-reason.ts';
 import { lostWords } from './copies/judge-object.ts';
 import { isHidden } from './copies/observed.ts';
-import type { Note } from '../model/notes.ts';
-import { textOfKey } from '../../manifests/object-key.ts';
-import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
-import { diffOf } from '../../manifests/diff.ts';
 import type { DryRun } from './dry-run.ts';
 import { isRemoval } from './held-prune.ts';
-import type { PlannerPorts } from './planner.ts';
+import type { PlannerPorts } from './snapshot/plan-request.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
 /** The results of dry runs, by cluster and `textOfKey`. */

@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { RolloutSpec } from '../model/spec.ts';
+import type { RolloutSpec } from '../model/spec-definition.ts';
 import { watchMsOf } from './rollout-mark.ts';
 import { nearestAfter, type RolloutLine, slotOf } from './slots.ts';
 

@@ -1,6 +1,5 @@
-import { marks, type Propagation } from '../model/propagation.ts';
+import { marks, type Propagation, type StatusCondition } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
-import { breachedAtOf } from '../status/conditions.ts';
 
 /** When it was last resumed, in milliseconds of the epoch. */
 export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
@@ -14,4 +13,15 @@ export function isBegunAnew(propagation: Propagation, { rollout }: Pick<Propagat
   const breachedAtMs = breachedAtOf(status.conditions, metadata.generation);
   const resumedAtMs = resumedAtMsOf(propagation);
   return rollout.onFailure === 'Rollback' && breachedAtMs !== undefined && resumedAtMs !== undefined && breachedAtMs <= resumedAtMs;
+}
+
+export const reasonOfBreach = 'Breach';
+
+/**
+ * Since when that generation is known to be in breach, in milliseconds of the epoch: what the next wave is decided by, though the cluster that failed
+ * recovers. Undefined if it is not.
+ */
+export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {
+  const found = conditions?.find(({ type }) => type === 'Progressing');
+  return found?.reason === reasonOfBreach && found.observedGeneration === generation ? Date.parse(found.lastTransitionTime) : undefined;
 }

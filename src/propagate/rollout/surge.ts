@@ -1,7 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
-import { sumOf } from '../plan/placing/sum-of.ts';
 import type { RolloutMark } from '../model/propagation.ts';
-import type { RolloutSpec } from '../model/spec.ts';
+import type { RolloutSpec } from '../model/spec-definition.ts';
+import { sumOf } from '../plan/placing/sum-of.ts';
 
 /** The count of one cluster, as a plan moves it. */
 export interface CountMove {

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, valueAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
-import type { Health } from '../model/inventory.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
 import { kindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import type { Health } from '../model/inventory.ts';
 import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
-import type { ObjectKey } from '../model/spec.ts';
 import { aggregateStatus } from './aggregate.ts';
 import { collectStatus } from './collect.ts';
 import { healthOfCopy, isKept, showsWrite } from './copy-state.ts';

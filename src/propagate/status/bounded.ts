@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
-import type { AggregatedStatus, ClusterLine, PropagationStatus } from '../model/propagation.ts';
-import { printStatus } from '../model/status-definition.ts';
+import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
+import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
 import { settled } from './cluster-line.ts';
 
 /** What all of a status may have as JSON: 500 clusters with names of 253 letters. It is one object of the hub with a spec, of which etcd takes 1.5 MiB. */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { shortened } from '../../core/json/field-definitions.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { Health } from '../model/inventory.ts';
 import type { ClusterLine, RolloutMark } from '../model/propagation.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
-import { shortened } from '../../core/json/field-definitions.ts';
 import { isWanted, rolloutIn } from './cluster-rollout.ts';
 import { isFatal, type LineContext, standingOf } from './cluster-standing.ts';
 import { healthOfCopy, isJob, isKept, readyOf } from './copy-state.ts';

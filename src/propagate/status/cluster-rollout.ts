@@ -1,5 +1,5 @@
-import type { RolloutState } from '../../model/columns/rollout.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import type { RolloutState } from '../../model/columns/rollout.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isJob, rolloutOfCopy, showsWrite } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts, PlannedFacts } from './facts.ts';

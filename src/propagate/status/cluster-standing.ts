@@ -1,6 +1,6 @@
 import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { CopyPhase, CopyReason, RolloutMark } from '../model/propagation.ts';
-import type { RolloutSpec } from '../model/spec.ts';
+import type { RolloutSpec } from '../model/spec-definition.ts';
 import type { ClusterRollout } from './cluster-rollout.ts';
 import { isKept } from './copy-state.ts';
 import type { ClusterFacts, PropagationFacts } from './facts.ts';

@@ -1,7 +1,8 @@
 import { holdsCondition } from '../../core/conditions.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { ClusterLine, CompletionStatus, PropagationStatus } from '../model/propagation.ts';
+import type { ClusterLine, CompletionStatus } from '../model/propagation.ts';
 import type { CompletionSpec } from '../model/spec.ts';
+import type { PropagationStatus } from '../model/status-definition.ts';
 import { isJob } from './copy-state.ts';
 import type { ClusterFacts } from './facts.ts';
 

@@ -1,4 +1,5 @@
 import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition } from '../model/propagation.ts';
+import { reasonOfBreach } from '../rollout/resumption.ts';
 import type { PropagationFacts } from './facts.ts';
 
 /** What conditions are made from. */
@@ -13,7 +14,6 @@ interface ConditionFacts {
 type Judgement = Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'> & { readonly sinceMs?: number };
 
 const shownNames = 10;
-const reasonOfBreach = 'Breach';
 const unplanned = 'Unplanned';
 
 /**
@@ -31,15 +31,6 @@ export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts
     freshOf(lines),
   ];
   return judged.flatMap((judgement) => (judgement === undefined ? [] : [conditionOf(judgement, facts)]));
-}
-
-/**
- * Since when that generation is known to be in breach, in milliseconds of the epoch: what the next wave is decided by, though the cluster that failed
- * recovers. Undefined if it is not.
- */
-export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {
-  const found = conditions?.find(({ type }) => type === 'Progressing');
-  return found?.reason === reasonOfBreach && found.observedGeneration === generation ? Date.parse(found.lastTransitionTime) : undefined;
 }
 
 function conditionOf({ sinceMs, ...judgement }: Judgement, { previous, generation, nowMs }: PropagationFacts): StatusCondition {

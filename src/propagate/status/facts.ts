@@ -1,11 +1,12 @@
+import type { MemberCluster } from '../../changes/members.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { InventoryEntry, RecordedFault } from '../model/inventory.ts';
-import type { MemberCluster } from '../../changes/members.ts';
 import type { RenderedObject } from '../model/plan.ts';
-import type { ClusterLine, CopyReason, PropagationStatus } from '../model/propagation.ts';
-import type { WavesDecision } from '../rollout/next-waves.ts';
+import type { ClusterLine, CopyReason } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
+import type { PropagationStatus } from '../model/status-definition.ts';
+import type { WavesDecision } from '../rollout/next-waves.ts';
 
 /** One object of the inventory of a cluster, and what its mirror says of it. */
 export interface CopyFacts {

@@ -1,12 +1,13 @@
 import { equalJson } from '../../core/json/json-values.ts';
 import { compareText } from '../../core/text.ts';
-import type { ClusterLine, CopyPhase, PropagationPhase, PropagationStatus, RolloutProgress } from '../model/propagation.ts';
-import { printStatus } from '../model/status-definition.ts';
+import type { ClusterLine, CopyPhase, PropagationPhase, RolloutProgress } from '../model/propagation.ts';
+import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
+import { breachedAtOf } from '../rollout/resumption.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
 import { bounded } from './bounded.ts';
 import { linesOf } from './cluster-line.ts';
 import { completionIn } from './completion.ts';
-import { breachedAtOf, conditionsOf } from './conditions.ts';
+import { conditionsOf } from './conditions.ts';
 import { deletionHeld, type PropagationFacts } from './facts.ts';
 
 /**

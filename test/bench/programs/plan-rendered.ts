@@ -1,9 +1,9 @@
 // The pure stages of a plan (no dry run) over many clusters, and JSON.stringify of the manifests that come out: CPU of both in the same process.
 //   plan-rendered.ts CLUSTERS ROUNDS
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
 import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import type { RenderedPlan } from '../../../src/propagate/model/plan.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import type { Snapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
 import { type ClusterFacts, sight, snapshotOf } from '../../propagate/plan/snapshots.ts';

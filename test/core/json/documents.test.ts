@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { expecting, list, readDocument, structure } from '../../../src/core/json/documents.ts';
-import { parseJsonExactly } from '../../../src/core/json.ts';
 import { labels, partName, textLists } from '../../../src/core/json/field-definitions.ts';
+import { parseJsonExactly } from '../../../src/core/json.ts';
 
 const schema = structure({
   inner: structure({ labels: labels.exactOptional(), text: z.string(expecting('a text')).exactOptional() }).exactOptional(),

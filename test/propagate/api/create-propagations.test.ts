@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
+import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
-import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
-import { type ClusterLine, marks, type PropagationPhase, type PropagationStatus } from '../../../src/propagate/model/propagation.ts';
+import { type ClusterLine, marks, type PropagationPhase } from '../../../src/propagate/model/propagation.ts';
 import type { PropagationView } from '../../../src/propagate/model/propagations.ts';
+import type { PropagationStatus } from '../../../src/propagate/model/status-definition.ts';
 import { input, place, startPropagations } from './propagations-world.ts';
 
 const done = { observedGeneration: 1, phase: 'Settled', revision: 1, digest: 'd' } as const;

@@ -1,16 +1,19 @@
+import type { WriteContext } from '../../../src/changes/write-context.ts';
 import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
+import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
 import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
-import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
 import type { ClusterShare, InventoryState } from '../../../src/propagate/model/inventory.ts';
 import type { Note } from '../../../src/propagate/model/notes.ts';
+import type { Propagation } from '../../../src/propagate/model/propagation.ts';
+import type { PropagationInput, PropagationOutcome, Propagations } from '../../../src/propagate/model/propagations.ts';
+import { printSpec } from '../../../src/propagate/model/spec.ts';
+import type { PropagationStatus } from '../../../src/propagate/model/status-definition.ts';
 import { digestOf } from '../../../src/propagate/plan/plan-digest.ts';
-import type { Planner, PlanRequest } from '../../../src/propagate/plan/planner.ts';
-import type { Propagation, PropagationStatus } from '../../../src/propagate/model/propagation.ts';
-import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/model/propagations.ts';
-import { printSpec } from '../../../src/propagate/model/spec-definition.ts';
+import type { Planner } from '../../../src/propagate/plan/planner.ts';
+import type { PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 /** What the planner was asked, and what it is to say from now on. */

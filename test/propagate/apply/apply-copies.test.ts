@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CopyOutcome } from '../../../src/propagate/plan/copies/copy-work.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
-import type { ConflictMode, Manifest } from '../../../src/propagate/model/spec.ts';
+import type { ConflictMode } from '../../../src/propagate/model/spec.ts';
+import type { CopyOutcome } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

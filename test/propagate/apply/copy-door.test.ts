@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ObjectAnswer, ObjectClient } from '../../../src/changes/object-client.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import { openDoor } from '../../../src/propagate/apply/copy-door.ts';
-import type { ObjectAnswer, ObjectClient } from '../../../src/changes/object-client.ts';
 import { configMapResource, never } from '../../support/cluster/transport.ts';
 import { cluster } from './memory-shares.ts';
 

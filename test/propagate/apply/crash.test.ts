@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { pruneCopies } from '../../../src/propagate/apply/remove-copies.ts';
 import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
 import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
+import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { applyCopies, correctDrift } from '../../../src/propagate/apply/write-copies.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

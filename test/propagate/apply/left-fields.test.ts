@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { objectAt } from '../../../src/core/json-at.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
+import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
+import type { WriteMode } from '../../../src/propagate/model/spec.ts';
 import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
-import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
-import type { Manifest, WriteMode } from '../../../src/propagate/model/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

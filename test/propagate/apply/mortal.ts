@@ -1,6 +1,6 @@
-import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
-import type { ShareStore } from '../../../src/propagate/model/inventory.ts';
 import type { ObjectClient } from '../../../src/changes/object-client.ts';
+import type { ShareStore } from '../../../src/propagate/model/inventory.ts';
+import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import type { CopyBench } from './copy-bench.ts';
 
 /** A process that crashes after a number of writes. Later calls get no answer. */

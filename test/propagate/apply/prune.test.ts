@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CopiesOutcome, CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
+import { fieldManager, type ObjectClient } from '../../../src/changes/object-client.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { pruneCopies } from '../../../src/propagate/apply/remove-copies.ts';
 import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
-import { fieldManager, type ObjectClient } from '../../../src/changes/object-client.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
+import type { CopiesOutcome, CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

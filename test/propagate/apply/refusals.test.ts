@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { pruneCopies } from '../../../src/propagate/apply/remove-copies.ts';
 import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
-import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { CopyReason } from '../../../src/propagate/model/propagation.ts';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import type { WriteRefusal } from '../../support/sim/misbehaviours.ts';

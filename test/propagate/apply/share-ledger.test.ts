@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
-import { newEntry } from '../../../src/propagate/plan/copies/copy-task.ts';
 import { openLedger } from '../../../src/propagate/apply/share-ledger.ts';
+import { newEntry } from '../../../src/propagate/plan/copies/copy-task.ts';
+import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { createMemoryShares } from './memory-shares.ts';
 

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { CopiesOutcome, CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { pruneCopies } from '../../../src/propagate/apply/remove-copies.ts';
 import { restoreCopies } from '../../../src/propagate/apply/restore-copies.ts';
 import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
-import type { ConflictMode, Manifest, WriteMode } from '../../../src/propagate/model/spec.ts';
+import type { ConflictMode, WriteMode } from '../../../src/propagate/model/spec.ts';
+import type { CopiesOutcome, CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAt, objectAt, textAt } from '../../../src/core/json-at.ts';
-import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
-import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { applyCopies } from '../../../src/propagate/apply/write-copies.ts';
 import type { RenderedObject } from '../../../src/propagate/model/plan.ts';
-import type { Manifest, WriteMode } from '../../../src/propagate/model/spec.ts';
+import type { WriteMode } from '../../../src/propagate/model/spec.ts';
+import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
+import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

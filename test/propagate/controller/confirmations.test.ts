@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { marks, type Propagation } from '../../../src/propagate/model/propagation.ts';
-import { printSpec } from '../../../src/propagate/model/spec-definition.ts';
+import { printSpec } from '../../../src/propagate/model/spec.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const place = (name: string) => ({ namespace: 'default', name });

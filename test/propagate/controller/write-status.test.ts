@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Pass } from '../../../src/propagate/controller/state/ports.ts';
 import { writeStatus } from '../../../src/propagate/controller/write-status.ts';
-import type { Propagation, PropagationPhase, PropagationStatus } from '../../../src/propagate/model/propagation.ts';
+import type { Propagation, PropagationPhase } from '../../../src/propagate/model/propagation.ts';
+import type { PropagationStatus } from '../../../src/propagate/model/status-definition.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 /** A pass, 300 ms after the status was written last, and the phases that are written by it. */

@@ -4,11 +4,11 @@ import { mergePatchOf } from '../../../src/core/json/merge-patch.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { isSubdomain } from '../../../src/core/selectors.ts';
+import { mergePatchByKeys, noListRules } from '../../../src/manifests/merge-patch.ts';
 import { abandonedOf, printAbandoned } from '../../../src/propagate/hub/abandoned.ts';
 import { newShare, parseShare, printShare } from '../../../src/propagate/hub/share-document.ts';
 import { shareNameOf } from '../../../src/propagate/hub/share-name.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
-import { mergePatchByKeys, noListRules } from '../../../src/manifests/merge-patch.ts';
 import { parseStatus, printStatus } from '../../../src/propagate/model/status-definition.ts';
 
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({

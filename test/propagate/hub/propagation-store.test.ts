@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createPropagationStore, type PropagationStore, type PropagationWrite } from '../../../src/propagate/hub/propagation-store.ts';
-import type { SpecDocument } from '../../../src/propagate/model/plan.ts';
 import { marks, type Propagation } from '../../../src/propagate/model/propagation.ts';
+import type { SpecDocument } from '../../../src/propagate/model/spec.ts';
 import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { OldValues } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { createHubStores } from '../../../src/propagate/hub/hub-stores.ts';
+import type { OldValues } from '../../../src/propagate/model/inventory.ts';
 import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 

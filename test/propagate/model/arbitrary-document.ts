@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt, textAt } from '../../../src/core/json-at.ts';
 import { schemaOf } from '../../../src/propagate/hub/custom-resource.ts';
-import { parseSpec, spec } from '../../../src/propagate/model/spec-definition.ts';
+import { parseSpec } from '../../../src/propagate/model/spec.ts';
+import { spec } from '../../../src/propagate/model/spec-definition.ts';
 
 const word = fc.constantFrom('a', 'bb', 'web', 'north', 'x-1');
 const key = fc.constantFrom('app', 'example.com/app');

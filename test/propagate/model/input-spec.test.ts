@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseJsonExactly } from '../../../src/core/json.ts';
-import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
 import { documentOf, readDeletion } from '../../../src/propagate/model/input-spec.ts';
+import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
 
 const place = { namespace: 'shop', name: 'web' };
 const json = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', labels: { SCALE: 'ADD' } }, data: { op: null } };

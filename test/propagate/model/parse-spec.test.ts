@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { parseEnding, parseSpec, printSpec } from '../../../src/propagate/model/spec-definition.ts';
-import type { PropagationSpec } from '../../../src/propagate/model/spec.ts';
+import { type PropagationSpec, parseEnding, parseSpec, printSpec } from '../../../src/propagate/model/spec.ts';
 
 const json = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } };
 const least = { template: [{ json }], placement: {} } as const;

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
-import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
-import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
 import { documentOf } from '../../../src/propagate/model/input-spec.ts';
+import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
 import { type Intent, readIntents } from '../../../src/propagate/model/read-intents.ts';
+import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { rightDocument } from './arbitrary-document.ts';
 
 const spec: JsonObject = { template: [{ json: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' } } }], placement: {} };

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { canonicalJson } from '../../../src/core/json/canonical-json.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
+import { documentOf, inputOf } from '../../../src/propagate/model/input-spec.ts';
 import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
-import { parseSpec, printSpec, spec } from '../../../src/propagate/model/spec-definition.ts';
-import { documentOf, inputOf } from '../../../src/propagate/model/input-spec.ts';
-import type { PropagationSpec } from '../../../src/propagate/model/spec.ts';
+import { type PropagationSpec, parseSpec, printSpec } from '../../../src/propagate/model/spec.ts';
+import { spec } from '../../../src/propagate/model/spec-definition.ts';
 import { anyDocument, rightDocument } from './arbitrary-document.ts';
 
 function parsed(document: JsonObject): PropagationSpec {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { clusterIn, codesOf, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
 
 const failing = { jsonPatch: [{ op: 'replace', path: '/spec/nothing/here', value: 1 }] };

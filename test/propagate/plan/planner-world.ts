@@ -1,13 +1,14 @@
 import { silentLog } from '../../../src/core/log.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
-import type { ClusterShare } from '../../../src/propagate/model/inventory.ts';
 import { listRulesIn } from '../../../src/manifests/list-rules.ts';
+import type { ClusterShare } from '../../../src/propagate/model/inventory.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../../src/propagate/model/plan.ts';
-import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
-import type { Planner, PlannerPorts, PlanRequest } from '../../../src/propagate/plan/planner.ts';
 import { impersonationOf } from '../../../src/propagate/model/run-as.ts';
-import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
+import { parseSpec } from '../../../src/propagate/model/spec.ts';
+import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
+import type { Planner } from '../../../src/propagate/plan/planner.ts';
+import type { PlannerPorts, PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultCode } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { copyFault } from '../../../src/propagate/plan/copies/copy-reason.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { textOfKey } from '../../../src/manifests/object-key.ts';
+import type { PropagationSpec } from '../../../src/propagate/model/spec.ts';
+import { copyFault } from '../../../src/propagate/plan/copies/copy-reason.ts';
 import type { DryRun } from '../../../src/propagate/plan/dry-run.ts';
 import { refusalNotes } from '../../../src/propagate/plan/refusal-notes.ts';
 import type { DryRuns } from '../../../src/propagate/plan/show-plan.ts';
 import type { Snapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
-import type { Manifest, PropagationSpec } from '../../../src/propagate/model/spec.ts';
 
 const manifest: Manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'shop' } };
 const text = textOfKey({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'web' });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
 import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
 import type { DryRun } from '../../../src/propagate/plan/dry-run.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import { showPlan } from '../../../src/propagate/plan/show-plan.ts';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
 import { configMap, entry, type SnapshotFacts, shareOf, sight, snapshotOf, standing } from './snapshots.ts';
 
 const a = clusterName('a');

@@ -1,16 +1,16 @@
+import type { MemberCluster } from '../../../src/changes/members.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
-import type { Sight } from '../../../src/propagate/plan/copies/observed.ts';
-import type { ClusterShare, InventoryEntry } from '../../../src/propagate/model/inventory.ts';
-import type { MemberCluster } from '../../../src/changes/members.ts';
+import type { Manifest, ObjectKey } from '../../../src/manifests/manifest.ts';
+import { noListRules } from '../../../src/manifests/merge-patch.ts';
 import { keyOfManifest, textOfKey } from '../../../src/manifests/object-key.ts';
+import type { ClusterShare, InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import type { RenderedCluster, RenderedObject, RenderedPlan } from '../../../src/propagate/model/plan.ts';
+import { type PropagationSpec, parseSpec } from '../../../src/propagate/model/spec.ts';
+import type { Sight } from '../../../src/propagate/plan/copies/observed.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import type { Snapshot, SnapshotCluster, TemplateObject } from '../../../src/propagate/plan/snapshot/snapshot.ts';
-import { noListRules } from '../../../src/manifests/merge-patch.ts';
-import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
-import type { Manifest, ObjectKey, PropagationSpec } from '../../../src/propagate/model/spec.ts';
 import type { MirroredObject } from '../../../src/store/member-objects.ts';
 import { member } from './placing/placing-fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { objectAt } from '../../../src/core/json-at.ts';
 import type { MemberCluster } from '../../../src/changes/members.ts';
+import { objectAt } from '../../../src/core/json-at.ts';
 import { actionsOf, clusterIn, codesOf, configMap, deployment, entry, planOf, shareOf, specOf, standing } from './snapshots.ts';
 
 const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
+import type { RolloutSpec } from '../../../src/propagate/model/spec-definition.ts';
 import { nextWaves, type WaveLine, type WavesRequest } from '../../../src/propagate/rollout/next-waves.ts';
-import type { RolloutSpec } from '../../../src/propagate/model/spec.ts';
 
 const nowMs = 10_000_000;
 const defaults: RolloutSpec = { waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' };

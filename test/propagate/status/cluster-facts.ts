@@ -4,7 +4,7 @@ import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
-import type { RolloutSpec } from '../../../src/propagate/model/spec.ts';
+import type { RolloutSpec } from '../../../src/propagate/model/spec-definition.ts';
 import type { ClusterFacts, CopyFacts, PropagationFacts } from '../../../src/propagate/status/facts.ts';
 
 export const nowMs = Date.parse('2030-01-01T00:10:00Z');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ClusterLine, PropagationPhase, PropagationStatus } from '../../../src/propagate/model/propagation.ts';
+import type { ClusterLine, PropagationPhase } from '../../../src/propagate/model/propagation.ts';
+import { type PropagationStatus, parseStatus, printStatus } from '../../../src/propagate/model/status-definition.ts';
 import type { WavesDecision } from '../../../src/propagate/rollout/next-waves.ts';
-import { parseStatus, printStatus } from '../../../src/propagate/model/status-definition.ts';
-import { breachedAtOf } from '../../../src/propagate/status/conditions.ts';
+import { breachedAtOf } from '../../../src/propagate/rollout/resumption.ts';
 import type { ClusterFacts, PropagationFacts } from '../../../src/propagate/status/facts.ts';
 import { isSameStatus, summarize } from '../../../src/propagate/status/summarize.ts';
 import { ago, clusterOf, copyOf, faultOf, leavingOf, now, nowMs, propagationOf, rollout, withStatus } from './cluster-facts.ts';

@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../../src/core/json-at.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
+import { prune } from '../../../src/manifests/prune.ts';
 import { conflictResolution, mergeSuspension, suspendDispatching } from '../../../src/propagate/karmada/dispatch.ts';
 import { applyPolicies, matchPolicies } from '../../../src/propagate/karmada/override-policies.ts';
 import {
@@ -11,12 +13,10 @@ import {
   imagePatches,
 } from '../../../src/propagate/karmada/overriders.ts';
 import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
+import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
+import { retainOfKind } from '../../../src/propagate/plan/copies/retain.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/rendering/dependencies.ts';
 import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/rendering/image-reference.ts';
-import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
-import { prune } from '../../../src/manifests/prune.ts';
-import { retainOfKind } from '../../../src/propagate/plan/copies/retain.ts';
-import type { Manifest } from '../../../src/propagate/model/spec.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const karmada = 'resourcetemplate.karmada.io';

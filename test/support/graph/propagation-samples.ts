@@ -3,7 +3,7 @@ import type { GraphContext } from '../../../src/graph/context.ts';
 import type { PropagationPlan } from '../../../src/propagate/model/plan.ts';
 import type { Propagation, PropagationRevision } from '../../../src/propagate/model/propagation.ts';
 import type { Propagations, PropagationView } from '../../../src/propagate/model/propagations.ts';
-import { parseSpec } from '../../../src/propagate/model/spec-definition.ts';
+import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { noWrites } from './no-writes.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -1,3 +1,6 @@
+import { createObjectClient } from '../../../src/changes/create-object-client.ts';
+import type { MemberCluster, Members } from '../../../src/changes/members.ts';
+import type { ObjectClient } from '../../../src/changes/object-client.ts';
 import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
 import type { Endpoint, Impersonation } from '../../../src/cluster/endpoint.ts';
 import { connectCluster } from '../../../src/cluster/requests/connect-cluster.ts';
@@ -5,11 +8,8 @@ import type { Clock } from '../../../src/core/clock.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { Hub } from '../../../src/propagate/hub/hub.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
-import type { MemberCluster, Members } from '../../../src/changes/members.ts';
-import type { ObjectClient } from '../../../src/changes/object-client.ts';
 import { createMemberObjects } from '../../../src/watch/clusters/member-objects.ts';
 import { createMirrors } from '../../../src/watch/clusters/registry.ts';
 import type { Mirrors } from '../../../src/watch/mirrors.ts';

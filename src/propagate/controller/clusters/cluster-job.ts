@@ -1,19 +1,19 @@
+import type { ObjectClient } from '../../../changes/object-client.ts';
 import type { Fault } from '../../../core/faults.ts';
 import { withoutValues } from '../../../core/loggable-error.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
-import { copyFault, reasonOf } from '../../plan/copies/copy-reason.ts';
+import { textOfKey } from '../../../manifests/object-key.ts';
 import { hubFault } from '../../hub/hub.ts';
 import { newShare } from '../../hub/share-document.ts';
-import type { ObjectClient } from '../../../changes/object-client.ts';
-import { textOfKey } from '../../../manifests/object-key.ts';
 import type { Propagation } from '../../model/propagation.ts';
-import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { type Act, faultsIn } from './cluster-work.ts';
+import { copyFault, reasonOf } from '../../plan/copies/copy-reason.ts';
+import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
+import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { Pass } from '../state/ports.ts';
 import { clusterRunOf, forgetFailures } from '../state/run.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
+import { type Act, faultsIn } from './cluster-work.ts';
 
 /** What is to be done in one cluster, for one Propagation. */
 export interface ClusterJob {

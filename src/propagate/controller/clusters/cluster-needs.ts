@@ -1,11 +1,11 @@
 import { holdsCondition } from '../../../core/conditions.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
+import type { ObjectKey } from '../../../manifests/manifest.ts';
+import { kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../../model/inventory.ts';
-import { kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { isRemoval } from '../../plan/held-prune.ts';
-import type { ObjectKey } from '../../model/spec.ts';
 
 /** What one cluster is judged by. */
 export interface NeedFacts {

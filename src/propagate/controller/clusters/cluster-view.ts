@@ -1,22 +1,23 @@
+import type { Members } from '../../../changes/members.ts';
 import type { ClusterName } from '../../../core/names.ts';
+import type { ObjectKey } from '../../../manifests/manifest.ts';
+import { kindOfKey, placeOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
-import { reasonOf } from '../../plan/copies/copy-reason.ts';
 import { isToReturn } from '../../apply/taking.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
-import type { Members } from '../../../changes/members.ts';
-import { kindOfKey, placeOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
-import { isRemoval } from '../../plan/held-prune.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
+import { reasonOf } from '../../plan/copies/copy-reason.ts';
+import { isRemoval } from '../../plan/held-prune.ts';
 import { isBegunAnew } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
-import type { ObjectKey, PropagationSpec } from '../../model/spec.ts';
 import { isKept } from '../../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
-import { isAtRest, type NeedFacts, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 import type { DriftWatch } from '../state/drift.ts';
 import type { ClusterRun, CurrentPlan, Run } from '../state/run.ts';
+import { isAtRest, type NeedFacts, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 
 /** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */
 export interface ClusterView {

@@ -1,12 +1,12 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
-import type { CopiesOutcome, CopyOutcome, CopyWork } from '../../plan/copies/copy-work.ts';
+import { textOfKey } from '../../../manifests/object-key.ts';
 import { asDeleting } from '../../apply/pending.ts';
 import { pruneCopies } from '../../apply/remove-copies.ts';
 import { applyCopies, correctDrift } from '../../apply/write-copies.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
-import { textOfKey } from '../../../manifests/object-key.ts';
 import type { RenderedObject } from '../../model/plan.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from '../../plan/copies/copy-work.ts';
 import type { ClusterFacts } from '../../status/facts.ts';
 import type { Needs } from './cluster-needs.ts';
 

@@ -1,8 +1,8 @@
+import type { Members } from '../../../changes/members.ts';
 import { pendingShare } from '../../apply/pending.ts';
 import { isAbandoned } from '../../hub/abandoned.ts';
 import { hubFault } from '../../hub/hub.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
-import type { Members } from '../../../changes/members.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import { type Act, removeShare, saveEntries } from './cluster-work.ts';
 

@@ -1,13 +1,14 @@
-import { type ClusterName, parseClusterName } from '../../../core/names.ts';
 import type { Members } from '../../../changes/members.ts';
+import { type ClusterName, parseClusterName } from '../../../core/names.ts';
+import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, kindOfKey, placeOfKey } from '../../../manifests/object-key.ts';
 import type { RejectionReason } from '../../model/placement.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
 import { fieldsAskedIn } from '../../plan/placing/sets-in.ts';
 import { nodes } from '../../plan/snapshot/whereabouts.ts';
-import type { ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import type { Run } from '../state/run.ts';
 import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';
-import type { Run } from '../state/run.ts';
 
 /** What a Propagation wants to hear of. */
 export interface RunInterests {

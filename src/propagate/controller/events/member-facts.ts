@@ -1,5 +1,5 @@
-import type { ClusterName } from '../../../core/names.ts';
 import type { MemberCluster, Members } from '../../../changes/members.ts';
+import type { ClusterName } from '../../../core/names.ts';
 
 /** Tells whether what placement asks of a cluster has changed since it was asked last. */
 export interface MemberFacts {

@@ -1,6 +1,6 @@
+import type { Members } from '../../../changes/members.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import type { Members } from '../../../changes/members.ts';
 import { nodes } from '../../plan/snapshot/whereabouts.ts';
 
 /** Tells which clusters run elsewhere than they did, by what their Nodes say. */

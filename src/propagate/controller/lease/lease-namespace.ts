@@ -1,8 +1,8 @@
+import { fieldManager } from '../../../changes/object-client.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Fault } from '../../../core/faults.ts';
-import { copyFault } from '../../plan/copies/copy-reason.ts';
 import { callHub, type HubConnection } from '../../hub/hub.ts';
-import { fieldManager } from '../../../changes/object-client.ts';
+import { copyFault } from '../../plan/copies/copy-reason.ts';
 
 const ours = 'muster-system';
 

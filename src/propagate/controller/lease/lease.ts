@@ -1,11 +1,11 @@
 import type { CoordinationV1Api, V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
+import { describeFault } from '../../../changes/describe-fault.ts';
+import { fieldManager } from '../../../changes/object-client.ts';
 import type { TypedAnswer } from '../../../cluster/typed-api.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Fault } from '../../../core/faults.ts';
 import type { Log } from '../../../core/log.ts';
-import { describeFault } from '../../plan/copies/copy-reason.ts';
 import { callHub, type HubConnection, hubFault } from '../../hub/hub.ts';
-import { fieldManager } from '../../../changes/object-client.ts';
 import type { Leader } from './leadership.ts';
 import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
 

@@ -1,9 +1,9 @@
 import type { ClusterName } from '../../../core/names.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import type { MemberObjects } from '../../../store/member-objects.ts';
-import { isHidden, observedHashOf, type Sight } from '../../plan/copies/observed.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
+import { isHidden, observedHashOf, type Sight } from '../../plan/copies/observed.ts';
 
 /** What the copy holds now, as a hash of the fields that we sent; kept for as long as the mirror holds that very object. */
 interface Observed {

@@ -1,14 +1,15 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { Log } from '../../../core/log.ts';
+import type { ListRulesOf } from '../../../manifests/list-rules.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { PropagationStore } from '../../hub/propagation-store.ts';
 import type { RevisionStore } from '../../hub/revision-store.ts';
 import type { HubShares } from '../../hub/share-store.ts';
-import type { ListRulesOf } from '../../../manifests/list-rules.ts';
-import type { ClientOf, Planner } from '../../plan/planner.ts';
-import type { DriftWatch } from './drift.ts';
+import type { Planner } from '../../plan/planner.ts';
+import type { ClientOf } from '../../plan/snapshot/plan-request.ts';
 import type { Term } from '../lease/lease.ts';
+import type { DriftWatch } from './drift.ts';
 import type { Run } from './run.ts';
 
 /** What the controller works with. */

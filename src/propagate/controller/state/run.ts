@@ -1,12 +1,12 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import type { CopyOutcome, GoingBack, OldValues } from '../../plan/copies/copy-work.ts';
-import type { ClusterShare } from '../../model/inventory.ts';
-import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
+import type { ClusterShare, OldValues } from '../../model/inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../../model/plan.ts';
 import type { AskedPlan, HeldPrune, Propagation } from '../../model/propagation.ts';
 import type { PropagationName } from '../../model/propagations.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
+import type { CopyOutcome, GoingBack } from '../../plan/copies/copy-work.ts';
+import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
 
 /**
  * What the process that leads knows of one Propagation, beside what the hub holds. All of it may be lost at any moment: then it is read and planned again.

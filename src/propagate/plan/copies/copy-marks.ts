@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../core/json.ts';
 import { objectAt, textAt } from '../../../core/json-at.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import type { InventoryEntry, TakenOver } from '../../model/inventory.ts';
 import { marks, musterGroup } from '../../model/propagation.ts';
-import type { Manifest } from '../../model/spec.ts';
 import type { CopyOwner } from './copy-work.ts';
 import { ownedPaths, spellPath } from './owned-fields.ts';
 

@@ -1,21 +1,13 @@
+import { conflictsIn, describeFault } from '../../../changes/describe-fault.ts';
+import type { ObjectAddress } from '../../../changes/object-client.ts';
 import type { Fault } from '../../../core/faults.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import type { InventoryEntry, InventoryState, WrittenAction } from '../../model/inventory.ts';
-import type { ObjectAddress } from '../../../changes/object-client.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import type { CopyReason } from '../../model/propagation.ts';
+import { isOfLater } from './copy-marks.ts';
+import { copyFault, reasonOf, recordFault } from './copy-reason.ts';
 import type { CopyOutcome, CopyWork } from './copy-work.ts';
-import type { CopyDoor } from '../../apply/copy-door.ts';
-import { describeFault, reasonOf, recordFault } from './copy-reason.ts';
-import type { ShareLedger } from '../../apply/share-ledger.ts';
-
-/** The context that all objects of one piece of work in a cluster share. */
-export interface CopyScene {
-  readonly work: CopyWork;
-  readonly door: CopyDoor;
-  readonly ledger: ShareLedger;
-  readonly signal: AbortSignal;
-}
 
 /** One object to write, with its current inventory entry. */
 export interface CopyTask {
@@ -104,3 +96,47 @@ export function outcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAc
 export function newEntry(key: InventoryEntry['key'], state: InventoryState = 'Intended'): InventoryEntry {
   return { key, state, health: 'Unknown' };
 }
+
+/** The inputs for judging an existing object. */
+export type CopyAtHand = { readonly task: CopyTask; readonly work: CopyWork };
+
+/** Returns the result of a copy that could not be written. */
+export function failedCopy({ task, work }: CopyAtHand, fault: Fault): Settled {
+  return settledWith(task.entry, fault, { now: work.clock.now() });
+}
+
+/**
+ * True if the write failed because the object has changed, or was replaced by another one, since it was read. False for fields of other
+ * managers.
+ */
+export function isRaced(fault: Fault): boolean {
+  if (fault.code === 'CONFLICT') return conflictsIn(fault).length === 0;
+  return fault.code === 'INVALID' && (fault.status?.causes.some(({ field }) => field === 'metadata.uid') ?? false);
+}
+
+/** Returns the fault of a write that is retried later, because the object has changed since it was read. */
+export function racedFault({ work }: { readonly work: CopyWork }, message: string): Fault {
+  return { ...copyFault(work.share.cluster, 'CONFLICT', message), retry: 'LATER' };
+}
+
+/**
+ * Returns a `Stale` fault for an object that a later generation wrote. Such an object is not changed. Undefined if no later generation
+ * wrote it, or if a user resumed the Propagation after this copy had reported the fault.
+ *
+ * Either another process leads, and then the fault ends without help. Or the hub was restored from a backup, and a user must decide which
+ * generation counts.
+ */
+export function staleCopy(
+  { entry, work }: { readonly entry: InventoryEntry; readonly work: CopyWork },
+  object: KubernetesObject,
+): Settled | undefined {
+  const { fault, ...others } = entry;
+  const isReported = fault?.message === staleMessage;
+  if (!isOfLater(object, work) || (isReported && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
+  // The start time must be that of this fault, not that of an earlier one.
+  return settledWith(isReported ? entry : others, racedFault({ work }, staleMessage), { now: work.clock.now(), reason: 'Stale' });
+}
+
+const staleMessage =
+  'a later generation wrote it: if the hub was restored from a backup, resume the Propagation to write its current spec, ' +
+  'or change its spec until its generation is higher';

@@ -1,13 +1,13 @@
+import type { ObjectClient } from '../../../changes/object-client.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Fault } from '../../../core/faults.ts';
-import type { JsonObject } from '../../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../../core/kinds.ts';
 import type { Log } from '../../../core/log.ts';
-import type { ClusterShare, InventoryState, ShareStore, WrittenAction } from '../../model/inventory.ts';
 import type { ListRulesOf } from '../../../manifests/list-rules.ts';
-import type { ObjectClient } from '../../../changes/object-client.ts';
+import type { ObjectKey } from '../../../manifests/manifest.ts';
+import type { ClusterShare, InventoryState, OldValues, ShareStore, WrittenAction } from '../../model/inventory.ts';
 import type { CopyReason } from '../../model/propagation.ts';
-import type { Manifest, ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
 
 /** The work of one Propagation, at one generation, in one cluster. */
 export interface CopyWork {
@@ -91,19 +91,6 @@ export interface CopyOutcome {
   /** Contains no values of manifests. */
   readonly message?: string;
   readonly warnings?: readonly string[];
-}
-
-/** The values of an object before the Propagation took it over. A revision stores them. Never used for Secrets. */
-export interface OldValues {
-  readonly cluster: string;
-  readonly key: ObjectKey;
-  readonly uid: string;
-  /** The old values of the fields that the Propagation writes. The whole object if `whole` is true. */
-  readonly values: Manifest;
-  /** The owners of the fields at that time: the entries of `managedFields` of other managers. */
-  readonly owners?: readonly JsonObject[];
-  /** True if the write mode is `Replace`. Then `values` is the whole object, and a replacement restores it. */
-  readonly whole?: boolean;
 }
 
 /** The result of the work in one cluster. For every `result`, `copies` has the outcomes of the finished objects. */

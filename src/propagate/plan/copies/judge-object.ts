@@ -1,11 +1,10 @@
 import type { KubernetesObject } from '../../../core/objects.ts';
+import { liveHashOf } from '../../../manifests/live-hash.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
-import { liveHashOf } from './live-hash.ts';
-import type { CopyWork } from './copy-work.ts';
 import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
-import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
-import { type CopyAtHand, failedCopy, racedFault, staleCopy } from '../../apply/copy-to-write.ts';
+import { type CopyAtHand, failedCopy, racedFault, type Settled, settledSkipped, settledWith, staleCopy } from './copy-task.ts';
+import type { CopyWork } from './copy-work.ts';
 import { isHidden } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 

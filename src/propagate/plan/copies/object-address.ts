@@ -1,8 +1,8 @@
+import type { ObjectAddress } from '../../../changes/object-client.ts';
 import { listAt, objectAt, textAt } from '../../../core/json-at.ts';
 import { groupOf, type ServedResource, versionOf } from '../../../core/kinds.ts';
-import type { ObjectAddress } from '../../../changes/object-client.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import type { RenderedObject } from '../../model/plan.ts';
-import type { Manifest, ObjectKey } from '../../model/spec.ts';
 import type { CopyWork } from './copy-work.ts';
 
 /**

@@ -1,14 +1,15 @@
 import { isJsonObject } from '../../../core/json.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { kindOfKey } from '../../../manifests/object-key.ts';
-import type { RenderedObject } from '../../model/plan.ts';
 import { prune } from '../../../manifests/prune.ts';
-import { projectOnto, sentHashOf } from './sent-fields.ts';
-import type { Manifest, ObjectKey } from '../../model/spec.ts';
-import type { CopyWork, OldValues } from './copy-work.ts';
+import type { OldValues } from '../../model/inventory.ts';
+import type { RenderedObject } from '../../model/plan.ts';
 import { withMarks } from './copy-marks.ts';
+import type { CopyWork } from './copy-work.ts';
 import { othersIn } from './owned-fields.ts';
+import { projectOnto, sentHashOf } from './sent-fields.ts';
 
 /** The rules for comparing a copy with the written manifest. */
 export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
@@ -69,3 +70,19 @@ function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifes
     metadata: { ...(isJsonObject(metadata) ? metadata : {}), name, ...(namespace === undefined ? {} : { namespace }) },
   };
 }
+
+/** Returns `observedHashOf` an existing copy, cached while the object is in memory. */
+export function standingHashOf(
+  copy: { readonly key: ObjectKey; readonly manifest: Manifest; readonly hash: string },
+  object: KubernetesObject,
+  sight: Sight,
+): string {
+  const before = standing.get(object);
+  if (before?.sent === copy.hash) return before.hash;
+  const hash = observedHashOf({ key: copy.key, desired: copy.manifest }, object, sight);
+  standing.set(object, { sent: copy.hash, hash });
+  return hash;
+}
+
+/** The last hash per object. Objects of a mirror never change, and a plan without changes computes the same hashes again and again. */
+const standing = new WeakMap<KubernetesObject, { readonly sent: string; readonly hash: string }>();

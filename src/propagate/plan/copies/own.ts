@@ -2,11 +2,12 @@ import { equalJson } from '../../../core/json/json-values.ts';
 import type { JsonObject } from '../../../core/json.ts';
 import { valueAt } from '../../../core/json-at.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
-import type { Manifest, WriteMode } from '../../model/spec.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
-import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, retainKeys } from './managed-keys.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import { groupKindOf } from '../../../manifests/pod-specs.ts';
 import { prune } from '../../../manifests/prune.ts';
+import type { WriteMode } from '../../model/spec.ts';
+import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, retainKeys } from './managed-keys.ts';
 import { type Retained, retainOfKind } from './retain.ts';
 
 /** What is sent of an object. */

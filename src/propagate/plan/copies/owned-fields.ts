@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
+import { fieldManager } from '../../../changes/object-client.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../../core/json-at.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
-import type { InventoryEntry } from '../../model/inventory.ts';
-import { fieldManager } from '../../../changes/object-client.ts';
-import type { RenderedObject } from '../../model/plan.ts';
 import { withoutValueAt, withValueAt } from '../../../manifests/json-edits.ts';
-import type { Manifest } from '../../model/spec.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
+import type { InventoryEntry } from '../../model/inventory.ts';
+import type { RenderedObject } from '../../model/plan.ts';
 
 /** One entry of `managedFields`. */
 interface FieldsEntry {

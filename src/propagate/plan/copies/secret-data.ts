@@ -1,10 +1,10 @@
 import type { Fault, FaultCode } from '../../../core/faults.ts';
 import { isJsonObject, type JsonObject } from '../../../core/json.ts';
 import type { ServedResource } from '../../../core/kinds.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import type { RenderedObject } from '../../model/plan.ts';
-import type { Manifest } from '../../model/spec.ts';
-import type { CopyWork } from './copy-work.ts';
 import { copyFault } from './copy-reason.ts';
+import type { CopyWork } from './copy-work.ts';
 
 /** Every API server serves Secrets like this, so no discovery is needed. */
 const secrets: ServedResource = {

@@ -1,5 +1,5 @@
-import { type LabelRequirement, matchesSelector, printSelector } from '../../../core/selectors.ts';
 import type { MemberCluster } from '../../../changes/members.ts';
+import { type LabelRequirement, matchesSelector, printSelector } from '../../../core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../model/spec.ts';
 
 /** The first part of a set that a cluster fails, and the value that decided it. */

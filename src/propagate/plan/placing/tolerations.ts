@@ -1,6 +1,6 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
-import { type Stored, textOf } from '../../../core/stored.ts';
 import type { ClusterTaint } from '../../../changes/members.ts';
+import { type Stored, textOf } from '../../../core/stored.ts';
 import type { Toleration } from '../../model/spec.ts';
 
 /** True if the toleration covers the taint, as core/v1 does: an absent key or effect covers every one, `Exists` every value. */

@@ -1,7 +1,7 @@
 import type { V1Container, V1Ingress, V1StatefulSet, V1Volume } from '@kubernetes/client-node';
 import { itemsOf, type Stored, textOf } from '../../../core/stored.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
-import type { Manifest, ObjectKey } from '../../model/spec.ts';
 import { groupKindOf, podSpecOf } from '../../../manifests/pod-specs.ts';
 
 /** Objects that are needed whatever they are called: those with all of these labels. */

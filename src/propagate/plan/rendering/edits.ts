@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/json.ts';
-import type { NoteCode } from '../../model/notes.ts';
-import type { Manifest } from '../../model/spec.ts';
 import { printPointer, withValueAtKeys } from '../../../manifests/json-pointer.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
+import type { NoteCode } from '../../model/notes.ts';
 
 /** A value that is set somewhere: a new member of a map that is there, or what stands in the place of another value. */
 export interface Edit {

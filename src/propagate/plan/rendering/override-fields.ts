@@ -1,11 +1,12 @@
 import { stringify } from 'yaml';
 import { isJsonObject, isRawNumber, type Json, parseJsonExactly } from '../../../core/json.ts';
-import type { FieldOverride, Manifest } from '../../model/spec.ts';
-import type { ItemEdits } from './edits.ts';
 import { isDeeperThan } from '../../../manifests/json-edits.ts';
 import { applyJsonPatch } from '../../../manifests/json-patch.ts';
 import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import { maxDepth, readYamlDocuments } from '../../../manifests/yaml-documents.ts';
+import type { FieldOverride } from '../../model/spec.ts';
+import type { ItemEdits } from './edits.ts';
 
 /**
  * Patches the document that a text of the object holds, and writes it back: YAML with sorted keys and without comments, JSON in the order it had.

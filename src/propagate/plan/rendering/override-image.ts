@@ -1,10 +1,11 @@
 import { isJsonObject } from '../../../core/json.ts';
 import { textAt } from '../../../core/json-at.ts';
-import type { ImageOverride, Manifest } from '../../model/spec.ts';
+import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
+import { containersOf } from '../../../manifests/pod-specs.ts';
+import type { ImageOverride } from '../../model/spec.ts';
 import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withoutEffect } from './edits.ts';
 import { type ImageReference, isImageDigest, isImageTag, parseImageReference, printImageReference } from './image-reference.ts';
-import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
-import { containersOf } from '../../../manifests/pod-specs.ts';
 
 /**
  * Changes one part of image references: those of containers, or the one text at `path` (docs/internals/propagation.md 3.5). A container without an image is passed over.

@@ -1,19 +1,20 @@
+import type { MemberCluster } from '../../../changes/members.ts';
 import { equalJson } from '../../../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts';
 import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../../core/json-at.ts';
 import { matchesSelector } from '../../../core/selectors.ts';
-import type { MemberCluster } from '../../../changes/members.ts';
-import type { Note } from '../../model/notes.ts';
-import { matchesSet } from '../placing/cluster-set.ts';
-import { countFieldOf } from '../placing/workload-count.ts';
-import type { EnvOverride, ListOverride, Manifest, MapOverride, ObjectMatch, Override } from '../../model/spec.ts';
-import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withEdits, withoutEffect } from './edits.ts';
 import { withoutMembers } from '../../../manifests/json-edits.ts';
 import { applyJsonPatch } from '../../../manifests/json-patch.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import { type ListRulesAt, mergePatchByKeys, noListRules } from '../../../manifests/merge-patch.ts';
+import { containersOf } from '../../../manifests/pod-specs.ts';
+import type { Note } from '../../model/notes.ts';
+import type { EnvOverride, ListOverride, MapOverride, ObjectMatch, Override } from '../../model/spec.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
+import { countFieldOf } from '../placing/workload-count.ts';
+import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withEdits, withoutEffect } from './edits.ts';
 import { overrideField } from './override-fields.ts';
 import { overrideImage } from './override-image.ts';
-import { containersOf } from '../../../manifests/pod-specs.ts';
 
 interface OverrideRequest {
   readonly object: Manifest;

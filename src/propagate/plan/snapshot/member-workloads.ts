@@ -1,13 +1,14 @@
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import type { Members } from '../../../changes/members.ts';
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { type Stored, textOf } from '../../../core/stored.ts';
-import type { Members } from '../../../changes/members.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
+import { podSpecOf } from '../../../manifests/pod-specs.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
 import { nodeRoomsOf, replicasIn } from '../placing/node-rooms.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
-import { podSpecOf } from '../../../manifests/pod-specs.ts';
-import type { Manifest, PropagationSpec } from '../../model/spec.ts';
 
 const nodes: GroupKind = { group: '', kind: 'Node' };
 const pods: GroupKind = { group: '', kind: 'Pod' };

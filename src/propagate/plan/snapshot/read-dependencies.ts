@@ -1,10 +1,10 @@
 import type { ClusterName } from '../../../core/names.ts';
-import type { Note } from '../../model/notes.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../rendering/dependencies.ts';
-import type { Manifest, ObjectKey } from '../../model/spec.ts';
-import type { PlannerPorts, PlanRequest } from '../planner.ts';
+import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
 
 /** Maximum wait for mirrors that were never read before. */

@@ -3,14 +3,14 @@ import { isJsonObject, type JsonObject } from '../../../core/json.ts';
 import { keyOfKind, type ServedResource } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
-import { copyFault } from '../copies/copy-reason.ts';
-import type { Note } from '../../model/notes.ts';
-import { keyOfManifest } from '../../../manifests/object-key.ts';
-import { marks } from '../../model/propagation.ts';
 import { withoutMembers } from '../../../manifests/json-edits.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
+import { keyOfManifest } from '../../../manifests/object-key.ts';
 import { prune } from '../../../manifests/prune.ts';
-import type { Manifest, ObjectKey } from '../../model/spec.ts';
-import type { PlannerPorts, PlanRequest } from '../planner.ts';
+import type { Note } from '../../model/notes.ts';
+import { marks } from '../../model/propagation.ts';
+import { copyFault } from '../copies/copy-reason.ts';
+import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
 /** An object to propagate, and the cluster of its dependencies. `from` is undefined for a manifest without a hub. */

@@ -1,10 +1,11 @@
 import type { Fault } from '../../../core/faults.ts';
-import type { Note } from '../../model/notes.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
-import type { TemplateOrigin } from '../../model/plan.ts';
 import { prune } from '../../../manifests/prune.ts';
-import type { Manifest, TemplateSource } from '../../model/spec.ts';
-import type { PlannerPorts, PlanRequest } from '../planner.ts';
+import type { Note } from '../../model/notes.ts';
+import type { TemplateOrigin } from '../../model/plan.ts';
+import type { TemplateSource } from '../../model/template-definition.ts';
+import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';

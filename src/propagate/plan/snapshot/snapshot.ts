@@ -1,12 +1,12 @@
+import type { MemberCluster } from '../../../changes/members.ts';
 import type { Fault } from '../../../core/faults.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
-import type { MemberCluster } from '../../../changes/members.ts';
 import type { Note } from '../../model/notes.ts';
 import type { RenderedObject, TemplateOrigin } from '../../model/plan.ts';
-import type { Manifest, ObjectKey, PropagationSpec } from '../../model/spec.ts';
-import type { ReplacedIntent } from '../plan-digest.ts';
-import type { PlanRequest } from '../planner.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
+import type { PlanRequest, ReplacedIntent } from './plan-request.ts';
 import type { SourceObject } from './sources.ts';
 
 /** All inputs of a plan. Equal snapshots give equal plans. A snapshot is never changed. */

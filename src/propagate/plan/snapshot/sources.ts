@@ -1,9 +1,10 @@
 import { type ClusterName, parseClusterName } from '../../../core/names.ts';
+import type { ObjectKey } from '../../../manifests/manifest.ts';
+import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { HubShares } from '../../hub/share-store.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
-import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { Propagation } from '../../model/propagation.ts';
-import type { ObjectKey, PropagationSpec } from '../../model/spec.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
 /** An object to which a template refers, or on which it depends. A source is never its own copy: Muster must not write or delete it. */

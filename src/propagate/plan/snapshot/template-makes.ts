@@ -1,8 +1,8 @@
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { apiVersionOf, keyOfKind } from '../../../core/kinds.ts';
 import { itemsOf, type Stored } from '../../../core/stored.ts';
+import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { kindOfKey } from '../../../manifests/object-key.ts';
-import type { Manifest, ObjectKey } from '../../model/spec.ts';
 
 /** The namespaces and kinds that a template itself creates. Before they exist, API servers cannot check objects that need them. */
 export interface TemplateMakes {

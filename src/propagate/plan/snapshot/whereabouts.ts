@@ -1,8 +1,8 @@
+import type { MemberCluster, Members, Unsaid } from '../../../changes/members.ts';
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
-import type { MemberCluster, Members, Unsaid } from '../../../changes/members.ts';
-import { valuesOf } from '../placing/cluster-set.ts';
 import type { ClusterFieldRequirement } from '../../model/spec.ts';
+import { valuesOf } from '../placing/cluster-set.ts';
 
 /** The kind that provides the location of a cluster, unless the config sets it. */
 export const nodes: GroupKind = { group: '', kind: 'Node' };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { breakage, faultOf } from '../../../../src/cluster/classify.ts';
 import { clusterName } from '../../../../src/core/names.ts';
+import { textOfKey } from '../../../../src/manifests/object-key.ts';
 import { blockersOf, isUnblocked } from '../../../../src/propagate/controller/events/blockers.ts';
 import { type ClusterRun, clusterRunOf, hasten, newRun } from '../../../../src/propagate/controller/state/run.ts';
-import type { CopyOutcome } from '../../../../src/propagate/plan/copies/copy-work.ts';
-import { textOfKey } from '../../../../src/manifests/object-key.ts';
 import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
+import type { CopyOutcome } from '../../../../src/propagate/plan/copies/copy-work.ts';
 
 const south = clusterName('south');
 const key = { apiVersion: 'example.com/v1', kind: 'Widget', namespace: 'team', name: 'web' };

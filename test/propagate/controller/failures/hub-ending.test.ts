@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { Propagation } from '../../../../src/propagate/model/propagation.ts';
-import { printSpec } from '../../../../src/propagate/model/spec-definition.ts';
+import { printSpec } from '../../../../src/propagate/model/spec.ts';
 import { never } from '../../../support/cluster/transport.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from '../controller-world.ts';
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../src/core/json.ts';
 import { listAt, textAt } from '../../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
-import { printSpec } from '../../../../src/propagate/model/spec-definition.ts';
+import { printSpec } from '../../../../src/propagate/model/spec.ts';
 import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from '../controller-world.ts';
 
 const bare = { hub: [], south: [] };

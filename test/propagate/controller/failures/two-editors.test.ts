@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
 import type { PropagationInput } from '../../../../src/propagate/model/propagations.ts';
-import { printSpec } from '../../../../src/propagate/model/spec-definition.ts';
+import { printSpec } from '../../../../src/propagate/model/spec.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from '../controller-world.ts';
 
 const settings = configMap('settings', { a: '1' });

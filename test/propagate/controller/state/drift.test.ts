@@ -3,11 +3,11 @@ import type { Json } from '../../../../src/core/json.ts';
 import type { ServedResource } from '../../../../src/core/kinds.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { createDriftWatch } from '../../../../src/propagate/controller/state/drift.ts';
-import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
-import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import { listRulesIn } from '../../../../src/manifests/list-rules.ts';
+import { createDriftWatch } from '../../../../src/propagate/controller/state/drift.ts';
+import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
+import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
 import { loadBaseline } from '../../../support/kubernetes-objects.ts';
 
 const model = loadBaseline();

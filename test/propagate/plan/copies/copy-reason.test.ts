@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { conflictsIn, describeFault, toldFault } from '../../../../src/changes/describe-fault.ts';
 import { breakageOfAnswer, faultOf } from '../../../../src/cluster/classify.ts';
-import type { Fault, FaultCode } from '../../../../src/core/faults.ts';
-import { faultCodes } from '../../../../src/core/faults.ts';
+import { type Fault, type FaultCode, faultCodes } from '../../../../src/core/faults.ts';
 import type { JsonObject } from '../../../../src/core/json.ts';
-import { conflictsIn, describeFault, reasonOf, recordFault, toldFault } from '../../../../src/propagate/plan/copies/copy-reason.ts';
 import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
+import { reasonOf, recordFault } from '../../../../src/propagate/plan/copies/copy-reason.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { cluster } from '../../apply/memory-shares.ts';
 

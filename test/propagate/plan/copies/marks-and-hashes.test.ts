@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { isOfLater, marksOf, marksRemoved, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
+import type { Manifest } from '../../../../src/manifests/manifest.ts';
+import { noListRules } from '../../../../src/manifests/merge-patch.ts';
 import { contendedUntilMs } from '../../../../src/propagate/apply/corrections.ts';
-import { isHidden, observedHashOf, type Sight } from '../../../../src/propagate/plan/copies/observed.ts';
 import { asWanted, pendingShare } from '../../../../src/propagate/apply/pending.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
-import { noListRules } from '../../../../src/manifests/merge-patch.ts';
 import { impersonationOf } from '../../../../src/propagate/model/run-as.ts';
-import type { Manifest, Requester } from '../../../../src/propagate/model/spec.ts';
+import type { Requester } from '../../../../src/propagate/model/spec.ts';
+import { isOfLater, marksOf, marksRemoved, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
+import { isHidden, observedHashOf, type Sight } from '../../../../src/propagate/plan/copies/observed.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
 
 const sight: Sight = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import { type Owned, own } from '../../../../src/propagate/plan/copies/own.ts';
 import { retainOfKind } from '../../../../src/propagate/plan/copies/retain.ts';
-import type { Manifest } from '../../../../src/propagate/model/spec.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
 const desired: Manifest = deepFreeze({

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Apportionment, apportion, fewestSeatsThenName, type Party, type TieBreak } from '../../../../src/propagate/plan/placing/apportion.ts';
+import {
+  type Apportionment,
+  apportion,
+  fewestSeatsThenName,
+  type Party,
+  type TieBreak,
+} from '../../../../src/propagate/plan/placing/apportion.ts';
 
 describe('seats', () => {
   test.each<[number, Record<string, number>, Record<string, number>]>([

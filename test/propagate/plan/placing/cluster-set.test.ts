@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseSelector } from '../../../../src/core/selectors.ts';
-import { isOpen, matchesSet, mayHave, meetsField, mismatchOf, valuesOf } from '../../../../src/propagate/plan/placing/cluster-set.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../../../src/propagate/model/spec.ts';
+import { isOpen, matchesSet, mayHave, meetsField, mismatchOf, valuesOf } from '../../../../src/propagate/plan/placing/cluster-set.ts';
 import { member } from './placing-fixtures.ts';
 
 const north = member('north', { labels: { tier: 'gold', env: 'prod' }, provider: 'aws', region: 'eu', zones: ['eu-1', 'eu-2'] });

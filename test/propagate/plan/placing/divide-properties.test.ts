@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Division } from '../../../../src/propagate/model/placement.ts';
-import { type DivideInput, type DivisionTarget, divide } from '../../../../src/propagate/plan/placing/divide.ts';
 import type { ReplicaRule } from '../../../../src/propagate/model/spec.ts';
+import { type DivideInput, type DivisionTarget, divide } from '../../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from './placing-fixtures.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];

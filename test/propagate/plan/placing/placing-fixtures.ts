@@ -1,8 +1,8 @@
-import { clusterName } from '../../../../src/core/names.ts';
 import type { MemberCluster } from '../../../../src/changes/members.ts';
+import { clusterName } from '../../../../src/core/names.ts';
 import type { PlacementCandidate } from '../../../../src/propagate/model/placement.ts';
-import type { DivideInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide.ts';
 import type { Placement, ReplicaRule, ReplicasSpec, Spread } from '../../../../src/propagate/model/spec.ts';
+import type { DivideInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide.ts';
 
 /** A cluster of which only that is known. */
 export function member(name: string, facts: Partial<Omit<MemberCluster, 'name'>> = {}): MemberCluster {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseSelector } from '../../../../src/core/selectors.ts';
 import type { PlacementCandidate, RejectedCluster, Selection } from '../../../../src/propagate/model/placement.ts';
+import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
 import { divide } from '../../../../src/propagate/plan/placing/divide.ts';
 import { type SelectInput, select } from '../../../../src/propagate/plan/placing/select.ts';
-import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
 import { candidate, division, member, placement, spreadBy } from './placing-fixtures.ts';
 
 const blue = { key: 'team', value: 'blue', effect: 'NoSchedule' };

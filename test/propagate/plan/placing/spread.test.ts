@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Spread } from '../../../../src/propagate/model/spec.ts';
 import { compareEligible, type Eligible, type Range, takeClusters, takeGroups } from '../../../../src/propagate/plan/placing/spread.ts';
 import { groupOf, groupsOf, printSpread, takeSpread } from '../../../../src/propagate/plan/placing/take-spread.ts';
-import type { Spread } from '../../../../src/propagate/model/spec.ts';
 import { member, spreadBy } from './placing-fixtures.ts';
 
 const infinity = Number.POSITIVE_INFINITY;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
 import type { ClusterTaint } from '../../../../src/changes/members.ts';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import type { Toleration } from '../../../../src/propagate/model/spec.ts';
 import {
   printTaint,
   taintsIn,
@@ -9,7 +10,6 @@ import {
   tolerationsUsed,
   untoleratedTaint,
 } from '../../../../src/propagate/plan/placing/tolerations.ts';
-import type { Toleration } from '../../../../src/propagate/model/spec.ts';
 
 const taint: ClusterTaint = { key: 'team', value: 'blue', effect: 'NoSchedule' };
 

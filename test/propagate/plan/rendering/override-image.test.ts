@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
-import type { Manifest, Override } from '../../../../src/propagate/model/spec.ts';
+import type { Manifest } from '../../../../src/manifests/manifest.ts';
+import type { Override } from '../../../../src/propagate/model/spec.ts';
 import { configMap, deployment, digest, imagesOf, notesOf, objectOf, overridden } from './overriding.ts';
 
 describe('image', () => {

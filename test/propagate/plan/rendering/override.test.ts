@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
 import { parseSelector } from '../../../../src/core/selectors.ts';
+import type { Manifest } from '../../../../src/manifests/manifest.ts';
+import type { Override } from '../../../../src/propagate/model/spec.ts';
 import { type Overridden, override } from '../../../../src/propagate/plan/rendering/override.ts';
-import type { Manifest, Override } from '../../../../src/propagate/model/spec.ts';
 import { cluster, configMap, deployment, imagesOf, none, notesOf, objectOf, overridden, podSpec } from './overriding.ts';
 
 describe('command and args', () => {

@@ -1,9 +1,10 @@
+import type { MemberCluster } from '../../../../src/changes/members.ts';
 import type { Json } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
 import { clusterName } from '../../../../src/core/names.ts';
-import type { MemberCluster } from '../../../../src/changes/members.ts';
+import type { Manifest } from '../../../../src/manifests/manifest.ts';
+import type { Override } from '../../../../src/propagate/model/spec.ts';
 import { type Overridden, override } from '../../../../src/propagate/plan/rendering/override.ts';
-import type { Manifest, Override } from '../../../../src/propagate/model/spec.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
 /** Of an image. */
