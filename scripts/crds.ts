@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { aboutOf, boundOf, defaultOf, partOf } from '../src/core/json/documents.ts';
+import { baseDescriptionOf, innermostSchemaOf, schemaBoundOf, schemaDefaultOf } from '../src/core/json/documents.ts';
 import { meanings } from '../src/core/json/field-definitions.ts';
 import { printYaml } from '../src/core/json/print-yaml.ts';
 import { type CustomResource, definitionOf } from '../src/propagate/hub/custom-resource.ts';
@@ -37,22 +37,22 @@ function sectionsOf(content: z.core.$ZodType): readonly string[] {
   const sections: string[] = [];
   const waiting: Section[] = [{ title: '', schema: content }];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const part = partOf(next.schema);
+    const part = innermostSchemaOf(next.schema);
     if (part._zod.def.type !== 'object') continue;
     const fields = Object.entries(part._zod.def.shape);
     const structures: Section[] = [];
     const lines = fields.map(([name, field]) => {
       const { schema, suffix } = memberOf(field);
       const title = `${next.title === '' ? '' : `${next.title}.`}${name}${suffix}`;
-      const isStructure = partOf(schema)._zod.def.type === 'object';
-      if (isStructure && !titles.has(partOf(schema))) {
-        titles.set(partOf(schema), title);
+      const isStructure = innermostSchemaOf(schema)._zod.def.type === 'object';
+      if (isStructure && !titles.has(innermostSchemaOf(schema))) {
+        titles.set(innermostSchemaOf(schema), title);
         structures.push({ title, schema });
       }
-      const known = isStructure ? titles.get(partOf(schema)) : undefined;
+      const known = isStructure ? titles.get(innermostSchemaOf(schema)) : undefined;
       return lineOf(name, field, known === undefined || known === title ? '' : ` It has the same fields as \`${known}\`.`);
     });
-    sections.push(...(next.title === '' ? [] : [`### \`${next.title}\``, aboutOf(next.schema) ?? '']), lines.join('\n'));
+    sections.push(...(next.title === '' ? [] : [`### \`${next.title}\``, baseDescriptionOf(next.schema) ?? '']), lines.join('\n'));
     waiting.unshift(...structures);
   }
   return sections.filter((section) => section !== '');
@@ -60,25 +60,25 @@ function sectionsOf(content: z.core.$ZodType): readonly string[] {
 
 /** The structure or value that a list holds, else the field itself. */
 function memberOf(field: z.core.$ZodType): { readonly schema: z.core.$ZodType; readonly suffix: string } {
-  const { def } = partOf(field)._zod;
+  const { def } = innermostSchemaOf(field)._zod;
   return def.type === 'array' ? { schema: def.element, suffix: '[]' } : { schema: field, suffix: '' };
 }
 
 function lineOf(name: string, field: z.core.$ZodType, more: string): string {
-  const fallback = defaultOf(field);
+  const fallback = schemaDefaultOf(field);
   const isShown = fallback !== undefined && typeof fallback !== 'object';
   const presence = field._zod.optin === undefined ? ', required' : isShown ? `, default \`${fallback}\`` : '';
-  const values = Object.entries(meanings.get(partOf(memberOf(field).schema)) ?? {});
+  const values = Object.entries(meanings.get(innermostSchemaOf(memberOf(field).schema)) ?? {});
   const listed = values.map(([value, meaning]) => `\n  - \`${value}\`: ${meaning}`).join('');
   return `- **\`${name}\`** (${typeOf(field)}${presence}). ${z.globalRegistry.get(field)?.description ?? ''}${more}${listed}`;
 }
 
 function typeOf(field: z.core.$ZodType): string {
-  const part = partOf(field);
+  const part = innermostSchemaOf(field);
   const { def } = part._zod;
   switch (def.type) {
     case 'array':
-      return `list of at most ${boundOf(part, 'max_length')}: ${typeOf(def.element)}`;
+      return `list of at most ${schemaBoundOf(part, 'max_length')}: ${typeOf(def.element)}`;
     case 'object':
       return 'structure';
     case 'record':
@@ -88,7 +88,7 @@ function typeOf(field: z.core.$ZodType): string {
     case 'boolean':
       return 'true or false';
     case 'number':
-      return `number from ${boundOf(part, 'greater_than')} to ${boundOf(part, 'less_than')}`;
+      return `number from ${schemaBoundOf(part, 'greater_than')} to ${schemaBoundOf(part, 'less_than')}`;
     case 'string':
       return 'text';
     default:

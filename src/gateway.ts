@@ -3,7 +3,7 @@ import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
-import { stateKey } from './config/state-key.ts';
+import { readOrCreateStateKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
@@ -92,7 +92,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const anomalies = new AnomalyCounts();
   const [token, sealKey] = await Promise.all([
     options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
-    stateKey(config.stateDirectory),
+    readOrCreateStateKey(config.stateDirectory),
   ]);
   const { source, demo } = stack.use(await openClusters(options));
 

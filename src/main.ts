@@ -11,7 +11,7 @@ import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
-import { withoutValues } from './core/loggable-error.ts';
+import { loggableError } from './core/loggable-error.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { listen } from './serve/http/listen.ts';
 
@@ -181,7 +181,7 @@ function onSignals(stop: (signal: NodeJS.Signals) => void): void {
 
 function dieOfBugs(log: Log): void {
   const die = (error: unknown) => {
-    log.error({ error: withoutValues(error) }, 'a bug: the process cannot go on');
+    log.error({ error: loggableError(error) }, 'a bug: the process cannot go on');
     process.exit(exitCodes.failed);
   };
   process.on('unhandledRejection', die).on('uncaughtException', die);

@@ -1,5 +1,5 @@
 import { MusterError } from '../core/errors.ts';
-import { groupOf } from '../core/kinds.ts';
+import { groupOfApiVersion } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
@@ -51,7 +51,7 @@ export async function applyManifests(
  * stays.
  */
 function applyRankOf({ apiVersion, kind }: Manifest): number {
-  return Math.min(writeRankOf({ group: groupOf(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));
+  return Math.min(writeRankOf({ group: groupOfApiVersion(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));
 }
 
 function readOne(input: ManifestInput, index: number): readonly Manifest[] {
@@ -74,7 +74,7 @@ async function applyOne(
   { cluster, manifest, force, dryRun }: OneApply,
 ): Promise<WriteResult> {
   const { apiVersion, kind: kindName, metadata } = manifest;
-  const kind = { group: groupOf(apiVersion), kind: kindName };
+  const kind = { group: groupOfApiVersion(apiVersion), kind: kindName };
   const { namespace, name } = metadata;
   const place = namespace === undefined ? {} : { namespace };
   const target: WriteTarget = { cluster, kind, apiVersion, ...place, name, preconditions: {} };

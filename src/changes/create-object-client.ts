@@ -3,7 +3,7 @@ import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api
 import type { Impersonation } from '../cluster/endpoint.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Fault } from '../core/faults.ts';
-import { isJsonObject, type Json, type JsonObject, jsonIn } from '../core/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonBody } from '../core/json.ts';
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
@@ -89,7 +89,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     async serves({ apiVersion, kind }, signal) {
       const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
       if (answer.type === 'failed') return isNotFound(answer.fault) ? false : { fault: answer.fault };
-      const listed = valueAt(jsonIn(answer.body), 'resources');
+      const listed = valueAt(parseJsonBody(answer.body), 'resources');
       if (!Array.isArray(listed)) return { fault: fault('MALFORMED', 'expected a list of resources') };
       return listed.some((resource) => textAt(resource, 'kind') === kind && textAt(resource, 'name')?.includes('/') === false);
     },
@@ -160,7 +160,7 @@ function isTooLarge(body: Json): boolean {
 }
 
 function objectIn(answer: Extract<LiveAnswer, { type: 'answered' }>, address: ObjectAddress): ObjectAnswer | undefined {
-  const value = jsonIn(answer.body);
+  const value = parseJsonBody(answer.body);
   const object = isKubernetesObject(value) ? value : isStatusOf(value) ? goneObject(value, address) : undefined;
   if (object === undefined) return undefined;
   return { result: 'answered', object, isNew: answer.status === 201, warnings: answer.warnings ?? [] };

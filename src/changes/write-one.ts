@@ -1,5 +1,5 @@
 import type { Fault } from '../core/faults.ts';
-import { groupOf } from '../core/kinds.ts';
+import { groupOfApiVersion } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { liveHashOf } from '../manifests/live-hash.ts';
@@ -71,5 +71,5 @@ export function failure(cluster: ClusterName, key: ObjectKey, fault: Fault): Wri
 export function absence(cluster: ClusterName, { apiVersion, kind, namespace, name }: ObjectKey): Fault {
   const where = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace.slice(0, 80))}`;
   const message = `there is no ${kind} named ${JSON.stringify(name.slice(0, 80))}${where}`;
-  return { code: 'NOT_FOUND', cluster, kind: { group: groupOf(apiVersion), kind }, message, retry: 'NEVER' };
+  return { code: 'NOT_FOUND', cluster, kind: { group: groupOfApiVersion(apiVersion), kind }, message, retry: 'NEVER' };
 }

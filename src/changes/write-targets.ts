@@ -1,9 +1,9 @@
 import type { Access, Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
-import { apiVersionOf, type GroupKind, groupOf, keyOfKind, type ServedResource } from '../core/kinds.ts';
+import { apiVersionOf, type GroupKind, groupOfApiVersion, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import { type ClusterName, isPathSegment } from '../core/names.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 import { parseObjectId } from '../core/object-ids.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
 import type { Members } from './members.ts';
@@ -69,7 +69,7 @@ export function visibleCluster(
   const found = members.get(name);
   if (found !== undefined && access.maySeeCluster(caller, found.name)) return found.name;
   const names = members.all().map((member) => member.name);
-  const near = nearest(
+  const near = nearestWord(
     name.slice(0, 253),
     names.filter((known) => access.maySeeCluster(caller, known)),
   );
@@ -92,7 +92,7 @@ function readRef(ref: Extract<TargetInput, { readonly ref: unknown }>['ref'], pa
   return {
     cluster,
     apiVersion,
-    kind: { group: groupOf(apiVersion), kind },
+    kind: { group: groupOfApiVersion(apiVersion), kind },
     ...(namespace === '' ? {} : { namespace }),
     name,
     preconditions: { uid: uid ?? undefined, resourceVersion: resourceVersion ?? undefined },

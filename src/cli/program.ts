@@ -1,5 +1,5 @@
 import { Command as Commander, CommanderError, Help } from 'commander';
-import type { Environment, Flags } from '../config/config.ts';
+import type { EnvironmentVariables, Flags } from '../config/config.ts';
 import { remoteGateway } from '../config/remote-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
@@ -55,7 +55,7 @@ export interface ProgramOptions {
   readonly reader: ManifestReader;
   readonly terminal: Terminal;
   readonly clock: Clock;
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
   /** What relative paths start from. */
   readonly directory: string;
   /** Ends a command that asks a gateway, at once. */

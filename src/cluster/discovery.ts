@@ -1,5 +1,5 @@
 import type { Fault } from '../core/faults.ts';
-import { isJsonObject, type Json, jsonIn } from '../core/json.ts';
+import { isJsonObject, type Json, parseJsonBody } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import { breakage, faultOf } from './classify.ts';
@@ -139,7 +139,7 @@ async function askJson(api: ClusterApi, request: LiveRequest, signal: AbortSigna
   const answer = await api.send(request, signal);
   if (answer.type === 'failed') return answer;
   if (answer.status === 304) return { type: 'unchanged' };
-  const value = jsonIn(answer.body);
+  const value = parseJsonBody(answer.body);
   if (value !== undefined) return { type: 'answered', value, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };
   return { type: 'failed', fault: faultOf(breakage('MALFORMED', 'expected JSON, got something else'), { cluster: api.cluster }) };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MusterError } from '../core/errors.ts';
-import { type DocumentProblem, expecting, list, missing, readDocument } from '../core/json/documents.ts';
+import { type DocumentProblem, listSchema, readDocument, requiredMessage, typeError } from '../core/json/documents.ts';
 import type { Json } from '../core/json.ts';
 import { parseClusterName } from '../core/names.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
 
 /** The only version of the config file there is. */
@@ -18,14 +18,14 @@ const labelText = z.codec(
   z
     .custom<string | number | boolean>(
       (value) => typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 253),
-      expecting('text of at most 253 characters'),
+      typeError('text of at most 253 characters'),
     )
     .meta({ type: ['string', 'number', 'boolean'], maxLength: 253 }),
   z.string(),
   { decode: String, encode: (value) => value },
 );
-const flag = z.boolean(expecting('true or false'));
-const nameOfCluster = expecting('a cluster name of 1 to 253 characters without control characters');
+const flag = z.boolean(typeError('true or false'));
+const nameOfCluster = typeError('a cluster name of 1 to 253 characters without control characters');
 const clusterName = z
   .string(nameOfCluster)
   .min(1, nameOfCluster)
@@ -34,27 +34,27 @@ const clusterName = z
 
 /** Text that is not empty and matches the whole of the pattern, if there is one. */
 function textLike(what: string, { max = 253, pattern }: { readonly max?: number; readonly pattern?: RegExp }) {
-  const expected = expecting(what);
+  const expected = typeError(what);
   const some = z.string(expected).max(max, expected);
   return pattern === undefined ? some.min(1, expected) : some.regex(new RegExp(`^(?:${pattern.source})$`), expected);
 }
 
 function integer({ min, max }: { readonly min: number; readonly max: number }) {
-  const expected = expecting(`an integer from ${min} to ${max}`);
+  const expected = typeError(`an integer from ${min} to ${max}`);
   return z.int(expected).min(min, expected).max(max, expected);
 }
 
 function oneOf<const Word extends string>(words: readonly Word[]) {
-  return z.enum(words, expecting(words.join(', ')));
+  return z.enum(words, typeError(words.join(', ')));
 }
 
 function listOf<S extends z.ZodType>(of: S) {
-  return list(of, { max: 1_000 });
+  return listSchema(of, { max: 1_000 });
 }
 
 /** Keys and no others, each with what it means. */
 function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
-  return z.strictObject(keys, expecting('a mapping')).readonly();
+  return z.strictObject(keys, typeError('a mapping')).readonly();
 }
 
 const taintKeys = {
@@ -68,7 +68,7 @@ const clusterKeys = {
   kubeconfig: text.exactOptional().describe('The kubeconfig to take the context from, relative to this file; else the usual one.'),
   context: text.exactOptional().describe('The context to use; else the current one of the kubeconfig.'),
   insecure: flag.exactOptional().describe("True: the server's certificate is not verified, and the cluster has a standing fault INSECURE."),
-  labels: z.record(z.string(), labelText, expecting('a mapping')).readonly().exactOptional().describe('Labels to select clusters by.'),
+  labels: z.record(z.string(), labelText, typeError('a mapping')).readonly().exactOptional().describe('Labels to select clusters by.'),
   provider: text.exactOptional().describe("Who runs it; else what its Nodes' providerID says."),
   region: text.exactOptional().describe("Its region; else what its Nodes' topology labels say."),
   zones: listOf(text).exactOptional().describe("Its zones; else what its Nodes' topology labels say."),
@@ -190,13 +190,13 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
 }
 
 function unknownKey(name: string, names: readonly string[], path: string): string {
-  const meant = nearest(name, names);
+  const meant = nearestWord(name, names);
   const advice = meant === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${path.slice(0, -name.length)}${meant}?`;
   return `unknown key ${path}; ${advice}`;
 }
 
 function lineOf({ path, message }: DocumentProblem = { path: '', message: 'expected a mapping' }): string {
-  if (message === missing) return `${path} is missing`;
+  if (message === requiredMessage) return `${path} is missing`;
   return message.startsWith('unknown key ') ? message : `${path === '' ? 'the file' : path}: ${message}`;
 }
 

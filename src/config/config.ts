@@ -53,11 +53,11 @@ export interface Config {
   /** Where what must outlive the process is kept: `$XDG_STATE_HOME/muster`. May not exist yet. */
   readonly stateDirectory: string;
   /** The environment of the process, for finding kubeconfigs and running their credential plugins. */
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
 }
 
 /** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** What the command line said, as text. Absent: not said. */
 export interface Flags {

@@ -16,7 +16,7 @@ export function parseOrigin(text: string): string | undefined {
 }
 
 /** The host of a `Host` header, without its port: `[::1]:4000` → `::1`. Undefined if it is not one, or if no URL can have it. */
-export function hostOf(header: string): string | undefined {
+export function parseHostHeader(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header);
   return URL.canParse(`http://${header}`) ? (match?.[1] ?? match?.[2]) : undefined;
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
-import { shown } from '../core/json.ts';
-import type { Config, ConfiguredCluster, Environment, Flags } from './config.ts';
+import { describeValue } from '../core/json.ts';
+import type { Config, ConfiguredCluster, EnvironmentVariables, Flags } from './config.ts';
 import type { ClusterEntry, ConfigFile } from './config-file.ts';
 import {
   defaultHost,
@@ -21,7 +21,7 @@ import { isLoopback, parseOrigin } from './host.ts';
 /** Where settings come from besides the file. */
 export interface ConfigSources {
   readonly flags: Flags;
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
   /** What relative paths of flags and variables start from. */
   readonly directory: string;
 }
@@ -63,7 +63,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   if (config.tokenFile === undefined && !isLoopback(config.host))
     throw new MusterError(
       'BAD_INPUT',
-      `the host ${shown(config.host)} is not loopback: expected --token-file with the token that requests must show`,
+      `the host ${describeValue(config.host)} is not loopback: expected --token-file with the token that requests must show`,
     );
   if (config.demo && (config.kubeconfig !== undefined || config.contexts.length > 0))
     throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context beside it');
@@ -81,20 +81,20 @@ export async function reloadClusters(configFile: string): Promise<readonly Confi
   return clustersOf(await readConfigFile(configFile), configFile);
 }
 
-interface Said {
+interface GivenSetting {
   /** The flag or variable that said it. */
-  readonly by: string;
+  readonly name: string;
   readonly value: string;
 }
 
-function mergeFlags(flags: Flags, environment: Environment) {
-  const pick = (flag: string | undefined, name: string): Said | undefined => {
-    if (flag !== undefined) return { by: `--${name}`, value: notEmpty(flag, `--${name}`) };
+function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
+  const pick = (flag: string | undefined, name: string): GivenSetting | undefined => {
+    if (flag !== undefined) return { name: `--${name}`, value: notEmpty(flag, `--${name}`) };
     const variable = `MUSTER_${name.toUpperCase().replaceAll('-', '_')}`;
     const value = environment[variable];
     // Kubernetes gives the pods beside a Service called "muster" a MUSTER_PORT of its own: tcp://10.0.0.1:4000.
     if (value === undefined || value === '' || (name === 'port' && value.startsWith('tcp://'))) return undefined;
-    return { by: variable, value };
+    return { name: variable, value };
   };
   const pickList = (flag: readonly string[] | undefined, name: string): readonly string[] =>
     flag !== undefined && flag.length > 0 ? flag.map((one) => notEmpty(one, `--${name}`)) : (pick(undefined, name)?.value.split(',') ?? []);
@@ -114,7 +114,7 @@ function mergeFlags(flags: Flags, environment: Environment) {
 }
 
 /** What is said of the hub wins over the file's; the name is that of the cluster in the fleet. */
-function hubOf(said: Said | undefined, { clusters = [] }: Partial<ConfigFile>): { readonly hub?: string } {
+function hubOf(said: GivenSetting | undefined, { clusters = [] }: Partial<ConfigFile>): { readonly hub?: string } {
   const hub = said?.value ?? clusters.find((cluster) => cluster.hub === true)?.name;
   return hub === undefined ? {} : { hub };
 }
@@ -155,22 +155,22 @@ function notEmpty(value: string, name: string): string {
   return value;
 }
 
-function booleanOf(said: Said | undefined): boolean {
+function booleanOf(said: GivenSetting | undefined): boolean {
   if (said === undefined || said.value === 'false' || said.value === '0') return false;
   if (said.value === 'true' || said.value === '1') return true;
-  throw new MusterError('BAD_INPUT', `${said.by}: expected true or false, got ${shown(said.value)}`);
+  throw new MusterError('BAD_INPUT', `${said.name}: expected true or false, got ${describeValue(said.value)}`);
 }
 
-function portOf({ by, value }: Said): number {
+function portOf({ name: by, value }: GivenSetting): number {
   const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (port >= 0 && port <= 65535) return port;
-  throw new MusterError('BAD_INPUT', `${by}: expected a port from 0 to 65535, got ${shown(value)}`);
+  throw new MusterError('BAD_INPUT', `${by}: expected a port from 0 to 65535, got ${describeValue(value)}`);
 }
 
-function logLevelOf({ by, value }: Said): LogLevel {
+function logLevelOf({ name: by, value }: GivenSetting): LogLevel {
   const level = logLevels.find((known) => known === value);
   if (level !== undefined) return level;
-  throw new MusterError('BAD_INPUT', `${by}: expected ${logLevels.join(', ')}, got ${shown(value)}`);
+  throw new MusterError('BAD_INPUT', `${by}: expected ${logLevels.join(', ')}, got ${describeValue(value)}`);
 }
 
 function originOf(value: string): string {
@@ -182,7 +182,7 @@ function asOrigin(value: string, place: number): string {
 }
 
 function refuseOrigin(by: string, value: string): never {
-  throw new MusterError('BAD_INPUT', `${by}: expected an origin such as https://portal.example.com, got ${shown(value)}`);
+  throw new MusterError('BAD_INPUT', `${by}: expected an origin such as https://portal.example.com, got ${describeValue(value)}`);
 }
 
 function deeplyFrozen<T>(value: T): T {

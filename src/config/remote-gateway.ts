@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
-import { shown } from '../core/json.ts';
+import { describeValue } from '../core/json.ts';
 import type { ConfigSources } from './load-config.ts';
 import { readToken } from './token.ts';
 
@@ -45,7 +45,7 @@ function urlOf(text: string, by: string): string {
   if (url !== null && `${url.username}${url.password}${url.search}` !== '')
     throw new MusterError('BAD_INPUT', `${by}: expected a URL without user and query: a token is read from --token-file`);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new MusterError('BAD_INPUT', `${by}: expected a URL such as http://127.0.0.1:4000/graphql, got ${shown(text)}`);
+    throw new MusterError('BAD_INPUT', `${by}: expected a URL such as http://127.0.0.1:4000/graphql, got ${describeValue(text)}`);
   url.pathname = url.pathname.replace(/\/+$/, '') || '/graphql';
   url.hash = '';
   return url.href;

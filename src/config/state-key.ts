@@ -12,7 +12,7 @@ const stateKeyBytes = 32;
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if there is a file that is no key, or none can be made.
  */
-export async function stateKey(directory: string): Promise<Uint8Array> {
+export async function readOrCreateStateKey(directory: string): Promise<Uint8Array> {
   const file = path.join(directory, 'key');
   try {
     return await readKey(file);

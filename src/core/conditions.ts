@@ -10,6 +10,6 @@ export function conditionOf(object: WithConditions | undefined, type: string): S
 }
 
 /** True if some condition of that type in an object's `status.conditions` says `True`. */
-export function holdsCondition(object: WithConditions | undefined, type: string): boolean {
+export function hasTrueCondition(object: WithConditions | undefined, type: string): boolean {
   return itemsOf(object?.status?.conditions).some((condition) => condition.type === type && condition.status === 'True');
 }

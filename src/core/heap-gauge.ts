@@ -7,10 +7,10 @@ export interface HeapGauge {
 }
 
 /** From this share on, no new stream begins, and idle mirrors end: docs/promises.md, C6. */
-export const streamsUntil = 0.8;
+export const maxHeapForStreams = 0.8;
 
 /** From this share on, a kind or namespace is not listed for the first time. */
-export const kindsUntil = 0.9;
+export const maxHeapForKinds = 0.9;
 
 /** The gauge of an empty heap, for parts that run without a measured one. */
-export const roomyHeap: HeapGauge = { used: () => 0, onMeasured: () => undefined };
+export const emptyHeapGauge: HeapGauge = { used: () => 0, onMeasured: () => undefined };

@@ -24,7 +24,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** `JSON.parse` that keeps integers beyond 2⁵³−1 exactly, about five times slower than it. Throws SyntaxError as it does. */
 export function parseJsonExactly(text: string): Json {
-  return JSON.parse(text, exactNumbers as (this: unknown, key: string, value: unknown) => unknown) as Json;
+  return JSON.parse(text, exactNumberReviver as (this: unknown, key: string, value: unknown) => unknown) as Json;
 }
 
 /** The same value as `parseJsonExactly`, at the price of `JSON.parse` where no integer is long enough to matter. Throws SyntaxError as it does. */
@@ -34,7 +34,7 @@ export function parseJson(text: string): Json {
 }
 
 /** As `JSON.parse`, which rounds integers beyond 2⁵³−1. Undefined if the text is no JSON. */
-export function jsonOf(text: string): Json | undefined {
+export function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -43,7 +43,7 @@ export function jsonOf(text: string): Json | undefined {
 }
 
 /** As `parseJson`, of a body in UTF-8. Undefined if it is no JSON. */
-export function jsonIn(body: Uint8Array): Json | undefined {
+export function parseJsonBody(body: Uint8Array): Json | undefined {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
@@ -52,7 +52,7 @@ export function jsonIn(body: Uint8Array): Json | undefined {
 }
 
 /** The reviver that does it, for who cannot but leave the parsing to others. */
-export function exactNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+export function exactNumberReviver(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
   if (source === undefined || !/^-?\d+$/.test(source)) return value;
@@ -65,7 +65,7 @@ export function rawNumber(digits: string): RawNumber {
 }
 
 /** A value as a message shows it: short, without what a long text says. */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (typeof value === 'string') return value.length > 80 ? `a text of ${value.length} characters` : JSON.stringify(value);
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'bigint') return String(value);

@@ -15,12 +15,12 @@ export function apiVersionOf({ group, version }: { readonly group: string; reado
 }
 
 /** The group in an `apiVersion`. `''` is the core group. */
-export function groupOf(apiVersion: string): string {
+export function groupOfApiVersion(apiVersion: string): string {
   return apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
 }
 
 /** The version in an `apiVersion`, without its group. */
-export function versionOf(apiVersion: string): string {
+export function versionOfApiVersion(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 

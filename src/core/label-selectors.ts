@@ -21,12 +21,12 @@ function readSelector(value: Stored<V1LabelSelector>): LabelSelector | undefined
   const labels = Object.entries(labelsAt(value, 'matchLabels')).map(
     ([key, text]) => ({ operator: 'in', key, values: new Set([text]) }) as const,
   );
-  const expressions = itemsOf(value.matchExpressions).map(requirementOf);
+  const expressions = itemsOf(value.matchExpressions).map(labelRequirementOf);
   return expressions.includes(undefined) ? undefined : { requirements: [...labels, ...expressions.filter((one) => one !== undefined)] };
 }
 
 /** Undefined for a condition that no LabelSelector has. */
-export function requirementOf({ key, operator, values }: Stored<V1LabelSelectorRequirement>): LabelRequirement | undefined {
+export function labelRequirementOf({ key, operator, values }: Stored<V1LabelSelectorRequirement>): LabelRequirement | undefined {
   if (typeof key !== 'string') return undefined;
   switch (operator) {
     case 'In':

@@ -4,10 +4,10 @@ import { InvariantError, MusterError } from './errors.ts';
  * Returns an error that may be logged: with its class, its code and its stack frames. A message that may quote a value is left out. Messages of the
  * runtime and of libraries quote the values that they fail at, and such a value may be that of a Secret.
  */
-export function withoutValues(error: unknown): Error {
+export function loggableError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`expected an error to be thrown, got: ${error === null ? 'null' : typeof error}`);
   if (isOfOurWords(error) && error.cause === undefined) return error;
-  const cause = error.cause === undefined ? undefined : withoutValues(error.cause);
+  const cause = error.cause === undefined ? undefined : loggableError(error.cause);
   const safe = new Error(safeMessage(error), cause === undefined ? undefined : { cause });
   safe.name = error.name;
   safe.stack = [`${error.name}: ${safe.message}`, ...framesOf(error)].join('\n');

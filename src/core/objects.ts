@@ -18,7 +18,7 @@ export interface KubernetesObject extends JsonObject {
 }
 
 /** An object of a built-in kind. */
-export type StoredObject<T> = KubernetesObject & Stored<T>;
+export type TypedObject<T> = KubernetesObject & Stored<T>;
 
 /** What tells an object and its state apart without reading the rest. `namespace` is `''` for cluster-scoped ones, `uid` for what has none. */
 export interface ObjectIdentity {

@@ -45,7 +45,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
 }
 
 /** The same amount in steps of 1n, as quantities compare fastest; one that is finer, which `parseQuantity` never gives, as it is. */
-export function inNano(quantity: Quantity): Quantity {
+export function toNanoUnits(quantity: Quantity): Quantity {
   const { mantissa, exponent, format } = quantity;
   return exponent <= -9 ? quantity : { mantissa: mantissa * 10n ** BigInt(exponent + 9), exponent: -9, format };
 }

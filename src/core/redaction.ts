@@ -9,7 +9,7 @@ export function isSecret({ group, kind }: GroupKind): boolean {
 }
 
 /** What decides how much of an object may leave the gateway. */
-export interface Redaction {
+export interface RedactionRule {
   /** Its kind is one of those whose values are guarded. */
   readonly sensitive: boolean;
   /** It was read at this moment, for this answer alone. */
@@ -20,7 +20,7 @@ export interface Redaction {
  * What of an object may leave the gateway: no `managedFields`; of a sensitive kind neither the annotation that repeats its values nor, unless it
  * was read live, anything but its metadata. The object itself where nothing has to go; nothing is changed in place.
  */
-export function redact(object: KubernetesObject, { sensitive, live }: Redaction): KubernetesObject {
+export function redact(object: KubernetesObject, { sensitive, live }: RedactionRule): KubernetesObject {
   const metadata = redactMetadata(object.metadata, sensitive);
   const dropped = sensitive && !live ? Object.keys(object).filter((key) => !shownOfSensitive.has(key)) : [];
   if (metadata === object.metadata && dropped.length === 0) return object;

@@ -27,7 +27,7 @@ const maxTerms = 1_000;
  *
  * @throws {MusterError} `BAD_INPUT`: what was expected and what came, and at which character, counted from 1.
  */
-export function parseSelector(text: string): LabelSelector {
+export function parseLabelSelector(text: string): LabelSelector {
   if (text.length > maxTextLength) {
     throw new MusterError('BAD_INPUT', `expected a label selector of at most ${maxTextLength} characters, got ${text.length}`);
   }
@@ -44,7 +44,7 @@ export function parseSelector(text: string): LabelSelector {
 }
 
 /** True if an object with these labels is selected. Absent labels are none. */
-export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
+export function matchesLabelSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   for (const requirement of selector.requirements) {
     const { key } = requirement;
     const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
@@ -53,8 +53,8 @@ export function matchesSelector(selector: LabelSelector, labels: Readonly<Record
   return true;
 }
 
-/** The selector as text that `parseSelector` reads again; equal for selectors of equal conditions, whatever their order. */
-export function printSelector(selector: LabelSelector): string {
+/** The selector as text that `parseLabelSelector` reads again; equal for selectors of equal conditions, whatever their order. */
+export function printLabelSelector(selector: LabelSelector): string {
   return [...new Set(selector.requirements.map(printRequirement))].sort().join(',');
 }
 

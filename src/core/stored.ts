@@ -1,11 +1,11 @@
-import { isJsonObject, type Json, jsonIn } from './json.ts';
+import { isJsonObject, type Json, parseJsonBody } from './json.ts';
 
 /**
  * A model of `@kubernetes/client-node` in the form that API servers send and mirrors hold. Every field may be missing, and times are text. Fields have
  * their JSON names (`from`, not `_from`). Any object can be passed where a `Stored` is expected: the caller knows its kind.
  *
  * The types are not checked at run time. A field may be null, so give defaults with `??` and not in a destructuring pattern. Read lists with `itemsOf`
- * or `textsOf`. Read numbers with `countOf` before you calculate with them.
+ * or `textsOf`. Read numbers with `numberOrZero` before you calculate with them.
  *
  * @typeParam Absent The value of an absent field besides undefined. Null for answers of GraphQL.
  */
@@ -30,8 +30,8 @@ type WireName<Field> = Field extends `x_${infer Rest}` ? `x-${Hyphenated<Rest>}`
 type Hyphenated<Text extends string> = Text extends `${infer Head}_${infer Rest}` ? `${Head}-${Hyphenated<Rest>}` : Text;
 
 /** The object in the body of an answer. Undefined if the body is not a JSON object. */
-export function storedIn<T extends object>(body: Uint8Array): Stored<T> | undefined {
-  const value = jsonIn(body);
+export function parseStored<T extends object>(body: Uint8Array): Stored<T> | undefined {
+  const value = parseJsonBody(body);
   return isJsonObject(value) ? (value as Stored<T>) : undefined;
 }
 
@@ -49,12 +49,12 @@ export function textsOf(list: readonly string[] | null | undefined): readonly st
 }
 
 /** The value if it is a number, else 0. */
-export function countOf(value: number | undefined): number {
+export function numberOrZero(value: number | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
 /** The value if it is a string, else undefined. */
-export function textOf(value: string | null | undefined): string | undefined {
+export function textOrUndefined(value: string | null | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type ClusterName, clusterName, parseClusterName } from '../core/names.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 import type { Candidate, ClusterSource } from './cluster-source.ts';
 import { watchFiles } from './file-watch.ts';
 import type { MemberSettings } from './member.ts';
@@ -188,7 +188,7 @@ function contextOf({ contexts, paths }: Kubeconfig, name: string | undefined, cl
 }
 
 function noContext(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const meant = nearestWord(name, known);
   const advice =
     meant === undefined
       ? `expected one of ${known

@@ -1,7 +1,7 @@
 import type { Access, Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
 import { type ClusterName, parseClusterName } from '../core/names.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import type { StoreReader } from '../store/mirror-store.ts';
 import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
@@ -74,7 +74,7 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
   }
 
   function refuse(caller: Caller, name: string): never {
-    const near = nearest(
+    const near = nearestWord(
       name.slice(0, 253),
       visible(caller).map((view) => view.name),
     );

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import { matchesSelector, parseSelector } from '../core/selectors.ts';
+import { matchesLabelSelector, parseLabelSelector } from '../core/selectors.ts';
 import { createSensitiveKinds } from '../core/sensitive-kinds.ts';
 import { compareText } from '../core/text.ts';
 import { kindByAnyName } from '../model/any-name.ts';
@@ -42,8 +42,8 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
     clusters: (context, { names, labels }) => {
       const asked = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));
       if (labels == null) return asked;
-      const selector = parseSelector(labels);
-      return asked.filter((view) => matchesSelector(selector, view.labels));
+      const selector = parseLabelSelector(labels);
+      return asked.filter((view) => matchesLabelSelector(selector, view.labels));
     },
     cluster: (context, name) => views.find(context.caller, name),
     servedKinds: (context, cluster) => servedKinds({ mirrors, access, model: model() }, context, cluster),

@@ -1,7 +1,7 @@
 import { boundedList } from '../core/bounded-list.ts';
 import { MusterError } from '../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { type LabelSelector, parseSelector } from '../core/selectors.ts';
+import { type LabelSelector, parseLabelSelector } from '../core/selectors.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { mayBeginWithRelation, type PathRelation, pathRelationsOf } from '../model/path-relations.ts';
@@ -53,7 +53,7 @@ export interface AskedKinds {
  */
 export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedArguments {
   const { model, kinds } = asked;
-  const selector = args.labels == null ? undefined : parseSelector(args.labels);
+  const selector = args.labels == null ? undefined : parseLabelSelector(args.labels);
   const order = args.orderBy == null ? undefined : compileOrder(model, kinds, args.orderBy);
   const checked = {
     clusters: boundedList('clusters', args.clusters) ?? undefined,

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
-import { jsonIn } from '../core/json.ts';
+import { parseJsonBody } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { isPathSegment, parseResourceVersion } from '../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
@@ -56,7 +56,7 @@ async function fetchObject(
   const asOfMs = clock.now();
   const answer = await api.send({ method: 'GET', path: pathOf(resource, namespace, name) }, signal);
   if (answer.type === 'failed') return answer.fault.code === 'NOT_FOUND' ? { type: 'absent' } : answer;
-  const object = jsonIn(answer.body);
+  const object = parseJsonBody(answer.body);
   if (!isKubernetesObject(object) || object.metadata.name !== name) return { type: 'failed', fault: malformed(read) };
   const version = parseResourceVersion(object.metadata.resourceVersion);
   return { type: 'found', object, sync: { phase: 'SYNCED', asOfMs, version } };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { withoutValues } from '../core/loggable-error.ts';
+import { loggableError } from '../core/loggable-error.ts';
 import {
   emptySchemaLock,
   joinSchemaLocks,
@@ -231,5 +231,5 @@ function isOfAnotherVersion(text: string): boolean {
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return error instanceof MusterError ? message : (code ?? withoutValues(error).message);
+  return error instanceof MusterError ? message : (code ?? loggableError(error).message);
 }

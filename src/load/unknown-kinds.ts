@@ -1,6 +1,6 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { MusterError } from '../core/errors.ts';
-import { type Json, jsonIn } from '../core/json.ts';
+import { type Json, parseJsonBody } from '../core/json.ts';
 import { apiVersionOf, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
@@ -110,6 +110,6 @@ const expected = ['application/json', 'text/plain'];
 export function createDocumentFetcher(apiOf: (cluster: ClusterName) => ClusterApi | undefined): FetchDocument {
   return async (cluster, path, signal) => {
     const answer = await apiOf(cluster)?.send({ method: 'GET', path: ['openapi', 'v3', ...path], expected }, signal);
-    return answer?.type === 'answered' ? jsonIn(answer.body) : undefined;
+    return answer?.type === 'answered' ? parseJsonBody(answer.body) : undefined;
   };
 }

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { checked, list, structure } from '../core/json/documents.ts';
+import { checkedSchema, listSchema, structureSchema } from '../core/json/documents.ts';
 import { anyJson, choice, inGraph, pointer } from '../core/json/field-definitions.ts';
 
 /** Most operations of one patch. */
 export const maxPatchOperations = 10_000;
 
-export const operation = checked(
-  structure({
+export const operation = checkedSchema(
+  structureSchema({
     op: choice('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
       add: 'Adds a value, or inserts it in a list.',
       remove: 'Removes a value, which must exist.',
@@ -30,7 +30,7 @@ export const operation = checked(
 );
 
 /** A JSON patch (RFC 6902). The checks are those that do not need the document that it patches. */
-export const operations = list(operation, { max: maxPatchOperations });
+export const operations = listSchema(operation, { max: maxPatchOperations });
 
 /** One operation of RFC 6902. An absent `value` counts as null for operations that need one. */
 export type JsonPatchOperation = z.output<typeof operations>[number];

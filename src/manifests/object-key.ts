@@ -1,4 +1,4 @@
-import { type GroupKind, groupOf } from '../core/kinds.ts';
+import { type GroupKind, groupOfApiVersion } from '../core/kinds.ts';
 import type { ObjectPlace } from '../store/member-objects.ts';
 import type { Manifest, ObjectKey } from './manifest.ts';
 
@@ -13,12 +13,12 @@ export function keyOfManifest({ apiVersion, kind, metadata: { name, namespace } 
  */
 export function textOfKey(key: ObjectKey): string {
   // No member of a key contains a slash.
-  return `${groupOf(key.apiVersion)}/${key.kind}/${key.namespace ?? ''}/${key.name}`;
+  return `${groupOfApiVersion(key.apiVersion)}/${key.kind}/${key.namespace ?? ''}/${key.name}`;
 }
 
 /** Returns the kind of the object, without its version. */
 export function kindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion' | 'kind'>): GroupKind {
-  return { group: groupOf(apiVersion), kind };
+  return { group: groupOfApiVersion(apiVersion), kind };
 }
 
 /** Returns the key of the object in a mirror. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import { listAt, textAt, valueAt } from '../core/json-at.ts';
-import { groupOf } from '../core/kinds.ts';
+import { groupOfApiVersion } from '../core/kinds.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
 interface PruneOptions {
@@ -18,7 +18,7 @@ export function prune<T extends JsonObject>(object: T, { removeJobTtl = true }: 
   const common = withoutValueAt(withoutServed(object), ['metadata', 'finalizers']);
   const { kind } = object;
   const rule = typeof kind === 'string' ? rules.get(kind) : undefined;
-  if (rule === undefined || (typeof object.apiVersion === 'string' && groupOf(object.apiVersion) !== rule.group)) return common;
+  if (rule === undefined || (typeof object.apiVersion === 'string' && groupOfApiVersion(object.apiVersion) !== rule.group)) return common;
   return rule.prune(common, { removeJobTtl });
 }
 

@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 import type { Model, ModelKind } from './model.ts';
 
 /**
@@ -73,7 +73,7 @@ function unknownKind(model: Model, text: string): MusterError {
     kind.plural,
     ...(kind.group === '' ? [] : [keyOfKind(kind), `${kind.plural}.${kind.group}`]),
   ]);
-  const meant = nearest(text.slice(0, 253), names);
+  const meant = nearestWord(text.slice(0, 253), names);
   return new MusterError('BAD_INPUT', `no kind ${shown(text)}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
 }
 

@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
-import { nearestWithEdits } from '../core/nearest.ts';
+import { nearestWordWithEdits } from '../core/nearest-word.ts';
 import { type Column, columnsOf } from './columns/columns.ts';
 import { clusterFields, objectMeta, ownerReference, rollout } from './hand-written-types.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
@@ -324,7 +324,7 @@ function misfitAt(place: Place, step: Exclude<Step, { readonly key: string }>): 
 
 function meantField(place: Place, type: ModelType | undefined): MeantPath | undefined {
   const { walked, segment } = place;
-  const near = nearestWithEdits(segment, type?.fields.map(({ name }) => name) ?? []);
+  const near = nearestWordWithEdits(segment, type?.fields.map(({ name }) => name) ?? []);
   if (near !== undefined) return { path: printPath([...walked, near.word]), edits: near.edits };
   const below = oneLevelBelow(place, type);
   return below === undefined ? undefined : { path: below, edits: 0 };

@@ -2,7 +2,7 @@ import type { ExecutionResult, FormattedExecutionResult, GraphQLError } from 'gr
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { withoutValues } from '../core/loggable-error.ts';
+import { loggableError } from '../core/loggable-error.ts';
 import type { AnswerEncoder } from './answer-encoder.ts';
 import type { CompressedBytes } from './compressed-bytes.ts';
 import type { FaultReport } from './fault-report.ts';
@@ -116,7 +116,7 @@ export function codeOf({ errors }: FormattedExecutionResult): string {
 export function maskingOf(requestId: string, log: Log): MaskOptions {
   return {
     requestId,
-    onBug: (error) => log.error({ requestId, error: withoutValues(error) }, 'a bug: an operation met an error nobody expects'),
+    onBug: (error) => log.error({ requestId, error: loggableError(error) }, 'a bug: an operation met an error nobody expects'),
   };
 }
 

@@ -3,9 +3,9 @@ import type { Caller } from '../access/access.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
-import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
+import { emptyHeapGauge, type HeapGauge } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
-import { withoutValues } from '../core/loggable-error.ts';
+import { loggableError } from '../core/loggable-error.ts';
 import { Admission } from '../operations/admission.ts';
 import { AnswerEncoder } from '../operations/answer-encoder.ts';
 import { Answers } from '../operations/answers.ts';
@@ -162,7 +162,7 @@ interface Running {
 
 /** What runs operations, whatever their transport. */
 function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: Parts): Running {
-  const { config, clock, log, served, contextOf, heap = roomyHeap } = options;
+  const { config, clock, log, served, contextOf, heap = emptyHeapGauge } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const onAnswered = (ended: AnsweredOperation) => {
     metrics.answered(ended);
@@ -228,7 +228,7 @@ function partsOf(
     metrics,
     health: { isReady: () => !isRetired() && health.isReady(), checks: () => health.checks() },
     guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, ...(token === undefined ? {} : { token }) }),
-    onBug: (error) => log.error({ error: withoutValues(error) }, 'a bug: a request met an error nobody expects'),
+    onBug: (error) => log.error({ error: loggableError(error) }, 'a bug: a request met an error nobody expects'),
     onRefused: refusedOver('http', metrics),
   };
 }

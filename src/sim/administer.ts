@@ -1,4 +1,4 @@
-import { groupOf } from '../core/kinds.ts';
+import { groupOfApiVersion } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { EmbeddedCluster, KindName, SimChange } from './kinds/embedded-cluster.ts';
 import { keyOf, parsed, type StoredObject } from './kinds/stored-object.ts';
@@ -92,7 +92,7 @@ function told(type: SimChange['type'], { kind }: KindStorage, make: () => Kubern
 /** @throws {Error} if the kind is not served. */
 export function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject): KindStorage {
   if (apiVersion === undefined || kind === undefined) throw new Error('expected an object with apiVersion and kind');
-  return state.storageOf({ group: groupOf(apiVersion), kind });
+  return state.storageOf({ group: groupOfApiVersion(apiVersion), kind });
 }
 
 function bodyOf({ metadata: _metadata, ...body }: KubernetesObject): Omit<KubernetesObject, 'metadata'> {

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import { parseResourceVersion } from '../../src/core/names.ts';
 import { identityOf, isKubernetesObject, type KubernetesObject } from '../../src/core/objects.ts';
-import { parseSelector } from '../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../src/core/selectors.ts';
 import type { ModelKind } from '../../src/model/model.ts';
 import { parseModel } from '../../src/model/model-document.ts';
 import { createStore } from '../../src/store/contents/store.ts';
@@ -95,9 +95,9 @@ function askAll(): void {
   const questions: Readonly<Record<string, Partial<QuerySpec>>> = {
     'page of 100, default order': {},
     'page of 100 in one namespace': { namespaces: ['team-7'] },
-    labels: { selector: parseSelector('app=service-77') },
+    labels: { selector: parseLabelSelector('app=service-77') },
     'labels and a path': {
-      selector: parseSelector('tier=frontend'),
+      selector: parseLabelSelector('tier=frontend'),
       where: compileWhere(model, kinds, { path: 'status.phase', eq: 'Running' }),
     },
     'a path': { where: compileWhere(model, kinds, { path: 'spec.containers.image', startsWith: 'registry.example.com/service-9' }) },

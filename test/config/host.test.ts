@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostOf, isLoopback, parseOrigin } from '../../src/config/host.ts';
+import { isLoopback, parseHostHeader, parseOrigin } from '../../src/config/host.ts';
 
 test.each([
   ['localhost', true],
@@ -29,7 +29,7 @@ test.each([
   ['local host', undefined],
   ['', undefined],
 ])('the host of %s is %s', (header, host) => {
-  expect(hostOf(header)).toBe(host);
+  expect(parseHostHeader(header)).toBe(host);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { stateKey } from '../../src/config/state-key.ts';
+import { readOrCreateStateKey } from '../../src/config/state-key.ts';
 import { readToken } from '../../src/config/token.ts';
 
 let folder: string;
@@ -13,21 +13,21 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('the key is made once, for its owner only, and kept', async () => {
   const directory = path.join(folder, 'state/muster');
-  const key = await stateKey(directory);
+  const key = await readOrCreateStateKey(directory);
   expect(key).toHaveLength(32);
   expect((await stat(path.join(directory, 'key'))).mode & 0o777).toBe(0o600);
-  expect(Buffer.from(await stateKey(directory)).equals(key)).toBe(true);
+  expect(Buffer.from(await readOrCreateStateKey(directory)).equals(key)).toBe(true);
   expect(await readdir(directory)).toEqual(['key']);
 });
 
 test('gateways that start at once get one key', async () => {
-  const keys = await Promise.all(Array.from({ length: 20 }, () => stateKey(folder)));
+  const keys = await Promise.all(Array.from({ length: 20 }, () => readOrCreateStateKey(folder)));
   expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1);
 });
 
 test('a file that is no key is told, not overwritten', async () => {
   await writeFile(path.join(folder, 'key'), 'short');
-  await expect(stateKey(folder)).rejects.toMatchObject({
+  await expect(readOrCreateStateKey(folder)).rejects.toMatchObject({
     code: 'BAD_INPUT',
     message: expect.stringMatching(/expected 32 bytes, got 5; without the file a new one is made$/),
   });
@@ -35,7 +35,7 @@ test('a file that is no key is told, not overwritten', async () => {
 
 test('a folder where none can be made is told', async () => {
   await writeFile(path.join(folder, 'file'), '');
-  await expect(stateKey(path.join(folder, 'file/muster'))).rejects.toMatchObject({
+  await expect(readOrCreateStateKey(path.join(folder, 'file/muster'))).rejects.toMatchObject({
     code: 'BAD_INPUT',
     message: expect.stringContaining('ENOTDIR'),
   });

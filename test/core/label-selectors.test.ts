@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import { labelSelectorOf } from '../../src/core/label-selectors.ts';
-import { matchesSelector } from '../../src/core/selectors.ts';
+import { matchesLabelSelector } from '../../src/core/selectors.ts';
 
 const expression = (operator: string, values?: readonly Json[]): JsonObject => ({
   matchExpressions: [{ key: 'app', operator, ...(values === undefined ? {} : { values: [...values] }) }],
@@ -26,7 +26,7 @@ test.each<readonly [string, JsonObject, readonly (keyof typeof selected)[]]>([
   const selector = labelSelectorOf(value);
   expect(selector).toBeDefined();
   const found = Object.entries(selected).filter(
-    ([, labels]) => selector !== undefined && matchesSelector(selector, labels as Record<string, string>),
+    ([, labels]) => selector !== undefined && matchesLabelSelector(selector, labels as Record<string, string>),
   );
   expect(found.map(([name]) => name)).toEqual(expected);
   expect(labelSelectorOf(value)).toBe(selector);

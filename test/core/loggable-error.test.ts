@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
 import { InvariantError, MusterError } from '../../src/core/errors.ts';
-import { withoutQuotedValues, withoutValues } from '../../src/core/loggable-error.ts';
+import { loggableError, withoutQuotedValues } from '../../src/core/loggable-error.ts';
 
 const canary = 'C4NARY';
 
@@ -54,22 +54,22 @@ test.each(failing)('no value stands in what is logged of an error: %s', (_what, 
   } catch (thrown) {
     error = thrown;
   }
-  const safe = withoutValues(error);
+  const safe = loggableError(error);
   expect(JSON.stringify([safe, safe.message, safe.stack, String(safe.cause), Object.entries(safe)])).not.toMatch(new RegExp(canary, 'i'));
   expect(safe.stack).toMatch(/\n {4}at .*loggable-error\.test/);
 });
 
 test('what is no error is not shown', () => {
-  expect(withoutValues({ password: canary }).message).toBe('expected an error to be thrown, got: object');
+  expect(loggableError({ password: canary }).message).toBe('expected an error to be thrown, got: object');
 });
 
 test('our own words and those about code stay', () => {
   for (const error of [new InvariantError('a bug'), new MusterError('GONE', 'gone'), new Error('ours')])
-    expect(withoutValues(error)).toBe(error);
+    expect(loggableError(error)).toBe(error);
   const none = undefined as unknown as { readonly metadata: { readonly name: string } };
-  expect(withoutValues(thrownBy(() => none.metadata)).message).toBe("Cannot read properties of undefined (reading 'metadata')");
+  expect(loggableError(thrownBy(() => none.metadata)).message).toBe("Cannot read properties of undefined (reading 'metadata')");
   const field = new GraphQLError('Cannot return null for non-nullable field Pod.kind.');
-  expect(withoutValues(field).message).toBe(field.message);
+  expect(loggableError(field).message).toBe(field.message);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
-import { type LabelSelector, matchesSelector, parseSelector, printSelector } from '../../src/core/selectors.ts';
+import { type LabelSelector, matchesLabelSelector, parseLabelSelector, printLabelSelector } from '../../src/core/selectors.ts';
 
 const web = { app: 'web', tier: 'front', 'example.com/team': 'a.b_c-1', empty: '', generation: '7' };
 
@@ -49,8 +49,8 @@ test.each([
   ['constructor', false],
   ['!toString', true],
 ])('%j selects the web pod: %s', (text, selected) => {
-  if (selected === undefined) expect(() => parseSelector(text)).toThrow(MusterError);
-  else expect(matchesSelector(parseSelector(text), web)).toBe(selected);
+  if (selected === undefined) expect(() => parseLabelSelector(text)).toThrow(MusterError);
+  else expect(matchesLabelSelector(parseLabelSelector(text), web)).toBe(selected);
 });
 
 test.each([
@@ -79,7 +79,7 @@ test.each([
 ])('refuses %j and says where', (text, message) => {
   let error: unknown;
   try {
-    parseSelector(text);
+    parseLabelSelector(text);
   } catch (thrown) {
     error = thrown;
   }
@@ -89,30 +89,30 @@ test.each([
 
 test('takes keys and values of the longest length', () => {
   const [prefix, name] = [`${'a'.repeat(60)}.${'b'.repeat(192)}`, 'x'.repeat(63)];
-  const selector = parseSelector(`${prefix}/${name}=${'y'.repeat(63)}`);
-  expect(matchesSelector(selector, { [`${prefix}/${name}`]: 'y'.repeat(63) })).toBe(true);
+  const selector = parseLabelSelector(`${prefix}/${name}=${'y'.repeat(63)}`);
+  expect(matchesLabelSelector(selector, { [`${prefix}/${name}`]: 'y'.repeat(63) })).toBe(true);
 });
 
 test('A16: refuses ten thousand terms without reading them all', () => {
   const terms = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
-  expect(() => parseSelector(terms.slice(0, 1_001).join(','))).toThrow('at most 1000 terms');
-  expect(() => parseSelector(`a in (${terms.slice(0, 1_001).join(',')})`)).toThrow('at most 1000 terms');
-  expect(() => parseSelector(terms.join(','))).toThrow('at most 1000 terms');
-  expect(() => parseSelector(terms.join(',').repeat(20))).toThrow('at most 65536 characters');
-  expect(parseSelector(terms.slice(0, 1_000).join(',')).requirements).toHaveLength(1_000);
+  expect(() => parseLabelSelector(terms.slice(0, 1_001).join(','))).toThrow('at most 1000 terms');
+  expect(() => parseLabelSelector(`a in (${terms.slice(0, 1_001).join(',')})`)).toThrow('at most 1000 terms');
+  expect(() => parseLabelSelector(terms.join(','))).toThrow('at most 1000 terms');
+  expect(() => parseLabelSelector(terms.join(',').repeat(20))).toThrow('at most 65536 characters');
+  expect(parseLabelSelector(terms.slice(0, 1_000).join(',')).requirements).toHaveLength(1_000);
 });
 
 test('does not see what labels inherit', () => {
-  expect(matchesSelector(parseSelector('constructor'), {})).toBe(false);
-  expect(matchesSelector(parseSelector('a'), undefined)).toBe(false);
-  expect(matchesSelector(parseSelector('!a'), undefined)).toBe(true);
-  expect(matchesSelector(parseSelector('constructor=x'), JSON.parse('{"constructor":"x"}'))).toBe(true);
+  expect(matchesLabelSelector(parseLabelSelector('constructor'), {})).toBe(false);
+  expect(matchesLabelSelector(parseLabelSelector('a'), undefined)).toBe(false);
+  expect(matchesLabelSelector(parseLabelSelector('!a'), undefined)).toBe(true);
+  expect(matchesLabelSelector(parseLabelSelector('constructor=x'), JSON.parse('{"constructor":"x"}'))).toBe(true);
 });
 
 test('prints selectors of equal conditions alike', () => {
-  expect(printSelector(parseSelector('b,a=1'))).toBe(printSelector(parseSelector(' a in (1) , b,b')));
-  expect(printSelector(parseSelector('a in (y,x)'))).toBe(printSelector(parseSelector('a in (x,y,x)')));
-  expect(printSelector(parseSelector('a'))).not.toBe(printSelector(parseSelector('!a')));
+  expect(printLabelSelector(parseLabelSelector('b,a=1'))).toBe(printLabelSelector(parseLabelSelector(' a in (1) , b,b')));
+  expect(printLabelSelector(parseLabelSelector('a in (y,x)'))).toBe(printLabelSelector(parseLabelSelector('a in (x,y,x)')));
+  expect(printLabelSelector(parseLabelSelector('a'))).not.toBe(printLabelSelector(parseLabelSelector('!a')));
 });
 
 test('reads what it prints', () => {
@@ -131,10 +131,10 @@ test('reads what it prints', () => {
   const labels = fc.dictionary(key, value);
   fc.assert(
     fc.property(fc.array(requirement, { maxLength: 5 }), fc.array(labels, { maxLength: 8 }), (texts, objects) => {
-      const selector = parseSelector(texts.join(','));
-      const again: LabelSelector = parseSelector(printSelector(selector));
-      expect(printSelector(again)).toBe(printSelector(selector));
-      for (const each of objects) expect(matchesSelector(again, each)).toBe(matchesSelector(selector, each));
+      const selector = parseLabelSelector(texts.join(','));
+      const again: LabelSelector = parseLabelSelector(printLabelSelector(selector));
+      expect(printLabelSelector(again)).toBe(printLabelSelector(selector));
+      for (const each of objects) expect(matchesLabelSelector(again, each)).toBe(matchesLabelSelector(selector, each));
     }),
   );
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { groupOf } from '../../src/core/kinds.ts';
+import { groupOfApiVersion } from '../../src/core/kinds.ts';
 import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../../src/manifests/object-key.ts';
 import { inWriteOrder } from '../../src/manifests/write-order.ts';
 
@@ -61,7 +61,7 @@ test('reads kind and place off a key, and the key off a manifest', () => {
   const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { a: 'b' } } };
   const key = keyOfManifest(manifest);
   expect(key).toEqual({ apiVersion: 'v1', kind: 'Namespace', name: 'shop' });
-  expect([kindOfKey(key), placeOfKey(key), groupOf('apps/v1')]).toEqual([
+  expect([kindOfKey(key), placeOfKey(key), groupOfApiVersion('apps/v1')]).toEqual([
     { group: '', kind: 'Namespace' },
     { namespace: '', name: 'shop' },
     'apps',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { holdsCondition } from '../../src/core/conditions.ts';
+import { hasTrueCondition } from '../../src/core/conditions.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
@@ -49,7 +49,7 @@ describe('a Deployment', () => {
       readyReplicas: 4,
       availableReplicas: 4,
     });
-    expect(holdsCondition(held(cluster, 'Deployment', 'web'), 'Available')).toBe(true);
+    expect(hasTrueCondition(held(cluster, 'Deployment', 'web'), 'Available')).toBe(true);
     const [set] = cluster.objects('ReplicaSet');
     expect(set).toMatchObject({
       metadata: { annotations: { 'deployment.kubernetes.io/revision': '1' }, ownerReferences: [{ kind: 'Deployment', name: 'web' }] },
@@ -145,7 +145,7 @@ describe('a Job', () => {
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ active: 2, startTime: expect.any(String) });
     await clock.advance(40_000);
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ succeeded: 3, completionTime: expect.any(String) });
-    expect(holdsCondition(held(cluster, 'Job', 'once'), 'Complete')).toBe(true);
+    expect(hasTrueCondition(held(cluster, 'Job', 'once'), 'Complete')).toBe(true);
     expect(cluster.objects('Pod').map(phaseOf)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
@@ -154,7 +154,7 @@ describe('a Job', () => {
     cluster.put(job({}, 'failed'));
     await clock.advance(60_000);
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ failed: 2 });
-    expect(holdsCondition(held(cluster, 'Job', 'once'), 'Failed')).toBe(true);
+    expect(hasTrueCondition(held(cluster, 'Job', 'once'), 'Failed')).toBe(true);
     expect(reasonsOf(cluster)).toContain('BackoffLimitExceeded');
   });
 
@@ -168,7 +168,7 @@ describe('a Job', () => {
     const { cluster, clock } = await startLiving();
     cluster.put(job({ ttlSecondsAfterFinished: 30 }));
     await clock.advance(20_000);
-    expect(holdsCondition(held(cluster, 'Job', 'once'), 'Complete')).toBe(true);
+    expect(hasTrueCondition(held(cluster, 'Job', 'once'), 'Complete')).toBe(true);
     await clock.advance(31_000);
     expect([...cluster.objects('Job'), ...cluster.objects('Pod')]).toEqual([]);
   });
@@ -289,11 +289,11 @@ test('nodes beat, and one that is taken off the air is not ready until it is bac
   const node = cluster.get('Node', 'node-a');
   cluster.put({ ...node, metadata: { ...node?.metadata, name: 'node-a', annotations: { 'sim/ready': 'false' } } });
   await clock.advance(500);
-  expect(holdsCondition(cluster.get('Node', 'node-a'), 'Ready')).toBe(false);
+  expect(hasTrueCondition(cluster.get('Node', 'node-a'), 'Ready')).toBe(false);
   expect(reasonsOf(cluster)).toContain('NodeNotReady');
   cluster.put({ ...node, metadata: { ...node?.metadata, name: 'node-a' } });
   await clock.advance(500);
-  expect(holdsCondition(cluster.get('Node', 'node-a'), 'Ready')).toBe(true);
+  expect(hasTrueCondition(cluster.get('Node', 'node-a'), 'Ready')).toBe(true);
 });
 
 test('a Service gets an address, and an EndpointSlice that follows its pods', async () => {

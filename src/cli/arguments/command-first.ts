@@ -1,5 +1,5 @@
 import type { Command as Commander } from 'commander';
-import { nearest } from '../../core/nearest.ts';
+import { nearestWord } from '../../core/nearest-word.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 
 /**
@@ -15,7 +15,7 @@ export function commandFirst(args: readonly string[], { commands }: Commander): 
   const word = at === undefined ? undefined : args[at];
   if (at === undefined || word === undefined) return args;
   if (names.includes(word)) return [word, ...args.slice(0, at), ...args.slice(at + 1)];
-  const near = nearest(word, names);
+  const near = nearestWord(word, names);
   const hint = near === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${near}?`;
   throw new CommandFailure(exitCodes.refused, `there is no command ${word}: ${hint}`);
 }

@@ -1,4 +1,4 @@
-import { groupOf, keyOfKind } from '../../core/kinds.ts';
+import { groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
 
 /** Which object, as the graph tells it. */
 export interface NamedObject {
@@ -30,7 +30,7 @@ export function namedObject({
 
 /** `pod/web`, `deployment.apps/web`: as kubectl names an object of any kind. */
 export function kindAndName({ apiVersion, kind, metadata }: NamedObject): string {
-  return `${keyOfKind({ group: groupOf(apiVersion), kind: kind.toLowerCase() })}/${metadata.name}`;
+  return `${keyOfKind({ group: groupOfApiVersion(apiVersion), kind: kind.toLowerCase() })}/${metadata.name}`;
 }
 
 /** `north/shop/pod/web`, always of four parts: that of the namespace is empty for what has none. */

@@ -1,5 +1,5 @@
 import { createClient } from 'graphql-ws/client';
-import { exactNumbers } from '../../core/json.ts';
+import { exactNumberReviver } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { type Answer, type Asked, authorizationOf, failureOf, type GatewayAddress, type GraphError } from './gateway-client.ts';
 
@@ -80,7 +80,7 @@ class Subscription {
       retryAttempts: 0,
       keepAlive: pingMs,
       connectionAckWaitTimeout: connectMs,
-      jsonMessageReviver: exactNumbers,
+      jsonMessageReviver: exactNumberReviver,
       on: {
         connected: () => {
           this.#wasOpen = true;

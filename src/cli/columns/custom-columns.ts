@@ -1,7 +1,7 @@
 import { compareApiVersions } from '../../core/api-versions.ts';
 import { parseJsonPath } from '../../core/json/json-path.ts';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
-import { versionOf } from '../../core/kinds.ts';
+import { versionOfApiVersion } from '../../core/kinds.ts';
 import type { Session } from '../client/session.ts';
 import { humanDuration } from '../output/kubectl-text.ts';
 import { ageColumn, type CellContext, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
@@ -67,7 +67,7 @@ export function columnsOfDefinitions(definitions: readonly Definition[]): readon
     for (const { key, column } of columns) if (!headers.has(key)) headers.set(key, joined(undefined, column));
   if (headers.size === 0) return [nameColumn, ageColumn];
   const cellIn = (item: Custom, key: string) => {
-    const cells = byVersion.get(keyOf(item.cluster.name, versionOf(item.apiVersion)));
+    const cells = byVersion.get(keyOf(item.cluster.name, versionOfApiVersion(item.apiVersion)));
     return cells === undefined && key === ageKey ? ageColumn.cell : cells?.get(key);
   };
   const printed = [...headers].map(([key, { header, isWide, isAge }]) => ({

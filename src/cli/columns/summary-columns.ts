@@ -1,4 +1,4 @@
-import { groupOf, keyOfKind } from '../../core/kinds.ts';
+import { groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
 import { kindTables } from './kind-tables.ts';
 import { ageColumn, type CellContext, itemFields, type ListedItem, type PrintedColumn } from './printed-column.ts';
 import { readyOfDaemons, readyOfReplicas } from './workload-tables.ts';
@@ -44,7 +44,7 @@ export const summaryDefinition = `fragment ${summaryFragment} on Resource { ${it
 
 /** How an object is of which the fragment was selected. */
 export function summaryOf(item: ListedItem, at: CellContext): Summary {
-  const known = byKind.get(keyOfKind({ group: groupOf(item.apiVersion), kind: item.kind }));
+  const known = byKind.get(keyOfKind({ group: groupOfApiVersion(item.apiVersion), kind: item.kind }));
   return {
     ready: known?.ready?.cell(item, at) ?? '',
     status: known?.status?.cell(item, at) ?? '',

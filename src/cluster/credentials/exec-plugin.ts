@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../core/clock.ts';
-import { isJsonObject, type Json, jsonOf } from '../../core/json.ts';
+import { isJsonObject, type Json, tryParseJson } from '../../core/json.ts';
 import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { type Breakage, breakage } from '../classify.ts';
 import type { ExecPlugin } from '../endpoint.ts';
@@ -107,7 +107,7 @@ function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; reado
 }
 
 function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
-  const answer = jsonOf(text);
+  const answer = tryParseJson(text);
   if (!isJsonObject(answer) || answer.kind !== 'ExecCredential') return failed('wrote no ExecCredential', '');
   if (answer.apiVersion !== plugin.apiVersion) return failed(`wrote another version than the ${plugin.apiVersion} it was asked for`, '');
   const status = isJsonObject(answer.status) ? answer.status : {};

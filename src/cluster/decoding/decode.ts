@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Fault } from '../../core/faults.ts';
-import { isJsonObject, type Json, type JsonObject, jsonOf, parseJsonExactly } from '../../core/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonExactly, tryParseJson } from '../../core/json.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import { type ClusterName, parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
@@ -51,7 +51,7 @@ export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedE
   const bytes = bufferOf(frame);
   const text = textWithoutManagedFields(bytes, findMember(bytes, 0, objectKey));
   if (text === undefined) return unreadable('expected UTF-8');
-  const event = jsonOf(text);
+  const event = tryParseJson(text);
   if (!isJsonObject(event)) return unreadable(event === undefined ? 'expected a line of JSON' : 'expected a JSON object');
   switch (event.type) {
     case 'ADDED':
@@ -71,7 +71,7 @@ export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedE
 export function decodeItem(item: Uint8Array): DecodedItem {
   const text = textWithoutManagedFields(bufferOf(item), 0);
   if (text === undefined) return unreadable('expected UTF-8');
-  const object = jsonOf(text);
+  const object = tryParseJson(text);
   if (object === undefined) return unreadable('expected JSON');
   if (!isKubernetesObject(object)) return unreadable('expected an object with a name');
   return {

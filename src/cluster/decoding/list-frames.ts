@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonObject, jsonOf } from '../../core/json.ts';
+import { isJsonObject, tryParseJson } from '../../core/json.ts';
 import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { type Framed, type Framer, maxFrameBytes } from './frames.ts';
 import { growingBytes } from './growing-bytes.ts';
@@ -82,7 +82,7 @@ function pastSeparators(chunk: Uint8Array, from: number): number {
 }
 
 function pageEndIn(bytes: Buffer): PageEnd | undefined {
-  const list = isUtf8(bytes) ? jsonOf(bytes.toString('utf8')) : undefined;
+  const list = isUtf8(bytes) ? tryParseJson(bytes.toString('utf8')) : undefined;
   if (!isJsonObject(list) || typeof list.kind !== 'string' || !list.kind.endsWith('List')) return undefined;
   if (!Array.isArray(list.items) && list.items !== null) return undefined;
   const metadata = isJsonObject(list.metadata) ? list.metadata : {};

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import { type Json, jsonOf } from '../../core/json.ts';
+import { type Json, tryParseJson } from '../../core/json.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type Breakage, breakage, breakageOfAnswer, faultOf } from '../classify.ts';
@@ -179,5 +179,5 @@ function mediaTypeOf(header: string): string {
 async function readStatus({ body, header }: WireResponse, signal: AbortSignal): Promise<Json | undefined> {
   const source = header('content-encoding')?.toLowerCase() === 'gzip' ? gunzip(body, signal) : body;
   const read = await readWhole(source, maxStatusBytes);
-  return read instanceof Uint8Array ? jsonOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(read)) : undefined;
+  return read instanceof Uint8Array ? tryParseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(read)) : undefined;
 }

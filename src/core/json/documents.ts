@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isJsonObject, isRawNumber, type Json, type JsonObject, shown } from '../json.ts';
-import { nearest } from '../nearest.ts';
+import { describeValue, isJsonObject, isRawNumber, type Json, type JsonObject } from '../json.ts';
+import { nearestWord } from '../nearest-word.ts';
 
 /** One problem of a document: its path, such as `overrides[0].jsonPatch`, and a message with the expected and the actual value. */
 export interface DocumentProblem {
@@ -12,7 +12,7 @@ export interface DocumentProblem {
 export type DocumentRead<T> = { readonly value: T } | { readonly problems: readonly DocumentProblem[] };
 
 /** Reports a problem of the value that is checked. With a path: a problem of the member at that path within the value. */
-export type Tell = (message: string, ...path: readonly (string | number)[]) => undefined;
+export type ReportProblem = (message: string, ...path: readonly (string | number)[]) => undefined;
 
 /** How a document is read. */
 export interface ReadOptions {
@@ -32,7 +32,7 @@ export function readDocument<S extends z.ZodType>(
   { path = '', unknown = unknownMember }: ReadOptions = {},
 ): DocumentRead<z.output<S>> {
   const problems: DocumentProblem[] = [];
-  const known = new KnownMembers(problems, { path, unknown }).of(document, schema);
+  const known = new KnownMemberFilter(problems, { path, unknown }).of(document, schema);
   const read = parsed(schema, known);
   if (read === undefined) return { problems: [{ path, message: 'expected fewer problems, got more than can be listed' }] };
   const ofWrongType = new Set<string>();
@@ -94,20 +94,23 @@ function printed(schema: z.core.$ZodType, value: unknown): Json | undefined {
 }
 
 /** The definition inside an optional, default, readonly or translated definition. Undefined for the definition of a structure, a list or a value. */
-export function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+export function innerSchemaOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'optional' || def.type === 'default' || def.type === 'readonly') return def.innerType;
   return def.type === 'pipe' ? def.in : undefined;
 }
 
-/** The innermost definition, which describes a structure, a list or a value. Unwraps everything that `innerOf` unwraps. */
-export function partOf(schema: z.core.$ZodType): z.core.$ZodTypes {
-  const inner = innerOf(schema);
-  return inner === undefined ? (schema as z.core.$ZodTypes) : partOf(inner);
+/** The innermost definition, which describes a structure, a list or a value. Unwraps everything that `innerSchemaOf` unwraps. */
+export function innermostSchemaOf(schema: z.core.$ZodType): z.core.$ZodTypes {
+  const inner = innerSchemaOf(schema);
+  return inner === undefined ? (schema as z.core.$ZodTypes) : innermostSchemaOf(inner);
 }
 
 /** One bound of the definition of a list or a number. Undefined if the definition does not have it. */
-export function boundOf(part: z.core.$ZodType, bound: 'max_length' | 'min_length' | 'greater_than' | 'less_than'): number | undefined {
+export function schemaBoundOf(
+  part: z.core.$ZodType,
+  bound: 'max_length' | 'min_length' | 'greater_than' | 'less_than',
+): number | undefined {
   for (const check of part._zod.def.checks ?? []) {
     const { def } = (check as z.core.$ZodChecks)._zod;
     if (def.check !== bound) continue;
@@ -118,18 +121,18 @@ export function boundOf(part: z.core.$ZodType, bound: 'max_length' | 'min_length
 }
 
 /** The default of a definition, as a document spells it. Undefined if the definition has no default. */
-export function defaultOf(schema: z.core.$ZodType): Json | undefined {
+export function schemaDefaultOf(schema: z.core.$ZodType): Json | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'default') return printed(def.innerType, def.defaultValue);
-  const inner = innerOf(schema);
-  return inner === undefined ? undefined : defaultOf(inner);
+  const inner = innerSchemaOf(schema);
+  return inner === undefined ? undefined : schemaDefaultOf(inner);
 }
 
 /** The description of a structure or a value itself. If a field that uses it has another description, this is still the first one. */
-export function aboutOf(schema: z.core.$ZodType): string | undefined {
-  const inner = innerOf(schema);
+export function baseDescriptionOf(schema: z.core.$ZodType): string | undefined {
+  const inner = innerSchemaOf(schema);
   const { parent } = schema._zod;
-  return (inner && aboutOf(inner)) ?? (parent && aboutOf(parent)) ?? z.globalRegistry.get(schema)?.description;
+  return (inner && baseDescriptionOf(inner)) ?? (parent && baseDescriptionOf(parent)) ?? z.globalRegistry.get(schema)?.description;
 }
 
 /** A definition is compiled at its 20th read. Compiling takes about 20 ms and makes reading seven times as fast. */
@@ -145,8 +148,8 @@ function parserOf<S extends z.ZodType>(schema: S): S {
 }
 
 /** The path to a member, as a chain that begins with the last key. Text is made of it for problems only, because most documents have none. */
-interface Step {
-  readonly above: Step | undefined;
+interface PathStep {
+  readonly above: PathStep | undefined;
   readonly key: string | number;
 }
 
@@ -157,7 +160,7 @@ interface Step {
 const unknownMembers = '';
 
 /** Copies a document without its null members, and with one empty name for all unknown members of a structure. Reports each unknown member as a problem. */
-class KnownMembers {
+class KnownMemberFilter {
   readonly #path: string;
   readonly #unknown: typeof unknownMember;
   readonly #problems: DocumentProblem[];
@@ -168,8 +171,8 @@ class KnownMembers {
     this.#problems = problems;
   }
 
-  of(value: Json, schema: z.core.$ZodType, at?: Step): unknown {
-    const part = partOf(schema);
+  of(value: Json, schema: z.core.$ZodType, at?: PathStep): unknown {
+    const part = innermostSchemaOf(schema);
     const { def } = part._zod;
     switch (def.type) {
       case 'array':
@@ -184,41 +187,41 @@ class KnownMembers {
     }
   }
 
-  #inList(values: readonly Json[], list: z.core.$ZodArray, at: Step | undefined): unknown {
+  #inList(values: readonly Json[], list: z.core.$ZodArray, at: PathStep | undefined): unknown {
     // zod checks the length before it reads members. So a list of a million wrong members gives one problem, not a million.
-    if (values.length > (boundOf(list, 'max_length') ?? values.length)) return values;
+    if (values.length > (schemaBoundOf(list, 'max_length') ?? values.length)) return values;
     return values.map((member, key) => this.of(member, list._zod.def.element, { above: at, key }));
   }
 
-  #inMap(value: JsonObject, map: z.core.$ZodType, at: Step | undefined): JsonObject {
+  #inMap(value: JsonObject, map: z.core.$ZodType, at: PathStep | undefined): JsonObject {
     const size = Object.keys(value).length;
     const most = Number(z.globalRegistry.get(map)?.maxProperties ?? size);
     // zod drops this key of a map and reports no problem.
-    if (Object.hasOwn(value, '__proto__')) this.#tell('is no field here', { above: at, key: '__proto__' });
+    if (Object.hasOwn(value, '__proto__')) this.#report('is no field here', { above: at, key: '__proto__' });
     if (size <= most) return value;
-    this.#tell(`expected at most ${most} members, got ${size}`, at);
+    this.#report(`expected at most ${most} members, got ${size}`, at);
     return {};
   }
 
-  #inStructure(value: JsonObject, shape: z.core.$ZodShape, above: Step | undefined): unknown {
+  #inStructure(value: JsonObject, shape: z.core.$ZodShape, above: PathStep | undefined): unknown {
     const members: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
       const member = value[key] ?? null;
       if (schema === undefined) {
         const at = { above, key: key === '' ? '[""]' : key };
-        this.#tell(this.#unknown(key, Object.keys(shape), this.#pathOf(at)), at);
+        this.#report(this.#unknown(key, Object.keys(shape), this.#pathOf(at)), at);
         members[unknownMembers] = null;
       } else if (member !== null) members[key] = this.of(member, schema, { above, key });
     }
     return members;
   }
 
-  #tell(message: string, at: Step | undefined): void {
+  #report(message: string, at: PathStep | undefined): void {
     this.#problems.push({ path: this.#pathOf(at), message });
   }
 
-  #pathOf(at: Step | undefined): string {
+  #pathOf(at: PathStep | undefined): string {
     const keys: (string | number)[] = [];
     for (let step = at; step !== undefined; step = step.above) keys.unshift(step.key);
     return pathBelow(this.#path, keys);
@@ -226,7 +229,7 @@ class KnownMembers {
 }
 
 function unknownMember(name: string, names: readonly string[], _path: string): string {
-  const meant = nearest(name, names);
+  const meant = nearestWord(name, names);
   return meant === undefined ? 'is no field here' : `is no field here: did you mean ${meant}?`;
 }
 
@@ -239,29 +242,30 @@ function pathBelow(path: string, keys: readonly PropertyKey[]): string {
 }
 
 /** The error of a definition for a value that does not fit it. After this error, later checks of the value and of the structure around it do not run. */
-export function expecting(what: string) {
+export function typeError(what: string) {
   return {
-    error: ({ input }: { readonly input?: unknown }) => (input === undefined ? missing : `expected ${what}, got ${shown(input)}`),
+    error: ({ input }: { readonly input?: unknown }) =>
+      input === undefined ? requiredMessage : `expected ${what}, got ${describeValue(input)}`,
     abort: true,
   };
 }
 
 /** The message for a required member that is absent. */
-export const missing = 'is required';
+export const requiredMessage = 'is required';
 
 function lengthExpected(min: number, max: number, { length }: { readonly length: number }): string {
   return `expected ${min} to ${max} members, got ${length}`;
 }
 
 /** A structure with these members and no others. */
-export function structure<Shape extends z.core.$ZodLooseShape>(fields: Shape) {
-  return z.strictObject(fields, expecting('an object')).readonly();
+export function structureSchema<Shape extends z.core.$ZodLooseShape>(fields: Shape) {
+  return z.strictObject(fields, typeError('an object')).readonly();
 }
 
 /** A list of `min` to `max` members. Default of `min`: 0. */
-export function list<S extends z.core.$ZodType>(of: S, { min = 0, max }: { readonly min?: number; readonly max: number }) {
+export function listSchema<S extends z.core.$ZodType>(of: S, { min = 0, max }: { readonly min?: number; readonly max: number }) {
   const bounds = { error: ({ input }: { readonly input?: unknown }) => lengthExpected(min, max, input as readonly unknown[]), abort: true };
-  const members = z.array(of, expecting('a list')).max(max, bounds);
+  const members = z.array(of, typeError('a list')).max(max, bounds);
   return (min === 0 ? members : members.min(min, bounds)).readonly();
 }
 
@@ -269,24 +273,27 @@ export function list<S extends z.core.$ZodType>(of: S, { min = 0, max }: { reado
  * Adds a check to a definition. A value is refused if `check` reports a problem. `check` sees only values that passed all earlier checks, and have no
  * unknown members.
  */
-export function checked<S extends z.ZodType>(schema: S, check: (value: z.output<S>, tell: Tell) => void): S {
+export function checkedSchema<S extends z.ZodType>(schema: S, check: (value: z.output<S>, report: ReportProblem) => void): S {
   return schema.check((payload) => {
-    if (payload.issues.every(({ code }) => code !== 'unrecognized_keys')) check(payload.value as z.output<S>, tellIn(payload));
+    if (payload.issues.every(({ code }) => code !== 'unrecognized_keys')) check(payload.value as z.output<S>, reportingTo(payload));
   });
 }
 
 /** A definition of the same document whose values have another type. `decode` may report problems. */
-export function translated<S extends z.ZodType, T>(
+export function translatedSchema<S extends z.ZodType, T>(
   schema: S,
-  { decode, encode }: { readonly decode: (value: z.output<S>, tell: Tell) => T | undefined; readonly encode: (value: T) => z.output<S> },
+  {
+    decode,
+    encode,
+  }: { readonly decode: (value: z.output<S>, report: ReportProblem) => T | undefined; readonly encode: (value: T) => z.output<S> },
 ) {
   return z.codec(schema, z.custom<T>(), {
-    decode: (value, payload) => decode(value, tellIn(payload)) as T & z.core.util.MaybeAsync<T>,
+    decode: (value, payload) => decode(value, reportingTo(payload)) as T & z.core.util.MaybeAsync<T>,
     encode: (value) => encode(value) as never,
   });
 }
 
-function tellIn(payload: z.core.ParsePayload): Tell {
+function reportingTo(payload: z.core.ParsePayload): ReportProblem {
   return (message, ...path) => {
     payload.issues.push({ code: 'custom', message, path: [...path], input: payload.value });
     return undefined;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject, shown } from '../json.ts';
+import { describeValue, isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { parseClusterName } from '../names.ts';
 import { isLabelKey, isLabelValue } from '../selectors.ts';
-import { checked, expecting, innerOf, type Tell, translated } from './documents.ts';
+import { checkedSchema, innerSchemaOf, type ReportProblem, translatedSchema, typeError } from './documents.ts';
 import { parseDuration, parseInstant } from './json-values.ts';
 
 /** What the GraphQL schema needs to know about a definition, in addition to its description and default. */
@@ -26,7 +26,7 @@ export const inGraph = z.registry<InGraph>();
 
 /** The `InGraph` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
 export function graphOf(schema: z.core.$ZodType): InGraph {
-  const inner = innerOf(schema);
+  const inner = innerSchemaOf(schema);
   return { ...(inner === undefined ? {} : graphOf(inner)), ...inGraph.get(schema) };
 }
 
@@ -43,7 +43,7 @@ export function choice<const Name extends string>(name: string, about: string, v
 
 /** An enum of these values, which need no description. */
 export function word<const Name extends string>(names: readonly Name[]) {
-  return z.enum(names, expecting(`one of ${names.join(', ')}`));
+  return z.enum(names, typeError(`one of ${names.join(', ')}`));
 }
 
 /** Validation rules in CEL that the API server checks, each with the error message for an object that breaks it. */
@@ -54,7 +54,7 @@ export function rules(...given: readonly (readonly [rule: string, message: strin
 /** A text of at most `max` characters. */
 export function text(max: number) {
   const tooLong = ({ input }: { readonly input?: unknown }) => `expected at most ${max} characters, got ${String(input).length}`;
-  return z.string(expecting('a text')).max(max, { error: tooLong, abort: true });
+  return z.string(typeError('a text')).max(max, { error: tooLong, abort: true });
 }
 
 /** Any text of at most 4,096 characters. The bound keeps resources small and texts readable. */
@@ -66,39 +66,39 @@ export function shortened(message: string): string {
 }
 
 /** A message for people. Printing cuts it after 1,024 characters. */
-export const message = translated(anyText, { decode: (read) => read, encode: shortened });
+export const message = translatedSchema(anyText, { decode: (read) => read, encode: shortened });
 
-const aName = expecting('a name of 1 to 253 characters');
+const aName = typeError('a name of 1 to 253 characters');
 
 /** The name of a part of a spec, such as a wave. */
-export const partName = z.string(expecting('a text')).min(1, aName).max(253, aName);
+export const partName = z.string(typeError('a text')).min(1, aName).max(253, aName);
 
-const aCluster = expecting('a cluster name of 1 to 253 characters without control characters');
+const aCluster = typeError('a cluster name of 1 to 253 characters without control characters');
 
 /** The name of a cluster. It may also name a cluster that is not in the fleet. */
 export const clusterText = z
-  .string(expecting('a text'))
+  .string(typeError('a text'))
   .min(1, aCluster)
   .max(253, aCluster)
   .refine((name) => parseClusterName(name) !== undefined, aCluster);
 
 /** A JSON pointer (RFC 6901). */
-export const pointer = anyText.regex(/^(\/([^~/]|~[01])*)*$/, expecting('a JSON pointer such as /spec/replicas'));
+export const pointer = anyText.regex(/^(\/([^~/]|~[01])*)*$/, typeError('a JSON pointer such as /spec/replicas'));
 
-const aKey = expecting('a key such as app or example.com/app');
+const aKey = typeError('a key such as app or example.com/app');
 
 /** The key of a label, an annotation or a taint: an optional prefix of up to 253 characters and a slash, then a name of up to 63 characters. */
-export const labelKey = z.string(expecting('a text')).max(317, aKey).refine(isLabelKey, aKey);
+export const labelKey = z.string(typeError('a text')).max(317, aKey).refine(isLabelKey, aKey);
 
 /** The value of a label. */
 export const labelValue = z
-  .string(expecting('a text'))
+  .string(typeError('a text'))
   .refine(isLabelValue, { error: 'expected the value of a label: at most 63 letters, digits, - _ and .', abort: true })
   .meta({ maxLength: 63 });
 
 /** A time as RFC 3339 text of at most 64 characters. The day must exist: an API server refuses February 30. */
 export const time = anyText
-  .refine(isTime, expecting('a time such as 2026-01-31T12:00:00Z'))
+  .refine(isTime, typeError('a time such as 2026-01-31T12:00:00Z'))
   .meta({ format: 'date-time', maxLength: 64 })
   .register(inGraph, { scalar: 'DateTime' });
 
@@ -107,7 +107,7 @@ function isTime(read: string): boolean {
   return parseInstant(read.toUpperCase()) !== undefined;
 }
 
-const aDuration = expecting('a duration such as 90s, 10m or 2h');
+const aDuration = typeError('a duration such as 90s, 10m or 2h');
 const maxDurationMs = 100 * 365 * 86_400_000;
 const units = [
   ['h', 3_600_000],
@@ -117,7 +117,7 @@ const units = [
 ] as const;
 
 /** A duration such as `90s`, `10m` or `1h30m`, read as milliseconds. At most 100 years. Printed in the largest unit that is exact. */
-export const duration = translated(
+export const duration = translatedSchema(
   z
     .string(aDuration)
     .regex(/^([0-9]+(ms|s|m|h))+$/, aDuration)
@@ -126,7 +126,7 @@ export const duration = translated(
   {
     decode(read, tell): number | undefined {
       const nanoseconds = parseDuration(read);
-      if (nanoseconds === undefined) return tell(`expected a duration such as 90s, 10m or 2h, got ${shown(read)}`);
+      if (nanoseconds === undefined) return tell(`expected a duration such as 90s, 10m or 2h, got ${describeValue(read)}`);
       const ms = Number(nanoseconds / 1_000_000n);
       return ms <= maxDurationMs ? ms : tell(`expected a duration of at most 100 years, got ${JSON.stringify(read.slice(0, 80))}`);
     },
@@ -138,13 +138,13 @@ export const duration = translated(
 );
 
 /** True or false. */
-export const flag = z.boolean(expecting('true or false'));
+export const flag = z.boolean(typeError('true or false'));
 
 const largest = 2 ** 31 - 1;
 
 /** A whole number from `min` to 2³¹−1, or to `max`. */
 export function integer(min: number, max = largest) {
-  const whole = expecting(`a whole number from ${min} to ${max}`);
+  const whole = typeError(`a whole number from ${min} to ${max}`);
   return z.int(whole).min(min, whole).max(max, whole);
 }
 
@@ -156,13 +156,13 @@ export function amount(min: 0 | 1) {
   const what = `a whole number of at least ${min}, or a percentage from ${min}% to 100%`;
   const percentages = min === 0 ? '^(0|[1-9][0-9]?|100)%$' : '^([1-9][0-9]?|100)%$';
   const written = z
-    .custom<number | string>((value) => amountOf(value, min) !== undefined, expecting(what))
+    .custom<number | string>((value) => amountOf(value, min) !== undefined, typeError(what))
     .meta({
       'x-kubernetes-int-or-string': true,
       ...rules([`type(self) == int ? self >= ${min} : self.matches('${percentages}')`, `expected ${what}`]),
     })
     .register(inGraph, { scalar: 'IntOrString' });
-  return translated(written, { decode: (value) => amountOf(value, min), encode: (value) => value });
+  return translatedSchema(written, { decode: (value) => amountOf(value, min), encode: (value) => value });
 }
 
 function amountOf(value: unknown, min: number): number | string | undefined {
@@ -173,22 +173,22 @@ function amountOf(value: unknown, min: number): number | string | undefined {
 
 type TextMap = Readonly<Record<string, string>>;
 
-function textMap(check: (key: string, value: string, tell: Tell) => void) {
+function textMap(check: (key: string, value: string, tell: ReportProblem) => void) {
   const written = z
-    .record(z.string(), z.string(expecting('a text')), expecting('texts by keys'))
+    .record(z.string(), z.string(typeError('a text')), typeError('texts by keys'))
     .meta({ maxProperties: 500 })
     .register(inGraph, { scalar: 'StringMap' });
-  const read = checked(written, (map, tell) => {
+  const read = checkedSchema(written, (map, tell) => {
     for (const [key, value] of Object.entries(map)) check(key, value, tell);
   });
-  return translated(read, {
+  return translatedSchema(read, {
     decode: (map): TextMap => map,
     // Sorted by key, so that maps with equal entries are printed equally. The order in a document has no meaning.
     encode: (map) => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))),
   });
 }
 
-function checkKey(key: string, tell: Tell): boolean {
+function checkKey(key: string, tell: ReportProblem): boolean {
   if (!isLabelKey(key)) tell(`expected a key such as app or example.com/app, got ${JSON.stringify(key.slice(0, 80))}`, key);
   return isLabelKey(key);
 }
@@ -203,7 +203,7 @@ export const annotations = textMap((key, _value, tell) => checkKey(key, tell));
 
 /** A map of lists of texts. Keys are not checked. */
 export const textLists = z
-  .record(z.string(), z.array(z.string(expecting('a text')), expecting('a list of texts')).readonly(), expecting('lists of texts by keys'))
+  .record(z.string(), z.array(z.string(typeError('a text')), typeError('a list of texts')).readonly(), typeError('lists of texts by keys'))
   .meta({ maxProperties: 500 })
   .readonly();
 
@@ -211,12 +211,12 @@ const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 
 /** Any JSON object, unchanged. */
 export const anyObject = z
-  .custom<JsonObject>(isJsonObject, expecting('an object'))
+  .custom<JsonObject>(isJsonObject, typeError('an object'))
   .meta({ type: 'object', ...anything })
   .register(inGraph, { scalar: 'JSON' });
 
 /** Any JSON value, unchanged. */
 export const anyJson = z
-  .custom<Json>((value) => value !== undefined, expecting('a value'))
+  .custom<Json>((value) => value !== undefined, typeError('a value'))
   .meta({ nullable: true, ...anything })
   .register(inGraph, { scalar: 'JSON' });

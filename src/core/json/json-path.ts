@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from '../json.ts';
 export type JsonPath = (value: Json) => readonly Json[];
 
 /** Leads from values to others. Undefined if it cannot be applied to one of them: then the whole path has no result. */
-type Take = (input: readonly Json[]) => readonly Json[] | undefined;
+type Selection = (input: readonly Json[]) => readonly Json[] | undefined;
 
 /**
  * A path as CustomResourceDefinitions write it, which is Kubernetes' own JSONPath: `.status.conditions[?(@.type=="Ready")].status`. It knows members
@@ -19,8 +19,8 @@ export function parseJsonPath(text: string): JsonPath | undefined {
   return take && ((value) => take([value]) ?? []);
 }
 
-function parseSteps(text: string): Take | undefined {
-  const steps: Take[] = [];
+function parseSteps(text: string): Selection | undefined {
+  const steps: Selection[] = [];
   let rest = text;
   while (rest !== '') {
     const step = memberStep(rest) ?? bracketStep(rest);
@@ -31,13 +31,13 @@ function parseSteps(text: string): Take | undefined {
   return (input) => steps.reduce<readonly Json[] | undefined>((found, take) => found && take(found), input);
 }
 
-interface Step {
-  readonly take: Take;
+interface ParsedStep {
+  readonly take: Selection;
   /** So many characters it is written in. */
   readonly length: number;
 }
 
-function memberStep(text: string): Step | undefined {
+function memberStep(text: string): ParsedStep | undefined {
   const match = /^\.((?:\\.|[^.[\]\\\s'"(){}])+)/.exec(text);
   if (match === null) return undefined;
   const name = (match[1] ?? '').replaceAll(/\\(.)/g, '$1');
@@ -45,7 +45,7 @@ function memberStep(text: string): Step | undefined {
 }
 
 /** In brackets stand names in quotes, numbers, ranges, `*`, each alone or several with commas; or a filter. */
-function bracketStep(text: string): Step | undefined {
+function bracketStep(text: string): ParsedStep | undefined {
   const filter = /^\[\?\(((?:[^"'()]|"[^"]*"|'[^']*')*)\)\]/.exec(text);
   if (filter !== null) {
     const take = filterOf((filter[1] ?? '').trim());
@@ -57,14 +57,14 @@ function bracketStep(text: string): Step | undefined {
   return { take: unionOf(parts), length: match[0].length };
 }
 
-function unionOf(parts: readonly Take[]): Take {
+function unionOf(parts: readonly Selection[]): Selection {
   return (input) => {
     const found = parts.map((take) => take(input));
     return found.every((some) => some !== undefined) ? found.flat() : undefined;
   };
 }
 
-function selectionOf(part: string): Take | undefined {
+function selectionOf(part: string): Selection | undefined {
   if (part === '*') return sliceOf({});
   // The text in single quotes is a path, so a dot in a name needs its backslash there too.
   const quoted = /^(?:"([^"]*)"|'([^']*)')$/.exec(part);
@@ -85,7 +85,7 @@ interface Slice {
   readonly isIndex?: true;
 }
 
-function sliceOf({ start = 0, end, step = 1, isIndex }: Slice): Take {
+function sliceOf({ start = 0, end, step = 1, isIndex }: Slice): Selection {
   return (input) => {
     const found: Json[] = [];
     for (const list of input) {
@@ -105,7 +105,7 @@ function sliceOf({ start = 0, end, step = 1, isIndex }: Slice): Take {
   };
 }
 
-function filterOf(text: string): Take | undefined {
+function filterOf(text: string): Selection | undefined {
   const match = /^((?:[^"'=!<>]|"[^"]*"|'[^']*')+?)\s*(?:(==|!=|<=|>=|<|>)\s*((?:[^"'=!<>]|"[^"]*"|'[^']*')+))?$/.exec(text);
   const left = operandOf(match?.[1] ?? '');
   if (match === null || left === undefined) return undefined;
@@ -125,7 +125,7 @@ function filterOf(text: string): Take | undefined {
 type Scalar = string | number | boolean;
 
 /** One side of a comparison, of an element. */
-function operandOf(text: string): Take | undefined {
+function operandOf(text: string): Selection | undefined {
   const trimmed = text.trim();
   if (trimmed.startsWith('@')) return parseSteps(trimmed.slice(1));
   const literal = literalOf(trimmed);
@@ -158,7 +158,7 @@ function isScalar(value: Json | undefined): value is Scalar {
 }
 
 /** @param holds Undefined if the elements cannot be compared. */
-function elementsThat(holds: (element: Json) => boolean | undefined): Take {
+function elementsThat(holds: (element: Json) => boolean | undefined): Selection {
   return (input) => {
     const elements: Json[] = [];
     for (const list of input) {
@@ -175,7 +175,7 @@ function elementsThat(holds: (element: Json) => boolean | undefined): Take {
   };
 }
 
-function member(name: string): Take {
+function member(name: string): Selection {
   return (input) =>
     input.flatMap((value) => {
       const found = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -2,7 +2,7 @@ import type { InputRef, InputType } from '@pothos/core';
 import { z } from 'zod';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { invariant } from '../../core/errors.ts';
-import { aboutOf, defaultOf, partOf } from '../../core/json/documents.ts';
+import { baseDescriptionOf, innermostSchemaOf, schemaDefaultOf } from '../../core/json/documents.ts';
 import { graphOf, meanings } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import type { FieldsOf, GraphBuilder } from '../builder.ts';
@@ -37,7 +37,7 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
   const make = enumsOf(pothos);
 
   function typeOf(schema: z.core.$ZodType): AnyInput | readonly [AnyInput] {
-    const part = partOf(schema);
+    const part = innermostSchemaOf(schema);
     const { scalar, name } = graphOf(schema);
     const { def } = part._zod;
     const type = scalar ?? types.get(name ?? '') ?? scalars[def.type];
@@ -52,16 +52,20 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
   }
 
   function enumOf(name: string, schema: z.core.$ZodType): DefinedEnum {
-    const values = Object.entries(meanings.get(partOf(schema)) ?? {});
-    return make(name, aboutOf(schema) ?? '', Object.fromEntries(values.map(([value, meaning]) => [spelled(value, schema), meaning])));
+    const values = Object.entries(meanings.get(innermostSchemaOf(schema)) ?? {});
+    return make(
+      name,
+      baseDescriptionOf(schema) ?? '',
+      Object.fromEntries(values.map(([value, meaning]) => [spelled(value, schema), meaning])),
+    );
   }
 
   function inputOf(name: string, schema: z.core.$ZodType): InputRef<unknown> {
-    const { def } = partOf(schema)._zod;
+    const { def } = innermostSchemaOf(schema)._zod;
     invariant(def.type === 'object', `${name} is made from a structure`);
     const members = Object.entries(def.shape).filter(([, field]) => graphOf(field).isAbsent !== true);
     return pothos.inputType(name, {
-      description: aboutOf(schema) ?? '',
+      description: baseDescriptionOf(schema) ?? '',
       isOneOf: graphOf(schema).isOneOf === true,
       fields: (t) =>
         Object.fromEntries(
@@ -78,12 +82,12 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
     input: <T>(schema: z.ZodType) => typeOf(schema) as InputRef<T>,
     enum: (schema) => typeOf(schema) as DefinedEnum,
     fields(t, schema, { names, of }) {
-      const { def } = partOf(schema)._zod;
+      const { def } = innermostSchemaOf(schema)._zod;
       invariant(def.type === 'object', 'only a structure has members');
       const members = Object.entries(def.shape).filter(([name]) => names === undefined || names.includes(name));
       return Object.fromEntries(
         members.map(([name, member]) => {
-          const isEnum = partOf(member)._zod.def.type === 'enum';
+          const isEnum = innermostSchemaOf(member)._zod.def.type === 'enum';
           const resolve = (source: never) => {
             const value: unknown = of(source)[name as never];
             return isEnum && typeof value === 'string' ? spelled(value, member) : value;
@@ -101,9 +105,11 @@ const scalars: Readonly<Record<string, string>> = { string: 'String', boolean: '
 /** Whether a member must be given, and its default: only of scalars and enums, as the default of a structure is that of its members. */
 function presenceOf(field: z.core.$ZodType): { readonly required?: true; readonly defaultValue?: Json } {
   if (field._zod.optin === undefined || graphOf(field).isRequired === true) return { required: true };
-  const fallback = defaultOf(field);
+  const fallback = schemaDefaultOf(field);
   if (fallback === undefined || typeof fallback === 'object') return {};
-  return { defaultValue: typeof fallback === 'string' && partOf(field)._zod.def.type === 'enum' ? spelled(fallback, field) : fallback };
+  return {
+    defaultValue: typeof fallback === 'string' && innermostSchemaOf(field)._zod.def.type === 'enum' ? spelled(fallback, field) : fallback,
+  };
 }
 
 function spelled(value: string, schema: z.core.$ZodType): string {

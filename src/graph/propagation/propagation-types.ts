@@ -1,7 +1,7 @@
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
-import { groupOf } from '../../core/kinds.ts';
+import { groupOfApiVersion } from '../../core/kinds.ts';
 import { parseClusterName } from '../../core/names.ts';
 import { idOfObject } from '../../core/object-ids.ts';
 import type { ListArguments, Listed, Row } from '../../load/reads.ts';
@@ -341,7 +341,7 @@ async function resourceOf(
 ): Promise<Row | undefined> {
   const { apiVersion, kind, namespace = '', name } = entry.key;
   if (entry.uid === undefined) return undefined;
-  const id = idOfObject({ cluster, group: groupOf(apiVersion), kind, namespace, name, uid: entry.uid });
+  const id = idOfObject({ cluster, group: groupOfApiVersion(apiVersion), kind, namespace, name, uid: entry.uid });
   const { row } = await context.reads.getById(context.read, { model, id, from: 'mirror' });
   return row?.object.metadata.uid === entry.uid ? row : undefined;
 }

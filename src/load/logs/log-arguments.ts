@@ -1,6 +1,6 @@
 import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
-import { type LabelSelector, parseSelector } from '../../core/selectors.ts';
+import { type LabelSelector, parseLabelSelector } from '../../core/selectors.ts';
 import { type Instant, parseInstant } from './log-times.ts';
 import type { LogExtent, LogSelection } from './logs.ts';
 
@@ -34,7 +34,7 @@ export function checkSelection({ clusters, namespaces, labels, names, container 
   return {
     clusters: boundedList('clusters', clusters) ?? undefined,
     namespaces: namespaces == null ? undefined : [...new Set(boundedList('namespaces', namespaces))].sort(),
-    selector: labels == null ? undefined : parseSelector(labels),
+    selector: labels == null ? undefined : parseLabelSelector(labels),
     names: names == null ? undefined : new Set(boundedList('names', names)),
     container: container ?? undefined,
   };

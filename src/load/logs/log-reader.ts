@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { StreamListener, StreamReader } from '../../streams/stream-source.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
@@ -169,13 +169,13 @@ class LogReader implements StreamReader<LogBatchView> {
   /** A bug while a cluster is joined ends the stream, and its caller is told. */
   #fail(error: unknown): void {
     if (this.#life.signal.aborted) return;
-    this.#asked.options.log.error({ err: withoutValues(error) }, 'a stream of logs failed and was ended');
+    this.#asked.options.log.error({ err: loggableError(error) }, 'a stream of logs failed and was ended');
     this.#end(new MusterError('UNAVAILABLE', 'this stream of logs has failed: open it again'));
   }
 
   /** A bug in one listener ends its stream, and nothing else. */
   #threw(error: unknown): void {
-    this.#asked.options.log.error({ err: withoutValues(error) }, 'a listener of logs threw: its stream was ended');
+    this.#asked.options.log.error({ err: loggableError(error) }, 'a listener of logs threw: its stream was ended');
     this[Symbol.dispose]();
   }
 

@@ -2,7 +2,7 @@ import type { Access, AccessQuestion, Caller } from '../../access/access.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { matchesSelector } from '../../core/selectors.ts';
+import { matchesLabelSelector } from '../../core/selectors.ts';
 import { compareText } from '../../core/text.ts';
 import { candidatesIn, namespacesInSight } from '../../store/filter/candidates.ts';
 import { type Hint, hintsOfSelector } from '../../store/filter/index-hints.ts';
@@ -28,7 +28,7 @@ export function isSelected({ metadata }: KubernetesObject, { namespaces, names, 
   return (
     (names === undefined || names.has(metadata.name)) &&
     (namespaces === undefined || namespaces.includes(metadata.namespace ?? '')) &&
-    (selector === undefined || matchesSelector(selector, metadata.labels ?? undefined))
+    (selector === undefined || matchesLabelSelector(selector, metadata.labels ?? undefined))
   );
 }
 

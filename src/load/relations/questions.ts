@@ -3,8 +3,8 @@ import { orderKeyOf } from '../../core/json/json-values.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import { labelSelectorOf } from '../../core/label-selectors.ts';
-import type { KubernetesObject, ObjectMetadata, StoredObject } from '../../core/objects.ts';
-import { matchesSelector } from '../../core/selectors.ts';
+import type { KubernetesObject, ObjectMetadata, TypedObject } from '../../core/objects.ts';
+import { matchesLabelSelector } from '../../core/selectors.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import { lastSeenOf } from '../../model/columns/event-time.ts';
 import { controllerOf } from '../../store/contents/indexes.ts';
@@ -59,7 +59,7 @@ const newestFirst: Order = {
 
 /** The Pods of a workload: those that it controls, a Deployment through its ReplicaSets, and that its selector selects. */
 export function podsOfWorkload({ kind, object }: Row): Question {
-  const { metadata, spec }: StoredObject<V1Deployment> = object;
+  const { metadata, spec }: TypedObject<V1Deployment> = object;
   const { uid, namespace } = metadata;
   const selector = spec?.selector;
   const question = { name: 'pods', verb: 'list', kinds: podKinds, namespace } as const;
@@ -198,7 +198,7 @@ function relatedByController(uids: readonly string[], selector: Stored<V1LabelSe
   const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
   if (wanted.size === 0 || parsed === null) return noneRelated;
   const has = (object: KubernetesObject) =>
-    wanted.has(controllerOf(object) ?? '') && (parsed === undefined || matchesSelector(parsed, labelsOf(object)));
+    wanted.has(controllerOf(object) ?? '') && (parsed === undefined || matchesLabelSelector(parsed, labelsOf(object)));
   return { hints: [{ by: 'mention', mention: controller, values: uids }], has };
 }
 
@@ -228,7 +228,7 @@ function pairOf(key: string, value: string): string {
   return `${key}=${value}`;
 }
 
-function claimNamesOf({ metadata, spec }: StoredObject<V1Pod>): readonly string[] {
+function claimNamesOf({ metadata, spec }: TypedObject<V1Pod>): readonly string[] {
   const names = itemsOf(spec?.volumes).map(({ name, ephemeral, persistentVolumeClaim }) =>
     ephemeral ? `${metadata.name}-${name}` : persistentVolumeClaim?.claimName,
   );

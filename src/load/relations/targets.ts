@@ -1,7 +1,7 @@
 import type { V1ObjectReference, V1PersistentVolumeClaim, V1Pod, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
-import { type GroupKind, groupOf } from '../../core/kinds.ts';
-import type { KubernetesObject, OwnerReference, StoredObject } from '../../core/objects.ts';
-import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
+import { type GroupKind, groupOfApiVersion } from '../../core/kinds.ts';
+import type { KubernetesObject, OwnerReference, TypedObject } from '../../core/objects.ts';
+import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 import type { Target } from './relations.ts';
 
 /** The reference to the controller; else the first that there is. Undefined for what nobody owns. */
@@ -15,7 +15,7 @@ export function targetOfOwner(reference: OwnerReference | undefined, { metadata:
   if (reference === undefined) return undefined;
   const known = owners.get(reference);
   if (known !== undefined && known.namespace === namespace) return known;
-  const uid = textOf(reference.uid);
+  const uid = textOrUndefined(reference.uid);
   const target = targetOfReference(reference, namespace);
   if (target === undefined || uid === undefined) return undefined;
   const owner = { ...target, namespace, uid };
@@ -31,31 +31,31 @@ const owners = new WeakMap<object, Target>();
  * neither kind nor name.
  */
 export function targetOfReference(reference: Stored<V1ObjectReference> | undefined, ownNamespace: string | undefined): Target | undefined {
-  const kind = textOf(reference?.kind);
-  const name = textOf(reference?.name);
+  const kind = textOrUndefined(reference?.kind);
+  const name = textOrUndefined(reference?.name);
   if (kind === undefined || kind === '' || name === undefined || name === '') return undefined;
-  const namespace = textOf(reference?.namespace) || ownNamespace;
+  const namespace = textOrUndefined(reference?.namespace) || ownNamespace;
   const uid = uidIn(reference, { kind, name });
-  return { kind: { group: groupOf(textOf(reference?.apiVersion) ?? ''), kind }, namespace, name, uid };
+  return { kind: { group: groupOfApiVersion(textOrUndefined(reference?.apiVersion) ?? ''), kind }, namespace, name, uid };
 }
 
 /** Where a Pod runs. */
-export function nodeOfPod(pod: StoredObject<V1Pod>): Target | undefined {
+export function nodeOfPod(pod: TypedObject<V1Pod>): Target | undefined {
   return namedIn(pod, nodeKind, pod.spec?.nodeName);
 }
 
 /** As whom a Pod speaks to the API server. */
-export function serviceAccountOfPod(pod: StoredObject<V1Pod>): Target | undefined {
+export function serviceAccountOfPod(pod: TypedObject<V1Pod>): Target | undefined {
   return namedIn(pod, serviceAccountKind, pod.spec?.serviceAccountName);
 }
 
 /** What a claim is bound to. */
-export function volumeOfClaim(claim: StoredObject<V1PersistentVolumeClaim>): Target | undefined {
+export function volumeOfClaim(claim: TypedObject<V1PersistentVolumeClaim>): Target | undefined {
   return namedIn(claim, volumeKind, claim.spec?.volumeName);
 }
 
 /** What an autoscaler scales. */
-export function targetOfAutoscaler({ metadata, spec }: StoredObject<V2HorizontalPodAutoscaler>): Target | undefined {
+export function targetOfAutoscaler({ metadata, spec }: TypedObject<V2HorizontalPodAutoscaler>): Target | undefined {
   const target = targetOfReference(spec?.scaleTargetRef, metadata.namespace);
   return target && { ...target, namespace: metadata.namespace };
 }
@@ -73,6 +73,6 @@ function uidIn(
   reference: Stored<V1ObjectReference> | undefined,
   { kind, name }: { readonly kind: string; readonly name: string },
 ): string | undefined {
-  const uid = textOf(reference?.uid);
+  const uid = textOrUndefined(reference?.uid);
   return uid === '' || (kind === 'Node' && uid === name) ? undefined : uid;
 }

@@ -1,4 +1,4 @@
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import { isJsonObject, type Json } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -99,7 +99,7 @@ const nodeColumns: readonly Column[] = [
     type: { scalar: 'Boolean' },
     nullable: false,
     description: 'True if the Node reports that it is ready for Pods. False also if the Node no longer reports.',
-    get: (node) => holdsCondition(node, 'Ready'),
+    get: (node) => hasTrueCondition(node, 'Ready'),
   },
 ];
 

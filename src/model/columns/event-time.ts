@@ -1,14 +1,14 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { parseInstant } from '../../core/json/json-values.ts';
-import type { StoredObject } from '../../core/objects.ts';
-import { textOf } from '../../core/stored.ts';
+import type { TypedObject } from '../../core/objects.ts';
+import { textOrUndefined } from '../../core/stored.ts';
 
 /**
  * When an Event was last seen, as served: the time that kubectl prints under LAST SEEN. An Event without such a time has its creation. Undefined if none
  * of them is a time.
  */
-export function lastSeenOf({ series, lastTimestamp, firstTimestamp, eventTime, metadata }: StoredObject<CoreV1Event>): string | undefined {
+export function lastSeenOf({ series, lastTimestamp, firstTimestamp, eventTime, metadata }: TypedObject<CoreV1Event>): string | undefined {
   // In the order in which kubectl prefers them.
   const times = [series?.lastObservedTime, lastTimestamp, firstTimestamp, eventTime, metadata.creationTimestamp];
-  return times.map(textOf).find((time) => time !== undefined && parseInstant(time) !== undefined);
+  return times.map(textOrUndefined).find((time) => time !== undefined && parseInstant(time) !== undefined);
 }

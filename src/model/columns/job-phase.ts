@@ -1,6 +1,6 @@
 import type { V1Job } from '@kubernetes/client-node';
-import { holdsCondition } from '../../core/conditions.ts';
-import type { StoredObject } from '../../core/objects.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
+import type { TypedObject } from '../../core/objects.ts';
 
 /** What a Job is in, in the order in which they are looked for: the first that holds. Equal to the schema's `JobPhase`. */
 export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAILURE_TARGET', 'RUNNING'] as const;
@@ -8,12 +8,12 @@ export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAI
 export type JobPhase = (typeof jobPhases)[number];
 
 /** The phase of a Job, as `kubectl get jobs` prints it under STATUS; but `SuccessCriteriaMet`, which lasts until its last Pods have ended, is `RUNNING`. */
-export function phaseOfJob(job: StoredObject<V1Job>): JobPhase {
-  if (holdsCondition(job, 'Complete')) return 'COMPLETE';
-  if (holdsCondition(job, 'Failed')) return 'FAILED';
+export function phaseOfJob(job: TypedObject<V1Job>): JobPhase {
+  if (hasTrueCondition(job, 'Complete')) return 'COMPLETE';
+  if (hasTrueCondition(job, 'Failed')) return 'FAILED';
   if (typeof job.metadata.deletionTimestamp === 'string') return 'TERMINATING';
-  if (holdsCondition(job, 'Suspended')) return 'SUSPENDED';
-  if (holdsCondition(job, 'FailureTarget')) return 'FAILURE_TARGET';
+  if (hasTrueCondition(job, 'Suspended')) return 'SUSPENDED';
+  if (hasTrueCondition(job, 'FailureTarget')) return 'FAILURE_TARGET';
   return 'RUNNING';
 }
 

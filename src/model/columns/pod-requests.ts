@@ -1,8 +1,8 @@
 import type { V1Container, V1ContainerStatus, V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
-import type { StoredObject } from '../../core/objects.ts';
+import { memoizeByText } from '../../core/memoize-by-text.ts';
+import type { TypedObject } from '../../core/objects.ts';
 import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '../../core/quantities.ts';
-import { readOnce } from '../../core/read-once.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 
 /**
@@ -12,7 +12,7 @@ import { itemsOf, type Stored } from '../../core/stored.ts';
  * (only the latter, where its node can never give more). An amount of which there is only one is as served. Never throws: what is no amount is left
  * out. The rules are those of k8s.io/component-helpers/resource (1.36).
  */
-export function podRequestsOf(pod: StoredObject<V1Pod>): JsonObject {
+export function podRequestsOf(pod: TypedObject<V1Pod>): JsonObject {
   const total: Amounts = new Map();
   const [spec, status] = [pod.spec ?? {}, pod.status ?? {}];
   const ofContainers = { statuses: itemsOf(status.containerStatuses), pod: status };
@@ -126,4 +126,4 @@ function isLess(a: string, b: string): boolean {
 }
 
 /** Reading an amount takes longer than all the rest. */
-const quantityOf = readOnce(parseQuantity);
+const quantityOf = memoizeByText(parseQuantity);

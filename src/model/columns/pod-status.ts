@@ -1,9 +1,9 @@
 import type { V1Container, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import { parseInstant } from '../../core/json/json-values.ts';
-import type { StoredObject } from '../../core/objects.ts';
-import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
+import type { TypedObject } from '../../core/objects.ts';
+import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 
-type Pod = StoredObject<V1Pod>;
+type Pod = TypedObject<V1Pod>;
 type ContainerStatus = Stored<V1ContainerStatus>;
 
 // What `kubectl get pods` says of a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). Nothing here throws: what has
@@ -40,7 +40,7 @@ export function restartsOfPod(pod: Pod): number {
 /** When the last of these restarts was: when a container that counts ended before it was started again, as served. Undefined if none says so. */
 export function lastRestartOfPod(pod: Pod): string | undefined {
   let last: string | undefined;
-  for (const status of countedIn(pod)) last = later(last, textOf(status.lastState?.terminated?.finishedAt));
+  for (const status of countedIn(pod)) last = later(last, textOrUndefined(status.lastState?.terminated?.finishedAt));
   return last;
 }
 
@@ -76,7 +76,7 @@ function readInit(pod: Pod): InitProgress {
 
 function causeOf({ state }: ContainerStatus): string | undefined {
   if (state?.terminated) return reasonOfEnd(state.terminated);
-  const reason = textOf(state?.waiting?.reason);
+  const reason = textOrUndefined(state?.waiting?.reason);
   return reason === '' || reason === 'PodInitializing' ? undefined : reason;
 }
 
@@ -104,7 +104,7 @@ function reasonOf(pod: Pod): string {
   let [reason, failure, hasRunning]: readonly [string | undefined, string | undefined, boolean] = [undefined, undefined, false];
   for (const status of itemsOf(pod.status?.containerStatuses)) {
     const { waiting, terminated } = status.state ?? {};
-    const waitingFor = textOf(waiting?.reason) ?? '';
+    const waitingFor = textOrUndefined(waiting?.reason) ?? '';
     if (waitingFor !== '') {
       reason ??= waitingFor;
     } else if (terminated) {
@@ -127,17 +127,17 @@ function reasonOfStatus(pod: Pod): string {
   for (const condition of itemsOf(conditions)) {
     if (condition.reason === 'SchedulingGated' && condition.type === 'PodScheduled') return condition.reason;
   }
-  return textOf(reason) || textOf(phase) || 'Unknown';
+  return textOrUndefined(reason) || textOrUndefined(phase) || 'Unknown';
 }
 
 function reasonOfEnd({ reason, signal, exitCode }: Stored<V1ContainerStateTerminated>): string {
   const number = integerOf(signal);
-  return textOf(reason) || (number === 0 ? `ExitCode:${integerOf(exitCode)}` : `Signal:${number}`);
+  return textOrUndefined(reason) || (number === 0 ? `ExitCode:${integerOf(exitCode)}` : `Signal:${number}`);
 }
 
 /** Ready and running, and neither waiting for a reason nor ended. */
 function isUp({ ready, state }: ContainerStatus): boolean {
-  return ready === true && !!state?.running && !state.terminated && !textOf(state.waiting?.reason);
+  return ready === true && !!state?.running && !state.terminated && !textOrUndefined(state.waiting?.reason);
 }
 
 /** As Kubernetes asks: of several conditions of a type the first. */

@@ -2,7 +2,7 @@ import type { V1DaemonSet, V1Deployment, V1StatefulSet } from '@kubernetes/clien
 import { conditionOf } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import { countOf, type Stored } from '../../core/stored.ts';
+import { numberOrZero, type Stored } from '../../core/stored.ts';
 
 type Workload = V1Deployment | V1StatefulSet | V1DaemonSet;
 
@@ -40,8 +40,8 @@ export function workloadRolloutOf(kind: GroupKind, object: JsonObject): Workload
 
 /** Set while the controller has not looked at the newest spec: until then its figures are about an older one. */
 function unobserved({ metadata, status }: Stored<Workload>, noun: string): WorkloadRollout | undefined {
-  const generation = countOf(metadata?.generation);
-  const observed = countOf(status?.observedGeneration);
+  const generation = numberOrZero(metadata?.generation);
+  const observed = numberOrZero(status?.observedGeneration);
   if (observed > 0 && observed >= generation) return undefined;
   return progressing(
     `generation ${generation} is not observed yet: its controller is at ${observed}`,
@@ -51,10 +51,10 @@ function unobserved({ metadata, status }: Stored<Workload>, noun: string): Workl
 
 function rolloutOfDeployment(deployment: Stored<V1Deployment>): WorkloadRollout {
   const { spec, status } = deployment;
-  const wanted = countOf(spec?.replicas);
-  const updated = countOf(status?.updatedReplicas);
-  const old = countOf(status?.replicas) - updated;
-  const available = countOf(status?.availableReplicas);
+  const wanted = numberOrZero(spec?.replicas);
+  const updated = numberOrZero(status?.updatedReplicas);
+  const old = numberOrZero(status?.replicas) - updated;
+  const available = numberOrZero(status?.availableReplicas);
   const name = quotedName(deployment);
   const waiting = `Waiting for deployment ${name} rollout to finish:`;
   if (conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded') {
@@ -77,9 +77,9 @@ function rolloutOfDeployment(deployment: Stored<V1Deployment>): WorkloadRollout 
 }
 
 function rolloutOfStatefulSet({ spec, status }: Stored<V1StatefulSet>): WorkloadRollout {
-  const wanted = countOf(spec?.replicas);
-  const ready = countOf(status?.readyReplicas);
-  const updated = countOf(status?.updatedReplicas);
+  const wanted = numberOrZero(spec?.replicas);
+  const ready = numberOrZero(status?.readyReplicas);
+  const updated = numberOrZero(status?.updatedReplicas);
   if (ready < wanted) return progressing(`${ready} of ${wanted} replicas ready`, `Waiting for ${wanted - ready} pods to be ready...`);
   if (spec?.updateStrategy?.type === 'OnDelete') return done(`${ready} replicas ready; updated as they are deleted (OnDelete)`);
   const partition = spec?.updateStrategy?.rollingUpdate?.partition;
@@ -89,7 +89,7 @@ function rolloutOfStatefulSet({ spec, status }: Stored<V1StatefulSet>): Workload
     const told = `waiting for statefulset rolling update to complete ${updated} pods at revision ${target}...`;
     return progressing(`${updated} replicas updated to revision ${target}`, told);
   }
-  const current = countOf(status?.currentReplicas);
+  const current = numberOrZero(status?.currentReplicas);
   const told = `statefulset rolling update complete ${current} pods at revision ${target}...`;
   return done(`rolled out: ${current} replicas at revision ${target}`, told);
 }
@@ -106,9 +106,9 @@ function rolloutAbove(partition: number, { wanted, updated }: { readonly wanted:
 
 function rolloutOfDaemonSet(daemonSet: Stored<V1DaemonSet>): WorkloadRollout {
   const { spec, status } = daemonSet;
-  const desired = countOf(status?.desiredNumberScheduled);
-  const updated = countOf(status?.updatedNumberScheduled);
-  const available = countOf(status?.numberAvailable);
+  const desired = numberOrZero(status?.desiredNumberScheduled);
+  const updated = numberOrZero(status?.updatedNumberScheduled);
+  const available = numberOrZero(status?.numberAvailable);
   const name = quotedName(daemonSet);
   const waiting = `Waiting for daemon set ${name} rollout to finish:`;
   if (spec?.updateStrategy?.type === 'OnDelete') {

@@ -3,7 +3,7 @@ import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Json, parseJson } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import { matchesSelector, parseSelector } from '../../core/selectors.ts';
+import { matchesLabelSelector, parseLabelSelector } from '../../core/selectors.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
@@ -61,13 +61,13 @@ export function pageOf(stores: HubStores, filter: PropagationFilter, callerKey: 
 }
 
 function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagation: Propagation) => boolean {
-  const selector = labels === undefined || labels === null ? undefined : parseSelector(labels);
+  const selector = labels === undefined || labels === null ? undefined : parseLabelSelector(labels);
   const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
   boundedList('phases', phases);
   return (propagation) =>
     (inNamespaces?.has(propagation.metadata.namespace) ?? true) &&
     (phases?.includes(phaseOf(propagation)) ?? true) &&
-    (selector === undefined || matchesSelector(selector, propagation.metadata.labels));
+    (selector === undefined || matchesLabelSelector(selector, propagation.metadata.labels));
 }
 
 type Place = readonly [namespace: string, name: string];

@@ -1,5 +1,5 @@
 import { keyOfKind } from '../../core/kinds.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
@@ -74,7 +74,7 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
   const queue = createWorkQueue(
     {
       work,
-      onBug: (key, error) => ports.log.error({ propagation: key, error: withoutValues(error) }, 'bug: a pass has thrown'),
+      onBug: (key, error) => ports.log.error({ propagation: key, error: loggableError(error) }, 'bug: a pass has thrown'),
       most: mostPasses,
       clock: ports.clock,
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultOf, partOf } from '../../core/json/documents.ts';
+import { innermostSchemaOf, schemaDefaultOf } from '../../core/json/documents.ts';
 import { meanings } from '../../core/json/field-definitions.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { musterGroup, musterVersion } from '../model/propagation.ts';
@@ -69,7 +69,7 @@ export function schemaOf(schema: z.ZodType): JsonObject {
 }
 
 function structural(written: JsonObject, schema: z.core.$ZodType): JsonObject {
-  const { def } = partOf(schema)._zod;
+  const { def } = innermostSchemaOf(schema)._zod;
   const { description, type, default: _, additionalProperties, ...rest } = written;
   const described = [description, ...meaningsOf(schema)].filter((text) => text !== undefined).join(' ');
   const common: JsonObject = { ...(described === '' ? {} : { description: described }), ...(type === undefined ? {} : { type }), ...rest };
@@ -94,8 +94,8 @@ function structural(written: JsonObject, schema: z.core.$ZodType): JsonObject {
 
 /** Sentences for the description: the meaning of each value of an enum, then the default. */
 function meaningsOf(schema: z.core.$ZodType): readonly string[] {
-  const values = meanings.get(partOf(schema)) ?? {};
-  const fallback = defaultOf(schema);
+  const values = meanings.get(innermostSchemaOf(schema)) ?? {};
+  const fallback = schemaDefaultOf(schema);
   const isShown = fallback !== undefined && (typeof fallback !== 'object' || fallback === null);
   return [
     ...Object.entries(values).map(([name, meaning]) => `${name}: ${meaning}`),

@@ -1,4 +1,4 @@
-import { structure } from '../../core/json/documents.ts';
+import { structureSchema } from '../../core/json/documents.ts';
 import { shareContent } from '../model/inventory-definition.ts';
 import { spec } from '../model/spec-definition.ts';
 import { status } from '../model/status-definition.ts';
@@ -22,7 +22,7 @@ export const hubResources: readonly CustomResource[] = [
       { name: 'Revision', type: 'integer', jsonPath: '.status.revision', priority: 1 },
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     ],
-    content: structure({
+    content: structureSchema({
       spec: spec.describe('The objects to run, the clusters that get them, and the rollout.'),
       status: status.exactOptional().describe('The state in the clusters. Copies that cannot be read count as unknown, never as ready.'),
     }).describe(

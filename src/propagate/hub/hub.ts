@@ -3,7 +3,7 @@ import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/ob
 import { faultOf } from '../../cluster/classify.ts';
 import { callTyped, type TypedAnswer, type TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
-import { isJsonObject, jsonIn } from '../../core/json.ts';
+import { isJsonObject, parseJsonBody } from '../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
@@ -142,7 +142,7 @@ function unservedMessage({ group, kind }: HubKind): string {
 }
 
 function pageOf(body: Uint8Array): { readonly items: readonly KubernetesObject[]; readonly next?: string } | undefined {
-  const list = jsonIn(body);
+  const list = parseJsonBody(body);
   if (!isJsonObject(list) || !Array.isArray(list.items)) return undefined;
   const next = isJsonObject(list.metadata) ? list.metadata.continue : undefined;
   return { items: list.items.filter(isKubernetesObject), ...(typeof next === 'string' && next !== '' ? { next } : {}) };

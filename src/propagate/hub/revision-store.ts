@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
-import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
+import { listSchema, printDocument, readDocument, structureSchema, translatedSchema } from '../../core/json/documents.ts';
 import { anyObject, anyText, clusterText, flag } from '../../core/json/field-definitions.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
@@ -249,13 +249,13 @@ function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
   return parts;
 }
 
-const oldValues = translated(
-  structure({
+const oldValues = translatedSchema(
+  structureSchema({
     cluster: clusterText,
     ...keyFields,
     uid: anyText,
     values: anyObject,
-    owners: list(anyObject, { max: 100 }).exactOptional(),
+    owners: listSchema(anyObject, { max: 100 }).exactOptional(),
     whole: flag.exactOptional(),
   }),
   {

@@ -1,7 +1,7 @@
 import { readDocument } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt, textAt } from '../../core/json-at.ts';
-import { matchesSelector } from '../../core/selectors.ts';
+import { matchesLabelSelector } from '../../core/selectors.ts';
 import { compareText } from '../../core/text.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { labelSelector } from '../model/cluster-set-definition.ts';
@@ -118,5 +118,5 @@ function selectorPriority(
   if (name !== '') return name === object.metadata.name ? 3 : 0;
   if (labels === undefined || labels === null) return 1;
   const read = readDocument(labelSelector, labels);
-  return 'value' in read && matchesSelector(read.value, labelsAt(object, 'metadata', 'labels')) ? 2 : 0;
+  return 'value' in read && matchesLabelSelector(read.value, labelsAt(object, 'metadata', 'labels')) ? 2 : 0;
 }

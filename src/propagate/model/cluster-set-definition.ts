@@ -1,9 +1,16 @@
 import type { z } from 'zod';
 import { invariant } from '../../core/errors.ts';
-import { checked, list, printDocument, structure, type Tell, translated } from '../../core/json/documents.ts';
+import {
+  checkedSchema,
+  listSchema,
+  printDocument,
+  type ReportProblem,
+  structureSchema,
+  translatedSchema,
+} from '../../core/json/documents.ts';
 import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
-import { type LabelRequirement, type LabelSelector, printSelector } from '../../core/selectors.ts';
+import { type LabelRequirement, type LabelSelector, printLabelSelector } from '../../core/selectors.ts';
 
 /** Maximum number of clusters of a Propagation (docs/internals/propagation.md 2.1). */
 export const maxClusters = 500;
@@ -19,11 +26,11 @@ const matchOperator = choice('MatchOperator', 'How a label or a fact of a cluste
   DoesNotExist: 'The label or fact is absent.',
 });
 
-const expression = checked(
-  structure({
+const expression = checkedSchema(
+  structureSchema({
     key: labelKey.describe('The key of the label.'),
     operator: matchOperator.describe('How the label is compared.'),
-    values: list(labelValue, { max: 500 })
+    values: listSchema(labelValue, { max: 500 })
       .default([])
       .describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
   }),
@@ -35,7 +42,7 @@ type Expression = z.output<typeof expression>;
 /** Reports a wrong number of values for the operator: `In` and `NotIn` need at least one value, the other operators take none. */
 function checkValues(
   { operator, values }: { readonly operator: keyof typeof operators; readonly values: readonly string[] },
-  tell: Tell,
+  tell: ReportProblem,
 ): void {
   const needsSome = operator === 'In' || operator === 'NotIn';
   if (needsSome === values.length > 0) return;
@@ -48,10 +55,10 @@ const matchLabels = labels.meta({ maxProperties: 100, additionalProperties: { ty
  * A LabelSelector of Kubernetes. Reading sorts its conditions, so their order in the document does not matter. Printing uses `matchLabels` for a key
  * that must have exactly one value. A selector that was read from a LabelSelector never contains `>` or `<`: only `-l` of kubectl has them.
  */
-export const labelSelector = translated(
-  structure({
+export const labelSelector = translatedSchema(
+  structureSchema({
     matchLabels: matchLabels.default({}).describe('Labels that must have exactly these values.'),
-    matchExpressions: list(expression, { max: 100 }).default([]).describe('Further conditions. All of them must hold.'),
+    matchExpressions: listSchema(expression, { max: 100 }).default([]).describe('Further conditions. All of them must hold.'),
   })
     .meta({ 'x-kubernetes-map-type': 'atomic' })
     .register(inGraph, { scalar: 'String' }),
@@ -78,7 +85,7 @@ function requirementOf({ key, operator, values }: Expression): LabelRequirement 
 }
 
 function inOrder(requirements: readonly LabelRequirement[]): readonly LabelRequirement[] {
-  const byText = new Map(requirements.map((one) => [printSelector({ requirements: [one] }), one]));
+  const byText = new Map(requirements.map((one) => [printLabelSelector({ requirements: [one] }), one]));
   return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
@@ -120,18 +127,20 @@ const clusterField = choice('ClusterField', 'A fact of a cluster that placement 
   zone: 'The zones of the machines of the cluster, as a list.',
 });
 
-const fieldRequirement = checked(
-  structure({
+const fieldRequirement = checkedSchema(
+  structureSchema({
     field: clusterField.describe('The fact to compare.'),
     operator: matchOperator.describe('How the fact is compared.'),
-    values: list(anyText, { max: 100 }).default([]).describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
+    values: listSchema(anyText, { max: 100 })
+      .default([])
+      .describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
   })
     .register(inGraph, { name: 'ClusterFieldInput' })
     .describe('A condition on a fact of a cluster.'),
   checkValues,
 );
 
-const clusterNames = list(clusterText, { max: maxClusters });
+const clusterNames = listSchema(clusterText, { max: maxClusters });
 
 /** The fields that define a set of clusters. */
 export const setFields = {
@@ -141,12 +150,12 @@ export const setFields = {
   selector: labelSelector
     .exactOptional()
     .describe('Only clusters that match this label selector. In GraphQL it is a text as for `kubectl get -l`, without `<` and `>`.'),
-  fields: list(fieldRequirement, { max: 20 }).exactOptional().describe('Only clusters whose facts meet all these conditions.'),
+  fields: listSchema(fieldRequirement, { max: 20 }).exactOptional().describe('Only clusters whose facts meet all these conditions.'),
   exclude: clusterNames.exactOptional().describe('Never the clusters with these names, even if they match the other conditions.'),
 };
 
 /** A set of clusters. */
-export const clusterSet = structure(setFields)
+export const clusterSet = structureSchema(setFields)
   .register(inGraph, { name: 'ClusterSetInput' })
   .describe('A set of clusters. It contains the clusters that meet every condition, and all clusters if there is no condition.');
 
@@ -158,7 +167,7 @@ export function isNarrow({ clusters, selector, fields = [], exclude = [] }: z.ou
 /** Reports each name that a list repeats. `pathOf` makes the path of the repeated member from its index. */
 export function checkUnique(
   names: readonly (string | undefined)[],
-  tell: Tell,
+  tell: ReportProblem,
   ...pathOf: readonly (string | ((index: number) => number))[]
 ): void {
   names.forEach((name, index) => {

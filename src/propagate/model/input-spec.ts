@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
-import { partOf, readDocument } from '../../core/json/documents.ts';
+import { innermostSchemaOf, readDocument } from '../../core/json/documents.ts';
 import { graphOf } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
-import { parseSelector, printSelector } from '../../core/selectors.ts';
+import { parseLabelSelector, printLabelSelector } from '../../core/selectors.ts';
 import { labelSelector, selectorDocument } from './cluster-set-definition.ts';
 import type { Propagation, PropagationMetadata } from './propagation.ts';
 import type { PropagationInput } from './propagations.ts';
@@ -67,8 +67,8 @@ interface Translation {
 /** Respells a value for documents or for inputs. Members without a definition stay unchanged. */
 function translate(value: Json, schema: z.core.$ZodType, at: Translation): Json | undefined {
   if (value === null) return undefined;
-  const part = partOf(schema);
-  if (part === partOf(labelSelector)) return at.to === 'document' ? selectorIn(value, at) : selectorText(value);
+  const part = innermostSchemaOf(schema);
+  if (part === innermostSchemaOf(labelSelector)) return at.to === 'document' ? selectorIn(value, at) : selectorText(value);
   const { def } = part._zod;
   if (def.type === 'enum' && graphOf(schema).isSpelledSame !== true) {
     if (at.to === 'input') return typeof value === 'string' ? schemaSpelling(value) : value;
@@ -88,13 +88,13 @@ function translate(value: Json, schema: z.core.$ZodType, at: Translation): Json 
 
 function selectorText(value: Json): Json {
   const read = readDocument(labelSelector, value);
-  return 'problems' in read ? value : printSelector(read.value);
+  return 'problems' in read ? value : printLabelSelector(read.value);
 }
 
 function selectorIn(value: Json, { path, problems }: Translation): Json | undefined {
   if (typeof value !== 'string') return value;
   try {
-    const document = selectorDocument(parseSelector(value));
+    const document = selectorDocument(parseLabelSelector(value));
     if (document === undefined) problems.push({ path, message: 'expected a selector without < and >, which no resource can say' });
     return document;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { faultCodes } from '../../core/faults.ts';
-import { list, structure, translated } from '../../core/json/documents.ts';
+import { listSchema, structureSchema, translatedSchema } from '../../core/json/documents.ts';
 import { anyText, choice, clusterText, count, flag, inGraph, message, time, word } from '../../core/json/field-definitions.ts';
 import { keyFields, withKey } from './key-fields.ts';
 
@@ -14,7 +14,7 @@ export const health = choice('Health', 'The health of one copy, or of several co
 });
 
 /** A fault as the hub keeps it. */
-export const recordedFault = structure({
+export const recordedFault = structureSchema({
   code: word(faultCodes).describe('The type of the fault.'),
   message: message.describe('The description of the fault for people. It contains no values of manifests.'),
   since: time.describe('The time since which the fault lasts.'),
@@ -30,7 +30,7 @@ const inventoryState = choice('InventoryState', 'The relation of a copy to its P
   PendingDeletion: 'The copy will be deleted as soon as its cluster can be reached.',
 });
 
-const takenOver = structure({
+const takenOver = structureSchema({
   uid: anyText.describe('The uid of the object.'),
   as: word(['Owned', 'Shared']).describe('Owned: it was taken into the inventory. Shared: it still belongs to its owner.'),
   revision: count.describe('The revision that took over the object. The previous values of the object are kept with that revision.'),
@@ -38,8 +38,8 @@ const takenOver = structure({
 });
 
 /** One object of the inventory. */
-export const entry = translated(
-  structure({
+export const entry = translatedSchema(
+  structureSchema({
     ...keyFields,
     state: inventoryState.describe('The relation of the copy to its Propagation.'),
     uid: anyText.exactOptional().describe('The uid of the copy. Not set before the copy is created.'),
@@ -66,7 +66,7 @@ export const entry = translated(
     takenOver: takenOver
       .exactOptional()
       .describe('For an object that existed before: its previous owner and values. Saved before the first write.'),
-    corrections: list(time, { max: 5 }).exactOptional().describe('The times of the last corrections of drift, the newest last.'),
+    corrections: listSchema(time, { max: 5 }).exactOptional().describe('The times of the last corrections of drift, the newest last.'),
   }),
   {
     decode(flat) {
@@ -78,9 +78,9 @@ export const entry = translated(
 );
 
 /** The members of a ClusterShare in addition to its metadata. */
-export const shareContent = structure({
+export const shareContent = structureSchema({
   cluster: clusterText.describe('The name of the cluster in the fleet.'),
-  objects: list(entry, { max: maxEntries }).describe('The copies in that cluster.'),
+  objects: listSchema(entry, { max: maxEntries }).describe('The copies in that cluster.'),
 }).describe(
   'The inventory of one Propagation in one cluster. Only objects whose uid it holds are changed or deleted. Written by the gateway alone.',
 );

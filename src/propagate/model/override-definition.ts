@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checked, list, structure } from '../../core/json/documents.ts';
+import { checkedSchema, listSchema, structureSchema } from '../../core/json/documents.ts';
 import { annotations, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from '../../core/json/field-definitions.ts';
 import { operations } from '../../manifests/json-patch-definition.ts';
 import { clusterSet, labelSelector } from './cluster-set-definition.ts';
@@ -12,7 +12,7 @@ const operator = choice('OverrideOperator', 'The operation of an override.', {
   Remove: 'Removes a value.',
 });
 
-const objects = structure({
+const objects = structureSchema({
   apiVersion: anyText.exactOptional().describe('Only objects of this API version, such as `apps/v1`.'),
   kind: anyText.exactOptional().describe('Only objects of this kind, such as `Deployment`.'),
   namespace: anyText.exactOptional().describe('Only objects of this namespace.'),
@@ -24,8 +24,8 @@ const objects = structure({
   .register(inGraph, { name: 'ObjectMatchInput' })
   .describe('A selection of objects of the template. It contains the objects that meet every condition.');
 
-const image = checked(
-  structure({
+const image = checkedSchema(
+  structureSchema({
     component: choice('ImageComponent', 'A part of an image reference.', {
       registry: 'The part before the first slash, if it is a host.',
       repository: 'The path of the image.',
@@ -41,7 +41,7 @@ const image = checked(
     })
       .default('All')
       .describe('The group of containers to change.'),
-    containers: list(anyText, { max: maxItems })
+    containers: listSchema(anyText, { max: maxItems })
       .exactOptional()
       .describe('Only the containers with these names. Default: all containers of `scope`.'),
     path: pointer.exactOptional().describe('A JSON pointer to an image reference in an object of any kind. Excludes `containers`.'),
@@ -60,16 +60,16 @@ const image = checked(
   },
 );
 
-const command = structure({
+const command = structureSchema({
   container: anyText.describe('The name of the container.'),
   operator: operator.describe('Add appends elements, Remove removes equal elements, Replace sets the whole list.'),
-  values: list(anyText, { max: 1_000 }).describe('The elements to add, remove or set.'),
+  values: listSchema(anyText, { max: 1_000 }).describe('The elements to add, remove or set.'),
 })
   .register(inGraph, { name: 'CommandOverrideInput' })
   .describe('Changes the command or the arguments of a container.');
 
-const env = checked(
-  structure({
+const env = checkedSchema(
+  structureSchema({
     container: anyText.exactOptional().describe('The name of the container. Default: all containers, including init containers.'),
     operator: operator.describe('The operation on the variable.'),
     name: anyText.describe('The name of the variable.'),
@@ -90,7 +90,7 @@ const env = checked(
 );
 
 function mapOverride(values: typeof labels) {
-  return structure({
+  return structureSchema({
     operator: operator.describe('Add sets values. Replace and Remove change only keys that exist.'),
     values: values.describe('The keys and values. With Remove, only the keys count.'),
   })
@@ -98,7 +98,7 @@ function mapOverride(values: typeof labels) {
     .describe('Changes labels or annotations of an object.');
 }
 
-const fieldOverride = structure({
+const fieldOverride = structureSchema({
   path: pointer.describe('A JSON pointer to the string that contains the document.'),
   format: choice('DocumentFormat', 'The format of a document in a string.', {
     json: 'A JSON document.',
@@ -110,17 +110,19 @@ const fieldOverride = structure({
   .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
 
 /** One entry of `overrides`. Its parts take effect in the order in which they are declared here (docs/internals/propagation.md 3.5). */
-export const override = structure({
+export const override = structureSchema({
   name: partName.exactOptional().describe('The name of the entry, which plans show.'),
   set: clusterSet.default({}).describe('The clusters that the entry is for. Default: all clusters.'),
   objects: objects.default({}).describe('The objects that the entry is for. Default: all objects of the template.'),
-  image: list(image, { max: maxItems }).default([]).describe('Changes of image references.'),
-  command: list(command, { max: maxItems }).default([]).describe('Changes of the commands of containers.'),
-  args: list(command, { max: maxItems }).default([]).describe('Changes of the arguments of containers.'),
-  env: list(env, { max: maxItems }).default([]).describe('Changes of environment variables.'),
-  labels: list(mapOverride(labels), { max: maxItems }).default([]).describe('Changes of the labels of objects.'),
-  annotations: list(mapOverride(annotations), { max: maxItems }).default([]).describe('Changes of the annotations of objects.'),
-  fields: list(fieldOverride, { max: maxItems }).default([]).describe('Changes of documents in strings, such as configuration files.'),
+  image: listSchema(image, { max: maxItems }).default([]).describe('Changes of image references.'),
+  command: listSchema(command, { max: maxItems }).default([]).describe('Changes of the commands of containers.'),
+  args: listSchema(command, { max: maxItems }).default([]).describe('Changes of the arguments of containers.'),
+  env: listSchema(env, { max: maxItems }).default([]).describe('Changes of environment variables.'),
+  labels: listSchema(mapOverride(labels), { max: maxItems }).default([]).describe('Changes of the labels of objects.'),
+  annotations: listSchema(mapOverride(annotations), { max: maxItems }).default([]).describe('Changes of the annotations of objects.'),
+  fields: listSchema(fieldOverride, { max: maxItems })
+    .default([])
+    .describe('Changes of documents in strings, such as configuration files.'),
   jsonPatch: operations.default([]).describe('The operations of a JSON patch (RFC 6902) on the object, applied as one patch.'),
   merge: anyObject.exactOptional().describe('A merge patch (RFC 7396) on the object. Lists whose items have a key are merged by that key.'),
 })

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { checked, list, structure, type Tell } from '../../core/json/documents.ts';
+import { checkedSchema, listSchema, type ReportProblem, structureSchema } from '../../core/json/documents.ts';
 import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rules, time } from '../../core/json/field-definitions.ts';
 import { isLabelKey } from '../../core/selectors.ts';
 import { checkUnique, clusterSet, isNarrow, setFields } from './cluster-set-definition.ts';
 
-const toleration = checked(
-  structure({
+const toleration = checkedSchema(
+  structureSchema({
     key: anyText
       .exactOptional()
       .describe('The key of the taint. Without a key, the operator must be Exists, and every taint is tolerated.'),
@@ -51,18 +51,18 @@ const toleration = checked(
   },
 );
 
-const overflow = structure({
+const overflow = structureSchema({
   name: partName.describe('The name of the overflow. No group and no other overflow of this group may have it.'),
   set: clusterSet.describe('The clusters of the overflow.'),
 })
   .register(inGraph, { name: 'OverflowInput' })
   .describe('Additional clusters for replicas that have no room in the sets before.');
 
-const group = checked(
-  structure({
+const group = checkedSchema(
+  structureSchema({
     name: partName.describe('The name of the group. No other group may have it.'),
     set: clusterSet.describe('The clusters of the group.'),
-    overflow: list(overflow, { max: 20 })
+    overflow: listSchema(overflow, { max: 20 })
       .default([])
       .describe(
         'Additional sets of clusters, in order, for replicas that have no room in `set`. Only with replicas in mode Divided and ' +
@@ -77,8 +77,8 @@ const group = checked(
   },
 );
 
-const spread = checked(
-  structure({
+const spread = checkedSchema(
+  structureSchema({
     by: choice('SpreadBy', 'The property of clusters over which copies are spread.', {
       cluster: 'The cluster itself.',
       region: 'The region of the cluster.',
@@ -107,22 +107,22 @@ const spread = checked(
   },
 );
 
-function checkBounds({ min, max }: { readonly min: number; readonly max?: number | undefined }, tell: Tell): void {
+function checkBounds({ min, max }: { readonly min: number; readonly max?: number | undefined }, tell: ReportProblem): void {
   if (max !== undefined && max < min) tell(`expected at least min, which is ${min}, got ${max}`, 'max');
 }
 
 /** The `placement` of a spec: which clusters get copies. */
-export const placement = checked(
-  structure({
+export const placement = checkedSchema(
+  structureSchema({
     ...setFields,
-    tolerations: list(toleration, { max: 50 }).default([]).describe('The taints of clusters that are tolerated.'),
-    affinityGroups: list(group, { max: 20 })
+    tolerations: listSchema(toleration, { max: 50 }).default([]).describe('The taints of clusters that are tolerated.'),
+    affinityGroups: listSchema(group, { max: 20 })
       .meta(rules(['self.all(g, self.exists_one(o, o.name == g.name))', 'expected groups of different names']))
       .default([])
       .describe(
         'Several sets of clusters, tried in order. The first set that fits is used. Excludes clusters, selector, fields and exclude.',
       ),
-    spread: list(spread, { max: 5 })
+    spread: listSchema(spread, { max: 5 })
       .meta(
         rules(
           [
@@ -166,8 +166,8 @@ export const placement = checked(
   },
 );
 
-const rule = checked(
-  structure({
+const rule = checkedSchema(
+  structureSchema({
     set: clusterSet.default({}).describe('The clusters that the rule is for. Default: all clusters.'),
     weight: count.default(1).describe('The weight of each cluster. Only with strategy Weighted.'),
     min: count.default(0).describe('The minimum number of replicas in each cluster.'),
@@ -191,8 +191,8 @@ export const replicaStrategy = choice('ReplicaStrategy', 'How replicas are divid
 });
 
 /** The `replicas` of a spec: how many replicas each cluster gets. */
-export const replicas = checked(
-  structure({
+export const replicas = checkedSchema(
+  structureSchema({
     mode: choice('ReplicaMode', 'How the number of replicas applies to clusters.', {
       Duplicated: 'Every cluster gets the whole number.',
       Divided: 'The number is divided between the clusters.',
@@ -202,7 +202,7 @@ export const replicas = checked(
       .describe('How the number of replicas applies to clusters.'),
     strategy: replicaStrategy.default('Weighted').describe('How replicas are divided between clusters, in mode Divided.'),
     total: count.exactOptional().describe('The number of replicas. Default: the number in the template.'),
-    rules: list(rule, { max: 500 }).default([]).describe('The weights and bounds of clusters.'),
+    rules: listSchema(rule, { max: 500 }).default([]).describe('The weights and bounds of clusters.'),
     rebalance: flag
       .default(false)
       .describe('True: every plan divides all replicas anew. False: only the difference to the previous plan is divided.'),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checked, list, structure, type Tell, translated } from '../../core/json/documents.ts';
+import { checkedSchema, listSchema, type ReportProblem, structureSchema, translatedSchema } from '../../core/json/documents.ts';
 import {
   amount,
   anyText,
@@ -21,7 +21,7 @@ import { operationsIn, override } from './override-definition.ts';
 import { defaultReplicas, placement, replicas } from './placement-definition.ts';
 import { template } from './template-definition.ts';
 
-const wave = structure({
+const wave = structureSchema({
   name: partName.describe('The name of the wave. No other wave may have it.'),
   set: clusterSet
     .default({})
@@ -32,8 +32,8 @@ const wave = structure({
   .describe('A group of clusters that is changed before the clusters of later waves.');
 
 /** The fields of `rollout` as documents spell them. */
-export const rolloutFields = structure({
-  waves: list(wave, { max: 100 })
+export const rolloutFields = structureSchema({
+  waves: listSchema(wave, { max: 100 })
     .meta(rules(['self.all(w, self.exists_one(o, o.name == w.name))', 'expected waves of different names']))
     .default([])
     .describe('The waves, in order. Default: one wave of all clusters.'),
@@ -60,8 +60,8 @@ export const rolloutFields = structure({
   .register(inGraph, { name: 'RolloutInput' })
   .describe('The order in which clusters are changed, and when the rollout stops.');
 
-const rollout = checked(
-  translated(rolloutFields, {
+const rollout = checkedSchema(
+  translatedSchema(rolloutFields, {
     decode: ({ soak: soakMs, deadline, ...rest }): RolloutSpec => ({
       ...rest,
       soakMs,
@@ -86,7 +86,7 @@ const cascade = choice('Cascade', 'How to treat the objects that a deleted objec
 });
 
 /** What happens to copies that are removed. */
-export const deletion = structure({
+export const deletion = structureSchema({
   policy: choice('DeletionPolicy', 'Whether removed copies are deleted or stay in their cluster.', {
     Delete: 'The copies are deleted.',
     Orphan: 'The copies stay, without the marks and fields of Muster.',
@@ -105,8 +105,8 @@ export const completionMode = choice('CompletionMode', 'The number of clusters t
   Count: 'The given number of clusters must be complete.',
 });
 
-const completion = checked(
-  structure({
+const completion = checkedSchema(
+  structureSchema({
     mode: completionMode
       .default('All')
       .register(inGraph, { isRequired: true })
@@ -124,11 +124,11 @@ const completion = checked(
   },
 );
 
-const suspend = checked(
-  structure({
+const suspend = checkedSchema(
+  structureSchema({
     scheduling: flag.default(false).describe('True: the chosen clusters and their numbers of replicas do not change.'),
     all: flag.default(false).describe('True: no cluster is written to. Excludes `clusters`.'),
-    clusters: list(clusterText, { max: maxClusters }).default([]).describe('The names of clusters that are not written to.'),
+    clusters: listSchema(clusterText, { max: maxClusters }).default([]).describe('The names of clusters that are not written to.'),
   })
     .register(inGraph, { name: 'SuspendInput' })
     .meta({
@@ -141,15 +141,15 @@ const suspend = checked(
 );
 
 /** The namespace and the name of an object whose kind is known. */
-export const namespacedName = structure({
+export const namespacedName = structureSchema({
   namespace: partName.describe('The namespace of the object.'),
   name: partName.describe('The name of the object.'),
 })
   .register(inGraph, { name: 'NamespacedName' })
   .describe('The namespace and name of an object. Its kind and cluster follow from the place where it is used.');
 
-const runAs = translated(
-  structure({
+const runAs = translatedSchema(
+  structureSchema({
     requester: flag
       .exactOptional()
       .describe('True: use the permissions that the requester of this generation had at the time of the request.'),
@@ -174,10 +174,10 @@ const runAs = translated(
 );
 
 /** The user who made the request, and the time of the request. */
-export const requester = structure({
+export const requester = structureSchema({
   user: anyText.describe('The name of the user.'),
   uid: anyText.exactOptional().describe('The uid of the user.'),
-  groups: list(anyText, { max: 1_000 }).default([]).describe('The groups of the user.'),
+  groups: listSchema(anyText, { max: 1_000 }).default([]).describe('The groups of the user.'),
   extra: textLists.default({}).describe('Further attributes of the user.'),
   at: time.describe('The time of the request.'),
 }).describe('The user who made the request.');
@@ -191,7 +191,7 @@ const fields = {
   replicas: replicas
     .default(defaultReplicas)
     .describe('The number of replicas in each cluster. Default: each cluster gets the number in the template.'),
-  overrides: list(override, { max: 200 }).default([]).describe('Differences for some clusters. The entries take effect in order.'),
+  overrides: listSchema(override, { max: 200 }).default([]).describe('Differences for some clusters. The entries take effect in order.'),
   rollout: rollout
     .default({ waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' })
     .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
@@ -228,8 +228,8 @@ const fields = {
 };
 
 /** `spec` of a Propagation (docs/internals/propagation.md 2.1). */
-export const spec = checked(
-  structure(fields).meta({
+export const spec = checkedSchema(
+  structureSchema(fields).meta({
     description: 'The objects to run, the clusters that get them, and the rollout.',
     ...rules([
       '!has(self.placement.affinityGroups) || self.placement.affinityGroups.all(g, !has(g.overflow) || size(g.overflow) == 0) || (has(self.replicas)' +
@@ -241,7 +241,7 @@ export const spec = checked(
 );
 
 /** The input of the GraphQL schema for a Propagation. */
-export const propagationInput = structure({
+export const propagationInput = structureSchema({
   namespace: partName.describe('The namespace of the Propagation on the hub.'),
   name: partName.describe('The name of the Propagation.'),
   labels: labels.exactOptional().describe('The labels of the Propagation.'),
@@ -257,7 +257,7 @@ interface Whole {
 }
 
 /** Checks the rules that concern several members together. */
-function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy }, overrides }: Whole, tell: Tell): void {
+function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy }, overrides }: Whole, tell: ReportProblem): void {
   const sum = overrides.reduce((operations, one) => operations + operationsIn(one), 0);
   if (sum > maxPatchOperations) tell(`expected at most ${maxPatchOperations} patch operations in all, got ${sum}`, 'overrides');
   if (mode === 'Divided' && strategy !== 'Weighted') return;
@@ -268,7 +268,7 @@ function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy 
 }
 
 /** The members of a spec that the deletion of a Propagation needs. */
-export const endingParts = structure({
+export const endingParts = structureSchema({
   deletion: deletion.exactOptional(),
   runAs: runAs.exactOptional(),
   requester: requester.exactOptional(),

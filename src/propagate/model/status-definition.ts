@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
+import { listSchema, printDocument, readDocument, structureSchema, translatedSchema } from '../../core/json/documents.ts';
 import {
   anyJson,
   anyObject,
@@ -80,7 +80,7 @@ const reason = word([
 ]);
 
 /** The progress of a rollout. */
-export const progress = structure({
+export const progress = structureSchema({
   wave: count.describe('The index of the current wave, from 0.'),
   waves: count.describe('The number of waves.'),
   clusters: count.describe('The number of chosen clusters.'),
@@ -90,7 +90,7 @@ export const progress = structure({
   nextCheckAt: time.exactOptional().describe('The time at which a soak or a deadline ends. Not set if none is running.'),
 });
 
-const rollout = structure({
+const rollout = structureSchema({
   phase: word(['Progressing', 'Succeeded', 'Failed', 'TimedOut']).describe(
     'The phase of the rollout. Succeeded stays until another generation begins.',
   ),
@@ -99,7 +99,7 @@ const rollout = structure({
 });
 
 /** The status of one cluster. */
-export const line = structure({
+export const line = structureSchema({
   cluster: clusterText.describe('The cluster.'),
   phase: copyPhase.describe('The phase of the copies in the cluster.'),
   reason: reason.exactOptional().describe('The reason for the phase as one word. Not set if the phase needs none.'),
@@ -118,7 +118,7 @@ export const line = structure({
     .describe('The rollout of that generation in this cluster. It stays while the cluster cannot be reached.'),
 });
 
-const condition = structure({
+const condition = structureSchema({
   type: word(['Accepted', 'Planned', 'Applied', 'Healthy', 'Complete', 'Progressing', 'Fresh', 'Led']).describe(
     'The type of the condition.',
   ),
@@ -129,14 +129,14 @@ const condition = structure({
   observedGeneration: generation.exactOptional().describe('The generation that the condition is about.'),
 });
 
-const aggregated = translated(
-  structure({
+const aggregated = translatedSchema(
+  structureSchema({
     ...keyFields,
     status: anyObject.describe('The status that one object would have: numbers are sums.'),
     observed: flag.describe('True: every copy is counted, and none is stale.'),
     health: health.describe('The health of the copies.'),
-    conditions: list(
-      structure({ cluster: clusterText.describe('The cluster.'), condition: anyJson.describe('The condition, as the copy has it.') }),
+    conditions: listSchema(
+      structureSchema({ cluster: clusterText.describe('The cluster.'), condition: anyJson.describe('The condition, as the copy has it.') }),
       { max: 20 * maxLines },
     ).describe('The conditions of the copies.'),
   }),
@@ -150,7 +150,7 @@ const aggregated = translated(
 );
 
 /** Whether Jobs in many clusters are complete together. */
-export const completion = structure({
+export const completion = structureSchema({
   mode: completionMode.describe('The number of clusters that must be complete: all, any one, or a given count.'),
   needed: count.describe('The number of clusters that must be complete.'),
   complete: count.describe('The number of clusters that are complete.'),
@@ -158,21 +158,24 @@ export const completion = structure({
   done: flag.describe('True if enough clusters are complete. It then stays true.'),
 });
 
-const prune = structure({
+const prune = structureSchema({
   digest: anyText.describe('A hash of these deletions. As annotation `muster.dev/confirm-prune` it confirms exactly them.'),
   since: time.describe('The time since which the deletions wait.'),
   objects: count.describe('The number of objects that would be deleted.'),
-  clusters: list(structure({ cluster: clusterText.describe('The cluster.'), digest: anyText.describe('A hash of the deletions in it.') }), {
-    max: maxLines,
-  }).describe('The clusters, by name.'),
+  clusters: listSchema(
+    structureSchema({ cluster: clusterText.describe('The cluster.'), digest: anyText.describe('A hash of the deletions in it.') }),
+    {
+      max: maxLines,
+    },
+  ).describe('The clusters, by name.'),
 });
 
-const asked = structure({
+const asked = structureSchema({
   digest: anyText.describe('The digest of the plan.'),
   generation: generation.describe('The generation that came with it. No later one must be that plan.'),
 });
 
-const note = structure({
+const note = structureSchema({
   severity: anyText.describe('INFO, WARNING or ERROR.'),
   code: anyText.describe('The type of the note as one word for programs.'),
   message: message.describe('The note for people, which names the expected and the given value.'),
@@ -180,7 +183,7 @@ const note = structure({
 });
 
 /** `status` of a Propagation (docs/internals/propagation.md 2.2). Times are RFC 3339. */
-export const status = structure({
+export const status = structureSchema({
   observedGeneration: generation.exactOptional().describe('The generation that the other fields are about.'),
   revision: generation.exactOptional().describe('The revision of that generation.'),
   digest: anyText.exactOptional().describe('The digest of the plan that is carried out.'),
@@ -198,18 +201,18 @@ export const status = structure({
   placed: count.exactOptional().describe('The number of replicas that clusters get.'),
   unplaced: count.exactOptional().describe('The number of requested replicas that no cluster gets.'),
   ready: count.exactOptional().describe('The number of ready replicas.'),
-  unknown: list(clusterText, { max: maxLines }).exactOptional().describe('The clusters whose copies cannot be read.'),
-  clusters: list(line, { max: maxLines })
+  unknown: listSchema(clusterText, { max: maxLines }).exactOptional().describe('The clusters whose copies cannot be read.'),
+  clusters: listSchema(line, { max: maxLines })
     .exactOptional()
     .describe('Each cluster that is chosen or still holds copies, by name. The copies are in its ClusterShare.'),
-  conditions: list(condition, { max: 20 })
+  conditions: listSchema(condition, { max: 20 })
     .exactOptional()
     .describe('The conditions. Their messages name the clusters that are the reason.'),
-  aggregate: list(aggregated, { max: 200 }).exactOptional().describe('One status over all clusters for each object of the template.'),
+  aggregate: listSchema(aggregated, { max: 200 }).exactOptional().describe('One status over all clusters for each object of the template.'),
   completion: completion.exactOptional().describe('Whether Jobs in many clusters are complete together.'),
   prune: prune.exactOptional().describe('Deletions that wait to be confirmed, or that were confirmed and are under way.'),
   asked: asked.exactOptional().describe('The plan that was last requested by its digest.'),
-  notes: list(note, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
+  notes: listSchema(note, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
 });
 
 /** Reads the status of a document. Leaves out members that cannot be read, because the next status replaces them anyway. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checked, expecting, list, structure, type Tell, translated } from '../../core/json/documents.ts';
+import { checkedSchema, listSchema, type ReportProblem, structureSchema, translatedSchema, typeError } from '../../core/json/documents.ts';
 import { anyText, clusterText, inGraph, rules, text } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { isPathSegment } from '../../core/names.ts';
@@ -8,8 +8,8 @@ import { groupKindOf } from '../../manifests/pod-specs.ts';
 import { type ManifestsRead, readManifestJson, readManifestText } from '../../manifests/read-manifests.ts';
 import { keyFields, withKey } from './key-fields.ts';
 
-const ref = checked(
-  structure({
+const ref = checkedSchema(
+  structureSchema({
     cluster: clusterText.describe('The cluster that the object is read from.'),
     ...keyFields,
     uid: anyText.exactOptional().describe('Only the object with this uid.'),
@@ -23,7 +23,7 @@ const ref = checked(
 const named = (max: number) => ({ type: 'string', minLength: 1, maxLength: max });
 
 const manifest = z
-  .custom<JsonObject>(isJsonObject, expecting('an object'))
+  .custom<JsonObject>(isJsonObject, typeError('an object'))
   .register(inGraph, { scalar: 'JSON' })
   .meta({
     type: 'object',
@@ -40,7 +40,7 @@ const manifest = z
     ]),
   });
 
-const source = structure({
+const source = structureSchema({
   json: manifest
     .exactOptional()
     .describe('The manifest. Secrets are refused, because every reader of the Propagation could read their data.'),
@@ -63,7 +63,7 @@ type Source = z.output<typeof source>;
 const maxObjects = 20;
 
 /** The objects to propagate: 1 to 20. One YAML text may hold several manifests. Manifests that came as YAML are printed as `json`. */
-export const template = translated(list(source, { min: 1, max: maxObjects }), {
+export const template = translatedSchema(listSchema(source, { min: 1, max: maxObjects }), {
   decode(written, tell): readonly TemplateSource[] {
     const sources = written.flatMap((one, index) => sourcesOf(one, (message, ...path) => tell(message, index, ...path)));
     if (sources.length > maxObjects) tell(`expected at most ${maxObjects} objects, got ${sources.length}`);
@@ -72,7 +72,7 @@ export const template = translated(list(source, { min: 1, max: maxObjects }), {
   encode: (sources) => sources.map(writtenOf),
 });
 
-function sourcesOf({ json, yaml, ref: to }: Source, tell: Tell): readonly TemplateSource[] {
+function sourcesOf({ json, yaml, ref: to }: Source, tell: ReportProblem): readonly TemplateSource[] {
   if ([json, yaml, to].filter((one) => one !== undefined).length !== 1) {
     tell('expected one of json, yaml and ref');
     return [];
@@ -85,7 +85,7 @@ function sourcesOf({ json, yaml, ref: to }: Source, tell: Tell): readonly Templa
   return sourcesIn(read, (message, path) => tell(message, member, path ?? ''));
 }
 
-function sourcesIn(read: ManifestsRead, tell: Tell): readonly TemplateSource[] {
+function sourcesIn(read: ManifestsRead, tell: ReportProblem): readonly TemplateSource[] {
   if (read.result === 'refused') {
     tell(read.message, read.path);
     return [];

@@ -1,7 +1,7 @@
 import type { V1JobStatus } from '@kubernetes/client-node';
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
+import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
 /** Which of its final conditions a Job's status holds first. Undefined: it has not ended. */
@@ -18,10 +18,10 @@ export function aggregateJob(before: Stored<V1JobStatus>, items: readonly Status
   if (jobEndOf(before) !== undefined) return before;
   const statuses = statusesOf(items);
   const timesOf = (field: 'startTime' | 'completionTime'): readonly string[] => {
-    const given = statuses.flatMap((status: Stored<V1JobStatus>) => textOf(status[field]) ?? []);
+    const given = statuses.flatMap((status: Stored<V1JobStatus>) => textOrUndefined(status[field]) ?? []);
     return given.length === items.length ? sortedTimes(given) : [];
   };
-  const startTime = textOf(before.startTime) ?? timesOf('startTime').at(0);
+  const startTime = textOrUndefined(before.startTime) ?? timesOf('startTime').at(0);
   const completionTime = timesOf('completionTime').at(-1);
   const conditions = conditionsOf(items);
   return {
@@ -38,7 +38,7 @@ function conditionsOf(items: readonly StatusItem[]): readonly JsonObject[] {
   const ended = (end: 'Complete' | 'Failed') => items.filter(({ status }) => status != null && jobEndOf(status) === end);
   const failed = ended('Failed').map(({ clusterName }) => clusterName);
   const isComplete = items.length > 0 && ended('Complete').length === items.length;
-  const isMet = isComplete && items.every(({ status }) => holdsCondition({ status: status ?? {} }, 'SuccessCriteriaMet'));
+  const isMet = isComplete && items.every(({ status }) => hasTrueCondition({ status: status ?? {} }, 'SuccessCriteriaMet'));
   return [
     ...(failed.length === 0 ? [] : [condition('Failed', 'JobFailed', `Job executed failed in member clusters ${failed.join(',')}`)]),
     ...(isComplete ? [condition('Complete', 'Completed', 'Job completed')] : []),

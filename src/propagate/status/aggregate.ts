@@ -9,7 +9,7 @@ import type {
 import type { JsonObject } from '../../core/json.ts';
 import { numberAt, objectAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
+import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 import { aggregateJob } from './aggregate-job.ts';
 import { otherCounters, workloadCounters } from './collect.ts';
 import { ingressPoints, joinPoints, type PointFields, servicePoints } from './join-points.ts';
@@ -81,7 +81,7 @@ function aggregateWorkload({ kind, template, items, semantics }: Aggregation, co
 
 function aggregateCronJob(before: Stored<V1CronJobStatus>, statuses: readonly Stored<V1CronJobStatus>[]): JsonObject {
   const { active: _, lastScheduleTime: __, lastSuccessfulTime: ___, ...rest } = before;
-  const latest = (times: readonly (string | undefined)[]) => sortedTimes(times.flatMap((time) => textOf(time) ?? [])).at(-1);
+  const latest = (times: readonly (string | undefined)[]) => sortedTimes(times.flatMap((time) => textOrUndefined(time) ?? [])).at(-1);
   const active = statuses.flatMap((status) => itemsOf(status.active));
   const scheduled = latest(statuses.map(({ lastScheduleTime }) => lastScheduleTime));
   const succeeded = latest(statuses.map(({ lastSuccessfulTime }) => lastSuccessfulTime));
@@ -123,7 +123,7 @@ function firstPhase(items: readonly StatusItem[], phases: readonly string[]): st
 }
 
 function claimPhaseOf(statuses: readonly Stored<V1PersistentVolumeClaimStatus>[]): string {
-  const phases = statuses.map(({ phase }) => textOf(phase) ?? '');
+  const phases = statuses.map(({ phase }) => textOrUndefined(phase) ?? '');
   return phases.includes('Lost') ? 'Lost' : (phases.filter((phase) => phase !== 'Bound').at(-1) ?? 'Bound');
 }
 

@@ -1,4 +1,4 @@
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ClusterLine, CompletionStatus } from '../model/propagation.ts';
 import type { CompletionSpec } from '../model/spec.ts';
@@ -18,8 +18,8 @@ export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<C
     .map(({ mirrored }): JobsEnd => {
       if (mirrored.result === 'absent') return line.rollout?.phase === 'Succeeded' ? 'complete' : 'open';
       if (mirrored.result === 'unread') return 'open';
-      if (holdsCondition(mirrored.object, 'Complete')) return 'complete';
-      return holdsCondition(mirrored.object, 'Failed') ? 'failed' : 'open';
+      if (hasTrueCondition(mirrored.object, 'Complete')) return 'complete';
+      return hasTrueCondition(mirrored.object, 'Failed') ? 'failed' : 'open';
     });
   if (ends.length === 0) return undefined;
   if (ends.includes('failed')) return 'failed';

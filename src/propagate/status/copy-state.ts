@@ -1,10 +1,10 @@
 import type { V1DaemonSetStatus, V1DeploymentStatus, V1Job, V1JobStatus } from '@kubernetes/client-node';
-import { conditionOf, holdsCondition } from '../../core/conditions.ts';
+import { conditionOf, hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { countOf, type Stored } from '../../core/stored.ts';
+import { numberOrZero, type Stored } from '../../core/stored.ts';
 import { kindOfKey } from '../../manifests/object-key.ts';
 import { type RolloutState, workloadRolloutOf } from '../../model/columns/rollout.ts';
 import type { Health, InventoryEntry } from '../model/inventory.ts';
@@ -61,13 +61,13 @@ export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
     case 'Deployment.apps':
     case 'StatefulSet.apps':
     case 'ReplicaSet.apps':
-      return countOf(status.readyReplicas);
+      return numberOrZero(status.readyReplicas);
     case 'DaemonSet.apps':
-      return countOf(status.numberReady);
+      return numberOrZero(status.numberReady);
     case 'Job.batch':
-      return countOf(status.ready);
+      return numberOrZero(status.ready);
     case 'Pod':
-      return holdsCondition(object, 'Ready') ? 1 : 0;
+      return hasTrueCondition(object, 'Ready') ? 1 : 0;
     default:
       return typeof status.readyReplicas === 'number' ? status.readyReplicas : undefined;
   }
@@ -89,9 +89,9 @@ export function rolloutOf(kind: GroupKind, object: JsonObject): RolloutState {
 }
 
 function rolloutOfJob(job: Stored<V1Job>): RolloutState {
-  if (holdsCondition(job, 'Complete')) return { phase: 'done', message: `complete: ${countOf(job.status?.succeeded)} succeeded` };
+  if (hasTrueCondition(job, 'Complete')) return { phase: 'done', message: `complete: ${numberOrZero(job.status?.succeeded)} succeeded` };
   const reason = conditionOf(job, 'Failed')?.reason ?? 'no reason given';
-  if (holdsCondition(job, 'Failed')) return { phase: 'failed', message: `failed: ${reason}` };
-  if (holdsCondition(job, 'Suspended')) return { phase: 'progressing', message: 'suspended' };
-  return { phase: 'progressing', message: `${countOf(job.status?.active)} active, ${countOf(job.status?.succeeded)} succeeded` };
+  if (hasTrueCondition(job, 'Failed')) return { phase: 'failed', message: `failed: ${reason}` };
+  if (hasTrueCondition(job, 'Suspended')) return { phase: 'progressing', message: 'suspended' };
+  return { phase: 'progressing', message: `${numberOrZero(job.status?.active)} active, ${numberOrZero(job.status?.succeeded)} succeeded` };
 }

@@ -1,8 +1,8 @@
 import type * as k8s from '@kubernetes/client-node';
-import { conditionOf, holdsCondition } from '../../core/conditions.ts';
+import { conditionOf, hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import { countOf, itemsOf, type Stored } from '../../core/stored.ts';
+import { itemsOf, numberOrZero, type Stored } from '../../core/stored.ts';
 import type { Health } from '../model/inventory.ts';
 
 /**
@@ -46,42 +46,42 @@ function isHealthy(kind: GroupKind, object: JsonObject): boolean {
 }
 
 function isObserved({ metadata, status }: Stored<k8s.V1Deployment | k8s.V1StatefulSet | k8s.V1ReplicaSet | k8s.V1DaemonSet>): boolean {
-  return countOf(status?.observedGeneration) === countOf(metadata?.generation);
+  return numberOrZero(status?.observedGeneration) === numberOrZero(metadata?.generation);
 }
 
 function hasUpdated({ status }: Stored<k8s.V1Deployment | k8s.V1StatefulSet>, wanted: number): boolean {
-  const updated = countOf(status?.updatedReplicas);
-  return updated >= wanted && countOf(status?.availableReplicas) >= updated;
+  const updated = numberOrZero(status?.updatedReplicas);
+  return updated >= wanted && numberOrZero(status?.availableReplicas) >= updated;
 }
 
 function isDeploymentHealthy(deployment: Stored<k8s.V1Deployment>): boolean {
-  return isObserved(deployment) && hasUpdated(deployment, countOf(deployment.spec?.replicas));
+  return isObserved(deployment) && hasUpdated(deployment, numberOrZero(deployment.spec?.replicas));
 }
 
 /** Pods that a partition or `OnDelete` leaves as they are keep it no less healthy: somebody asked for that. */
 function isStatefulSetHealthy(statefulSet: Stored<k8s.V1StatefulSet>): boolean {
   if (!isObserved(statefulSet)) return false;
   const { spec, status } = statefulSet;
-  const wanted = countOf(spec?.replicas);
-  const kept = spec?.updateStrategy?.type === 'OnDelete' ? wanted : countOf(spec?.updateStrategy?.rollingUpdate?.partition);
-  return hasUpdated(statefulSet, Math.max(0, wanted - kept)) && (kept === 0 || countOf(status?.availableReplicas) >= wanted);
+  const wanted = numberOrZero(spec?.replicas);
+  const kept = spec?.updateStrategy?.type === 'OnDelete' ? wanted : numberOrZero(spec?.updateStrategy?.rollingUpdate?.partition);
+  return hasUpdated(statefulSet, Math.max(0, wanted - kept)) && (kept === 0 || numberOrZero(status?.availableReplicas) >= wanted);
 }
 
 function isReplicaSetHealthy(replicaSet: Stored<k8s.V1ReplicaSet>): boolean {
-  return isObserved(replicaSet) && countOf(replicaSet.status?.availableReplicas) >= countOf(replicaSet.spec?.replicas);
+  return isObserved(replicaSet) && numberOrZero(replicaSet.status?.availableReplicas) >= numberOrZero(replicaSet.spec?.replicas);
 }
 
 function isDaemonSetHealthy(daemonSet: Stored<k8s.V1DaemonSet>): boolean {
   if (!isObserved(daemonSet)) return false;
   const { spec, status } = daemonSet;
-  const desired = countOf(status?.desiredNumberScheduled);
-  const updated = countOf(status?.updatedNumberScheduled);
-  const available = countOf(status?.numberAvailable);
+  const desired = numberOrZero(status?.desiredNumberScheduled);
+  const updated = numberOrZero(status?.updatedNumberScheduled);
+  const available = numberOrZero(status?.numberAvailable);
   return spec?.updateStrategy?.type === 'OnDelete' ? available >= desired : updated >= desired && available >= updated;
 }
 
 function isJobHealthy(job: Stored<k8s.V1Job>): boolean {
-  return holdsCondition(job, 'Complete') || (countOf(job.status?.failed) === 0 && !holdsCondition(job, 'Failed'));
+  return hasTrueCondition(job, 'Complete') || (numberOrZero(job.status?.failed) === 0 && !hasTrueCondition(job, 'Failed'));
 }
 
 function isServiceHealthy(service: Stored<k8s.V1Service>): boolean {
@@ -94,7 +94,7 @@ function hasPoint({ status }: Stored<k8s.V1Service>): boolean {
 }
 
 function isPodHealthy(pod: Stored<k8s.V1Pod>): boolean {
-  return phaseOf(pod) === 'Succeeded' || (phaseOf(pod) === 'Running' && holdsCondition(pod, 'Ready'));
+  return phaseOf(pod) === 'Succeeded' || (phaseOf(pod) === 'Running' && hasTrueCondition(pod, 'Ready'));
 }
 
 function phaseOf({ status }: Stored<k8s.V1Pod | k8s.V1PersistentVolume | k8s.V1PersistentVolumeClaim>): string | undefined {
@@ -102,10 +102,10 @@ function phaseOf({ status }: Stored<k8s.V1Pod | k8s.V1PersistentVolume | k8s.V1P
 }
 
 function isBudgetHealthy({ status }: Stored<k8s.V1PodDisruptionBudget>): boolean {
-  return countOf(status?.currentHealthy) >= countOf(status?.desiredHealthy);
+  return numberOrZero(status?.currentHealthy) >= numberOrZero(status?.desiredHealthy);
 }
 
 function isReady(object: JsonObject): boolean {
   const told = ['Ready', 'Available'].find((type) => conditionOf(object, type) !== undefined);
-  return told === undefined || holdsCondition(object, told);
+  return told === undefined || hasTrueCondition(object, told);
 }

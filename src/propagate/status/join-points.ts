@@ -1,5 +1,5 @@
 import type { V1LoadBalancerIngress, V1PortStatus } from '@kubernetes/client-node';
-import { countOf, itemsOf, type Stored, textOf } from '../../core/stored.ts';
+import { itemsOf, numberOrZero, type Stored, textOrUndefined } from '../../core/stored.ts';
 import { compareText } from '../../core/text.ts';
 
 type Point = Stored<V1LoadBalancerIngress>;
@@ -20,7 +20,7 @@ export const ingressPoints: PointFields = ['hostname', 'ip'];
 export function joinPoints(points: readonly Point[], fields: PointFields): readonly Point[] {
   const joined = new Map<string, { readonly point: Point; readonly ports: Map<string, Port> }>();
   for (const point of itemsOf(points)) {
-    const key = JSON.stringify(fields.map((field) => textOf(point[field]) ?? ''));
+    const key = JSON.stringify(fields.map((field) => textOrUndefined(point[field]) ?? ''));
     const entry = joined.get(key) ?? { point: addressOf(point, fields), ports: new Map<string, Port>() };
     joined.set(key, entry);
     for (const port of itemsOf(point.ports)) entry.ports.set(JSON.stringify(portKeyOf(port)), port);
@@ -30,7 +30,7 @@ export function joinPoints(points: readonly Point[], fields: PointFields): reado
 
 /** Only what tells it apart: an empty text says no more than none. */
 function addressOf(point: Point, fields: PointFields): Point {
-  return Object.fromEntries(fields.map((field) => [field, textOf(point[field]) ?? ''] as const).filter(([, text]) => text !== ''));
+  return Object.fromEntries(fields.map((field) => [field, textOrUndefined(point[field]) ?? ''] as const).filter(([, text]) => text !== ''));
 }
 
 function withPorts({ point, ports }: { readonly point: Point; readonly ports: ReadonlyMap<string, Port> }): Point {
@@ -54,5 +54,5 @@ function comparePorts(a: Port, b: Port): number {
 }
 
 function portKeyOf({ port, protocol, error }: Port): readonly [number, string, string] {
-  return [countOf(port), textOf(protocol) ?? '', textOf(error) ?? ''];
+  return [numberOrZero(port), textOrUndefined(protocol) ?? '', textOrUndefined(error) ?? ''];
 }

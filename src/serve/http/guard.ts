@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { YogaServerOptions } from 'graphql-yoga';
-import { hostOf, isLoopback } from '../../config/host.ts';
+import { isLoopback, parseHostHeader } from '../../config/host.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { Refusal } from '../../operations/refusal.ts';
 import type { HttpOperation, HttpPlugin } from './http-operation.ts';
@@ -58,7 +58,7 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
   const expected = token === undefined ? undefined : digest(token);
   return {
     admit: (headers) => {
-      const named = hostOf(headers.host ?? '');
+      const named = parseHostHeader(headers.host ?? '');
       if (named === undefined || (onlyLoopback && !isLoopback(named)))
         throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header is not one of this gateway' });
       return admitOrigin(headers, allowOrigins);

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Clock } from '../../core/clock.ts';
 import { numberAt, objectAt } from '../../core/json-at.ts';
-import type { StoredObject } from '../../core/objects.ts';
+import type { TypedObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 import { readyAnnotation } from '../living/nodes.ts';
@@ -105,8 +105,8 @@ async function loseNode(cluster: EmbeddedCluster, clock: Clock, signal: AbortSig
 }
 
 /** What may be released and scaled: nothing that is broken on purpose, nothing of the system. */
-function healthy(cluster: EmbeddedCluster): readonly StoredObject<V1Deployment>[] {
-  const deployments: readonly StoredObject<V1Deployment>[] = [
+function healthy(cluster: EmbeddedCluster): readonly TypedObject<V1Deployment>[] {
+  const deployments: readonly TypedObject<V1Deployment>[] = [
     ...cluster.objects('Deployment', 'shop'),
     ...cluster.objects('Deployment', 'payments'),
   ];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
-import { groupOf, versionOf } from '../../core/kinds.ts';
+import { groupOfApiVersion, versionOfApiVersion } from '../../core/kinds.ts';
 import type { SimVerb } from './embedded-cluster.ts';
 
 /** Where the counts of a kind's objects stand. */
@@ -131,8 +131,8 @@ function parseRow(line: string): SimKind & { readonly since: number } {
     line.split('|');
   const [kind = '', since = '0'] = name.split('@');
   return {
-    group: groupOf(groupVersion),
-    versions: [versionOf(groupVersion)],
+    group: groupOfApiVersion(groupVersion),
+    versions: [versionOfApiVersion(groupVersion)],
     kind,
     listKind: `${kind}List`,
     resource,

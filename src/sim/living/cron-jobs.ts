@@ -1,6 +1,6 @@
 import type { V1CronJobSpec } from '@kubernetes/client-node';
 import { Cron } from 'croner';
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Stored } from '../../core/stored.ts';
 import { isJobFinished } from './jobs.ts';
@@ -53,7 +53,7 @@ function activeJobs(world: World, cron: CronJob): KubernetesObject[] {
 
 function trim(world: World, cron: CronJob, { type, limit }: { readonly type: string; readonly limit: number }): void {
   const jobs = world.view.owned('Job.batch', cron.metadata.uid);
-  const finished = jobs.filter((job) => holdsCondition(job, type)).toSorted((a, b) => madeMs(b) - madeMs(a));
+  const finished = jobs.filter((job) => hasTrueCondition(job, type)).toSorted((a, b) => madeMs(b) - madeMs(a));
   for (const job of finished.slice(limit)) world.remove('Job.batch', job);
 }
 

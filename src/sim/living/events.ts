@@ -1,5 +1,5 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import type { KubernetesObject, StoredObject } from '../../core/objects.ts';
+import type { KubernetesObject, TypedObject } from '../../core/objects.ts';
 import { type Happening, timeOf, type World } from './world.ts';
 
 /** How long an Event is kept after it was last seen, as an API server's `--event-ttl`, which is an hour. */
@@ -51,7 +51,7 @@ export function createEventLog(): EventLog {
   };
 }
 
-function countedAgain(event: StoredObject<CoreV1Event>, world: World): KubernetesObject {
+function countedAgain(event: TypedObject<CoreV1Event>, world: World): KubernetesObject {
   return { ...event, count: (event?.count ?? 1) + 1, lastTimestamp: timeOf(world.nowMs) };
 }
 

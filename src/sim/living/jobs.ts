@@ -1,4 +1,4 @@
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
@@ -20,7 +20,7 @@ export function runJobs(world: World): void {
 
 /** True for a Job that is complete or has failed. */
 export function isJobFinished(job: Job): boolean {
-  return holdsCondition(job, 'Complete') || holdsCondition(job, 'Failed');
+  return hasTrueCondition(job, 'Complete') || hasTrueCondition(job, 'Failed');
 }
 
 function expire(world: World, job: Job): void {

@@ -1,5 +1,5 @@
 import type { V1Condition } from '@kubernetes/client-node';
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
@@ -16,7 +16,7 @@ export function beatNodes(world: World): void {
   for (const node of [...world.view.objects('Node')]) {
     const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
     const conditions = itemsOf(node.status?.conditions);
-    const isTold = conditions.length > 0 && holdsCondition(node, 'Ready') === isReady;
+    const isTold = conditions.length > 0 && hasTrueCondition(node, 'Ready') === isReady;
     const isDue = world.passed(`node ${node.metadata.uid} reports`, 30_000, 33_000);
     if (!isTold || (isDue && isReady)) world.put({ ...node, status: statusOf(world, node) });
     if (!isTold && conditions.length > 0) {
@@ -33,7 +33,7 @@ function statusOf(world: World, node: Node): JsonObject {
   const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
   let conditions: readonly Stored<V1Condition>[] = itemsOf(before?.conditions);
   for (const type of pressures) {
-    const isPressed = holdsCondition(node, type);
+    const isPressed = hasTrueCondition(node, type);
     const reason = isPressed ? `KubeletHas${type.replace('Pressure', '')}Pressure` : `KubeletHasNo${type.replace('Pressure', '')}Pressure`;
     conditions = withCondition(conditions, { type, status: isPressed ? 'True' : 'False', reason }, world.nowMs);
   }

@@ -1,5 +1,5 @@
 import type { V1Container } from '@kubernetes/client-node';
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
@@ -84,7 +84,7 @@ export function phaseOf(pod: Pod): string {
 }
 
 export function isReady(pod: Pod): boolean {
-  return pod.metadata.deletionTimestamp === undefined && holdsCondition(pod, 'Ready');
+  return pod.metadata.deletionTimestamp === undefined && hasTrueCondition(pod, 'Ready');
 }
 
 export function isTerminating({ metadata }: KubernetesObject): boolean {

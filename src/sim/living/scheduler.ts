@@ -1,4 +1,4 @@
-import { holdsCondition } from '../../core/conditions.ts';
+import { hasTrueCondition } from '../../core/conditions.ts';
 import { itemsOf } from '../../core/stored.ts';
 import { isFinished, isTerminating } from './pods.ts';
 import type { Node, Pod } from './view.ts';
@@ -54,7 +54,7 @@ function refuse(world: World, pod: Pod): void {
 }
 
 function isFitting(node: Node, pod: Pod): boolean {
-  if (node.spec?.unschedulable === true || !holdsCondition(node, 'Ready')) return false;
+  if (node.spec?.unschedulable === true || !hasTrueCondition(node, 'Ready')) return false;
   const wanted = Object.entries(pod.spec?.nodeSelector ?? {});
   if (wanted.some(([key, value]) => node.metadata.labels?.[key] !== value)) return false;
   const requests = itemsOf(pod.spec?.containers).map((container) => cores(container?.resources?.requests?.cpu));

@@ -1,6 +1,6 @@
 import type * as k8s from '@kubernetes/client-node';
-import { type GroupKind, groupOf, keyOfKind } from '../../core/kinds.ts';
-import type { KubernetesObject, StoredObject } from '../../core/objects.ts';
+import { type GroupKind, groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject, TypedObject } from '../../core/objects.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 
 /** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
@@ -20,15 +20,15 @@ export interface View extends Disposable {
   flush(): void;
 }
 
-export type Pod = StoredObject<k8s.V1Pod>;
-export type Node = StoredObject<k8s.V1Node>;
-export type Service = StoredObject<k8s.V1Service>;
-export type Deployment = StoredObject<k8s.V1Deployment>;
-export type ReplicaSet = StoredObject<k8s.V1ReplicaSet>;
-export type StatefulSet = StoredObject<k8s.V1StatefulSet>;
-export type DaemonSet = StoredObject<k8s.V1DaemonSet>;
-export type Job = StoredObject<k8s.V1Job>;
-export type CronJob = StoredObject<k8s.V1CronJob>;
+export type Pod = TypedObject<k8s.V1Pod>;
+export type Node = TypedObject<k8s.V1Node>;
+export type Service = TypedObject<k8s.V1Service>;
+export type Deployment = TypedObject<k8s.V1Deployment>;
+export type ReplicaSet = TypedObject<k8s.V1ReplicaSet>;
+export type StatefulSet = TypedObject<k8s.V1StatefulSet>;
+export type DaemonSet = TypedObject<k8s.V1DaemonSet>;
+export type Job = TypedObject<k8s.V1Job>;
+export type CronJob = TypedObject<k8s.V1CronJob>;
 
 /** The kinds that controllers work on. */
 export interface LivingKinds {
@@ -36,7 +36,7 @@ export interface LivingKinds {
   Node: Node;
   Pod: Pod;
   Service: Service;
-  Event: StoredObject<k8s.CoreV1Event>;
+  Event: TypedObject<k8s.CoreV1Event>;
   ServiceAccount: KubernetesObject;
   ConfigMap: KubernetesObject;
   'Deployment.apps': Deployment;
@@ -45,8 +45,8 @@ export interface LivingKinds {
   'DaemonSet.apps': DaemonSet;
   'Job.batch': Job;
   'CronJob.batch': CronJob;
-  'EndpointSlice.discovery.k8s.io': StoredObject<k8s.V1EndpointSlice>;
-  'Lease.coordination.k8s.io': StoredObject<k8s.V1Lease>;
+  'EndpointSlice.discovery.k8s.io': TypedObject<k8s.V1EndpointSlice>;
+  'Lease.coordination.k8s.io': TypedObject<k8s.V1Lease>;
 }
 
 export type LivingKind = keyof LivingKinds;
@@ -152,7 +152,7 @@ class Shelf {
 
 /** The object's kind, if it is one that lives. */
 export function livingKindOf({ apiVersion = '', kind = '' }: KubernetesObject): LivingKind | undefined {
-  const key = keyOfKind({ group: groupOf(apiVersion), kind });
+  const key = keyOfKind({ group: groupOfApiVersion(apiVersion), kind });
   return isLivingKind(key) ? key : undefined;
 }
 

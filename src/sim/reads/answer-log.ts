@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { V1ContainerStateWaiting, V1Pod } from '@kubernetes/client-node';
 import { isJsonObject } from '../../core/json.ts';
-import type { StoredObject } from '../../core/objects.ts';
+import type { TypedObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import { isRefusal, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
 import { keyOf, parsed } from '../kinds/stored-object.ts';
@@ -24,7 +24,7 @@ export async function answerLog(context: ResourceContext): Promise<void> {
   if (isRefusal(options)) return answerRefusal(context, options);
   const stored = storage.get(keyOf(resource.namespace ?? '', name));
   if (stored === undefined) return answerRefusal(context, notFound(storage.kind, name));
-  const pod: StoredObject<V1Pod> = parsed(storage.kind, stored);
+  const pod: TypedObject<V1Pod> = parsed(storage.kind, stored);
   const container = containerOf(pod, options.container);
   if (typeof container !== 'string') return answerRefusal(context, container);
   const node = pod.spec?.nodeName ?? '';
@@ -41,7 +41,7 @@ export async function answerLog(context: ResourceContext): Promise<void> {
 }
 
 interface Sending {
-  readonly pod: StoredObject<V1Pod>;
+  readonly pod: TypedObject<V1Pod>;
   readonly container: string;
   readonly run: number;
   readonly options: LogOptions;
@@ -75,7 +75,7 @@ async function send({ server, asked, outlet }: ResourceContext, { pod, container
 const newline = Buffer.from('\n');
 
 /** The container asked for; the only one where none is. */
-function containerOf(pod: StoredObject<V1Pod>, asked: string): string | Refusal {
+function containerOf(pod: TypedObject<V1Pod>, asked: string): string | Refusal {
   const { initContainers, containers, ephemeralContainers } = pod.spec ?? {};
   const all = [...itemsOf(initContainers), ...itemsOf(containers), ...itemsOf(ephemeralContainers)].map((one) => one.name ?? '');
   const { name } = pod.metadata;
@@ -87,7 +87,7 @@ function containerOf(pod: StoredObject<V1Pod>, asked: string): string | Refusal 
 }
 
 /** Which run's log the kubelet reads, counted from 0; or why it has none. */
-function runOf(pod: StoredObject<V1Pod>, container: string, { previous }: LogOptions): { readonly run: number } | Refusal {
+function runOf(pod: TypedObject<V1Pod>, container: string, { previous }: LogOptions): { readonly run: number } | Refusal {
   const which = `container "${container}" in pod "${pod.metadata.name}"`;
   const status = containerStatusOf(pod, container);
   if (status === undefined) return refusal(400, `${which} is not available`);

@@ -1,5 +1,5 @@
 import { MusterError } from '../../core/errors.ts';
-import { type LabelSelector, matchesSelector, parseSelector } from '../../core/selectors.ts';
+import { type LabelSelector, matchesLabelSelector, parseLabelSelector } from '../../core/selectors.ts';
 import { invalidOptions, isRefusal, type Refusal, refusal, type StatusCause } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import { parsed, type StoredObject } from '../kinds/stored-object.ts';
@@ -30,7 +30,7 @@ export function readSelection(
 /** Undefined for a selector that selects everything. */
 function readLabelSelector(text: string): LabelSelector | undefined | Refusal {
   try {
-    const selector = parseSelector(text);
+    const selector = parseLabelSelector(text);
     return selector.requirements.length === 0 ? undefined : selector;
   } catch (error) {
     if (error instanceof MusterError) return refusal(400, `unable to parse requirement: ${error.message}`);
@@ -41,7 +41,7 @@ function readLabelSelector(text: string): LabelSelector | undefined | Refusal {
 /** True if the object is selected. */
 export function isSelected(kind: SimKind, object: StoredObject, { namespace, labels, fields }: Selection): boolean {
   if (namespace !== undefined && object.namespace !== namespace) return false;
-  if (labels !== undefined && !matchesSelector(labels, object.labels)) return false;
+  if (labels !== undefined && !matchesLabelSelector(labels, object.labels)) return false;
   return fields === undefined || fields(parsed(kind, object));
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import { type ScheduledWorker, WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { FeedReader, Followed, StoreEvent } from '../mirror-store.ts';
@@ -181,7 +181,7 @@ export function createChangeFeed({ clock, log, snapshot, scheduler = new WorkSch
 
   const expel = (follower: Follower, error: unknown): void => {
     follower.end();
-    log.error({ error: withoutValues(error) }, 'a reader of a change feed failed and was ended');
+    log.error({ error: loggableError(error) }, 'a reader of a change feed failed and was ended');
   };
 
   const tell = (put: (queue: Pick<ReaderQueue, 'push' | 'pushDiff' | 'pushState' | 'pushConfirmed' | 'reset'>) => void): void => {

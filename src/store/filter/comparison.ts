@@ -1,8 +1,8 @@
 import { MusterError } from '../../core/errors.ts';
 import { compareOrderKeys, equalJson, type OrderKey, orderKeyOf, type ValueType } from '../../core/json/json-values.ts';
 import { isJsonObject, isRawNumber, type Json } from '../../core/json.ts';
-import { inNano } from '../../core/quantities.ts';
-import { readOnce } from '../../core/read-once.ts';
+import { memoizeByText } from '../../core/memoize-by-text.ts';
+import { toNanoUnits } from '../../core/quantities.ts';
 
 export type ValueTest = (value: Json) => boolean;
 
@@ -159,11 +159,11 @@ function keyOf(value: Json, type: ValueType): OrderKey | undefined {
 }
 
 const keyReaders: { readonly [Type in ValueType]?: (text: string) => OrderKey | undefined } = {
-  DateTime: readOnce((text) => orderKeyOf(text, 'DateTime')),
-  Duration: readOnce((text) => orderKeyOf(text, 'Duration')),
-  Quantity: readOnce((text) => {
+  DateTime: memoizeByText((text) => orderKeyOf(text, 'DateTime')),
+  Duration: memoizeByText((text) => orderKeyOf(text, 'Duration')),
+  Quantity: memoizeByText((text) => {
     const key = orderKeyOf(text, 'Quantity');
-    return key?.type === 'quantity' ? { ...key, value: inNano(key.value) } : key;
+    return key?.type === 'quantity' ? { ...key, value: toNanoUnits(key.value) } : key;
   }),
 };
 

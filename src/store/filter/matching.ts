@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { type LabelSelector, matchesSelector } from '../../core/selectors.ts';
+import { type LabelSelector, matchesLabelSelector } from '../../core/selectors.ts';
 import type { IndexLookup } from '../mirror-store.ts';
 import type { QuerySource } from '../query-source.ts';
 import { candidatesIn, namespacesInSight } from './candidates.ts';
@@ -82,7 +82,7 @@ function selectFor(selector: LabelSelector, read: ReadValues | undefined): (obje
   const { length } = selector.requirements;
   return (object) => {
     if (read !== undefined) read.values += length;
-    return matchesSelector(selector, labelsOf(object));
+    return matchesLabelSelector(selector, labelsOf(object));
   };
 }
 

@@ -1,6 +1,6 @@
 import { type OrderKey, parseOrderKey, printOrderKey } from '../../core/json/json-values.ts';
 import { type Json, parseJsonExactly } from '../../core/json.ts';
-import { type LabelSelector, printSelector } from '../../core/selectors.ts';
+import { type LabelSelector, printLabelSelector } from '../../core/selectors.ts';
 import type { WhereInput } from '../filter/where-input.ts';
 import type { OrderByInput } from './order.ts';
 
@@ -57,7 +57,7 @@ export function canonicalFilter({ kinds, clusters, namespaces, selector, where, 
     sortedSet(kinds),
     clusters == null ? null : sortedSet(clusters),
     namespaces == null ? null : sortedSet(namespaces),
-    selector === undefined ? '' : printSelector(selector),
+    selector === undefined ? '' : printLabelSelector(selector),
     where == null ? null : canonicalWhere(where),
     search ?? '',
     (orderBy ?? []).map(({ path, direction }) => [path, direction ?? 'ASC']),

@@ -1,7 +1,7 @@
 import type { ExecutionArgs, FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Clock } from '../../core/clock.ts';
 import { invariant, MusterError } from '../../core/errors.ts';
-import { type HeapGauge, streamsUntil } from '../../core/heap-gauge.ts';
+import { type HeapGauge, maxHeapForStreams } from '../../core/heap-gauge.ts';
 import type { Log } from '../../core/log.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { type Subscribed, subscribeTo } from '../../graph/subscribing.ts';
@@ -31,7 +31,7 @@ export interface SubscriptionsOptions {
   readonly served: () => ServedSchema;
   /** In the process, over all transports. */
   readonly maxStreams: number;
-  /** From `streamsUntil` on no new stream begins; those that run go on. */
+  /** From `maxHeapForStreams` on no new stream begins; those that run go on. */
   readonly heap: HeapGauge;
   /** Told why each stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
   readonly onClosed: (reason: string) => void;
@@ -216,7 +216,7 @@ export class Subscriptions {
   #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {
     const { maxStreams, heap } = this.#options;
     if (this.#isClosed) return shuttingDown();
-    if (heap.used() >= streamsUntil)
+    if (heap.used() >= maxHeapForStreams)
       return new MusterError('OVERLOADED', 'the gateway is short of memory and begins no new streams: try again later');
     if (this.#streams.size + this.#openings.size >= maxStreams)
       return new MusterError('OVERLOADED', `expected at most ${maxStreams} streams in the gateway: try again later`);

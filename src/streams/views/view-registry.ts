@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { QueueBudget } from '../../load/queue-budget.ts';
 import type { Model } from '../../model/model.ts';
 import type { ChangesMessage } from '../messages/changes-message.ts';
@@ -105,7 +105,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
         if (scope.isEmpty) throw new MusterError('FORBIDDEN', 'nothing of what was asked for may be watched in any cluster');
         const view = viewOf(asked, scope, 'opening');
         const { caller, after } = asked;
-        const onThrow = (error: unknown) => log.error({ err: withoutValues(error) }, 'a listener of a stream threw: its stream was ended');
+        const onThrow = (error: unknown) => log.error({ err: loggableError(error) }, 'a listener of a stream threw: its stream was ended');
         const reader = new ViewReader<Message>({ caller, listener, signal, host: view, openShare: budget.open, onThrow, after });
         view.join(reader);
         return reader;

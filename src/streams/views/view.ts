@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ScheduledWorker } from '../../core/scheduling/work-scheduler.ts';
 import type { StreamScope } from '../../load/seal.ts';
@@ -192,7 +192,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       action();
     } catch (error) {
       const isKnown = error instanceof MusterError;
-      if (!isKnown) this.#options.surroundings.log.error({ err: withoutValues(error) }, 'a view of streams failed and was ended');
+      if (!isKnown) this.#options.surroundings.log.error({ err: loggableError(error) }, 'a view of streams failed and was ended');
       this.#endAll(isKnown ? error : streamFailed());
     }
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
-import { type HeapGauge, streamsUntil } from '../../core/heap-gauge.ts';
+import { type HeapGauge, maxHeapForStreams } from '../../core/heap-gauge.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 
 const keptMs = 300_000;
@@ -18,7 +18,7 @@ interface IdleOptions {
   readonly clock: Clock;
   /** Of all of them together; the one idle longest goes first. */
   readonly maxBytes: number;
-  /** From `streamsUntil` on, all idle mirrors are evicted at once. */
+  /** From `maxHeapForStreams` on, all idle mirrors are evicted at once. */
   readonly heap: HeapGauge;
 }
 
@@ -64,7 +64,7 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
 
   /** Evicts each mirror alone: `clear` would also evict a mirror that was taken into use during an earlier eviction. */
   function evictAllIfFull(): void {
-    if (heap.used() < streamsUntil) return;
+    if (heap.used() < maxHeapForStreams) return;
     for (const mirror of [...idle.rkeys()]) if (idle.delete(mirror)) letGo(mirror);
   }
 

@@ -1,6 +1,6 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 
 /** What was heard in one turn, told at its end: each once. */
@@ -22,7 +22,7 @@ export function createMemberChanges(log: Log): MemberChanges {
       try {
         listener(changes);
       } catch (error) {
-        log.error({ err: withoutValues(error) }, 'a listener of changes of members threw');
+        log.error({ err: loggableError(error) }, 'a listener of changes of members threw');
       }
     }
   }

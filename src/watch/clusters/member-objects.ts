@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import { type GroupKind, groupOf, keyOfKind, type ServedResource, versionOf } from '../../core/kinds.ts';
+import { type GroupKind, groupOfApiVersion, keyOfKind, type ServedResource, versionOfApiVersion } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MemberObjects, MirroredObject, ObjectPlace } from '../../store/member-objects.ts';
@@ -65,8 +65,8 @@ function servedOf(
   cluster: ClusterName,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
 ): ServedResource | 'absent' | undefined {
-  const version = versionOf(apiVersion);
-  const resource = servedNow(mirrors, cluster, { group: groupOf(apiVersion), kind });
+  const version = versionOfApiVersion(apiVersion);
+  const resource = servedNow(mirrors, cluster, { group: groupOfApiVersion(apiVersion), kind });
   if (resource === undefined || resource === 'absent') return resource;
   return resource.versions.includes(version) ? { ...resource, version } : 'absent';
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
-import { type HeapGauge, roomyHeap } from '../../core/heap-gauge.ts';
+import { emptyHeapGauge, type HeapGauge } from '../../core/heap-gauge.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterState, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from '../mirrors.ts';
@@ -77,7 +77,7 @@ class Registry implements MirrorRegistry {
     sensitiveKinds = [],
     maxIdleBytes = defaultIdleBytes,
     admission = admissionLimits,
-    heap = roomyHeap,
+    heap = emptyHeapGauge,
     scheduler,
     onReport,
   }: MirrorsOptions) {
@@ -210,7 +210,7 @@ class Registry implements MirrorRegistry {
     try {
       callback(change);
     } catch (error) {
-      this.#wide.log.error({ cluster: change.cluster, err: withoutValues(error) }, 'a follower of the mirrors threw');
+      this.#wide.log.error({ cluster: change.cluster, err: loggableError(error) }, 'a follower of the mirrors threw');
     }
   }
 }

@@ -3,7 +3,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
-import { storedIn } from '../../core/stored.ts';
+import { parseStored } from '../../core/stored.ts';
 
 /** Namespaces tried at most for nobody's sake, for one kind at a time. */
 export const mostNamespaces = 200;
@@ -66,7 +66,7 @@ export async function askRights(
     const answer = await reviews.run(() => api.send({ method: 'POST', path, body }, signal), signal);
     if (answer === undefined) return undefined;
     if (answer.type === 'failed') return withoutReview(answer.fault);
-    const status = storedIn<V1SelfSubjectAccessReview>(answer.body)?.status;
+    const status = parseStored<V1SelfSubjectAccessReview>(answer.body)?.status;
     if (status === undefined) return { type: 'unanswered', fault: notAReview({ api, resource }) };
     return { type: status?.allowed === true ? 'granted' : 'denied' };
   }

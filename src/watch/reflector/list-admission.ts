@@ -1,4 +1,4 @@
-import { type HeapGauge, kindsUntil, roomyHeap } from '../../core/heap-gauge.ts';
+import { emptyHeapGauge, type HeapGauge, maxHeapForKinds } from '../../core/heap-gauge.ts';
 
 /** Who may list now: bounds what first lists hold in flight, over the whole fleet. */
 export interface Admission {
@@ -38,7 +38,7 @@ interface Waiter {
 /** A list larger than the bound enters alone, as otherwise it never would. Waiting lists are looked at again after each measurement of the heap. */
 export function createAdmission(
   limits: AdmissionLimits = admissionLimits,
-  heap: HeapGauge = roomyHeap,
+  heap: HeapGauge = emptyHeapGauge,
   ended: AbortSignal = new AbortController().signal,
 ): Admission {
   const perCluster = new Map<string, number>();
@@ -46,7 +46,7 @@ export function createAdmission(
   let bytesInFlight = 0;
 
   function hasRoom({ cluster, bytesInFlight: bytes, isNew }: ListSize): boolean {
-    if (isNew && heap.used() >= kindsUntil) return false;
+    if (isNew && heap.used() >= maxHeapForKinds) return false;
     if ((perCluster.get(cluster) ?? 0) >= limits.listsPerCluster) return false;
     return bytesInFlight === 0 || bytesInFlight + bytes <= limits.bytesInFlight;
   }

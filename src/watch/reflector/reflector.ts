@@ -2,7 +2,7 @@ import type { ObjectForm } from '../../cluster/cluster-api.ts';
 import { decodeEvent } from '../../cluster/decoding/decode.ts';
 import type { Fault, FaultCode } from '../../core/faults.ts';
 import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
-import { withoutValues } from '../../core/loggable-error.ts';
+import { loggableError } from '../../core/loggable-error.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
 import { createStaging, type Staging } from './list-staging.ts';
@@ -253,7 +253,7 @@ class RunningReflector implements Reflector {
   #threw(error: unknown): Input {
     const { surroundings, resource } = this.#options;
     surroundings.log.error(
-      { cluster: surroundings.cluster, kind: keyOfKind(resource), err: withoutValues(error) },
+      { cluster: surroundings.cluster, kind: keyOfKind(resource), err: loggableError(error) },
       'an event could not be taken in',
     );
     return { type: 'threw', fault: this.#fault('MALFORMED', 'an event could not be taken in') };

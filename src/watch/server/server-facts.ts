@@ -3,7 +3,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
-import { itemsOf, storedIn, textOf } from '../../core/stored.ts';
+import { itemsOf, parseStored, textOrUndefined } from '../../core/stored.ts';
 
 /** What a server says of itself when asked, or why it could not. */
 export interface ServerFacts {
@@ -35,19 +35,19 @@ export async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise
   if (listed.type === 'failed') {
     if (listed.fault.code !== 'FORBIDDEN') return {};
     const got = await api.send({ method: 'GET', path: [...path, 'kube-system'] }, signal);
-    const uid = got.type === 'answered' ? textOf(storedIn<V1Namespace>(got.body)?.metadata?.uid) : undefined;
+    const uid = got.type === 'answered' ? textOrUndefined(parseStored<V1Namespace>(got.body)?.metadata?.uid) : undefined;
     return uid === undefined ? {} : { uid };
   }
-  const list = storedIn<V1NamespaceList>(listed.body);
+  const list = parseStored<V1NamespaceList>(listed.body);
   const revision = parseResourceVersion(list?.metadata?.resourceVersion);
   const [namespace] = itemsOf(list?.items);
-  const uid = textOf(namespace?.metadata?.uid);
+  const uid = textOrUndefined(namespace?.metadata?.uid);
   return { ...(uid === undefined ? {} : { uid }), ...(revision === undefined ? {} : { revision }) };
 }
 
 /** `gitVersion` of the answer to `GET /version`; undefined if there is none. */
 export function gitVersionIn(body: Uint8Array): string | undefined {
-  return textOf(storedIn<VersionInfo>(body)?.gitVersion)?.slice(0, 64);
+  return textOrUndefined(parseStored<VersionInfo>(body)?.gitVersion)?.slice(0, 64);
 }
 
 /** True for servers whose WatchList can be relied on: 1.32, and 1.34 on; in 1.33 it was off by default. */

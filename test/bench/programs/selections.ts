@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
@@ -34,10 +34,10 @@ finish({
   held: store.size,
   rssMb: process.memoryUsage().rss / 2 ** 20,
   namespaceUs: perQuery((family) => ({ namespaces: [`namespace-${family}`] })),
-  labelUs: perQuery((family) => ({ selector: parseSelector(`app=app-${family}`) })),
+  labelUs: perQuery((family) => ({ selector: parseLabelSelector(`app=app-${family}`) })),
   ownerUs: perQuery((family) => ({ where: compileWhere(model, [kind], { path: 'metadata.ownerReferences.uid', eq: `owner-${family}` }) })),
-  commonLabelUs: perQuery((family) => ({ namespaces: [`namespace-${family}`], selector: parseSelector('tier=web') })),
-  hiddenLabelUs: perQuery(() => ({ selector: parseSelector('tier=web') }), { from: restricted }),
+  commonLabelUs: perQuery((family) => ({ namespaces: [`namespace-${family}`], selector: parseLabelSelector('tier=web') })),
+  hiddenLabelUs: perQuery(() => ({ selector: parseLabelSelector('tier=web') }), { from: restricted }),
   countUs: perQuery(() => ({ first: 1 }), { expected: held }),
 });
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { expecting, list, readDocument, structure } from '../../../src/core/json/documents.ts';
+import { listSchema, readDocument, structureSchema, typeError } from '../../../src/core/json/documents.ts';
 import { labels, partName, textLists } from '../../../src/core/json/field-definitions.ts';
 import { parseJsonExactly } from '../../../src/core/json.ts';
 
-const schema = structure({
-  inner: structure({ labels: labels.exactOptional(), text: z.string(expecting('a text')).exactOptional() }).exactOptional(),
-  parts: list(structure({ lists: textLists }), { max: 3 }).exactOptional(),
-  names: list(partName, { max: 3 }).exactOptional(),
+const schema = structureSchema({
+  inner: structureSchema({ labels: labels.exactOptional(), text: z.string(typeError('a text')).exactOptional() }).exactOptional(),
+  parts: listSchema(structureSchema({ lists: textLists }), { max: 3 }).exactOptional(),
+  names: listSchema(partName, { max: 3 }).exactOptional(),
 });
 
 function problemsOf(text: string) {

@@ -1,7 +1,7 @@
 import { MusterError } from '../../../src/core/errors.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { textAt } from '../../../src/core/json-at.ts';
-import { type GroupKind, groupOf } from '../../../src/core/kinds.ts';
+import { type GroupKind, groupOfApiVersion } from '../../../src/core/kinds.ts';
 import { templateGenerationOf } from '../../../src/propagate/karmada/template-generation.ts';
 import { aggregateStatus } from '../../../src/propagate/status/aggregate.ts';
 import { jobEndOf } from '../../../src/propagate/status/aggregate-job.ts';
@@ -42,7 +42,7 @@ const more = ['PodDisruptionBudget', 'HorizontalPodAutoscaler'];
 /** Condition times are not compared: nothing here knows the clock. */
 const aggregate = vectorOp(
   ({ object, items }: { readonly object: JsonObject; readonly items: readonly StatusItem[] }) => {
-    const kind = { group: groupOf(textAt(object, 'apiVersion') ?? ''), kind: textAt(object, 'kind') ?? '' };
+    const kind = { group: groupOfApiVersion(textAt(object, 'apiVersion') ?? ''), kind: textAt(object, 'kind') ?? '' };
     return { status: aggregateStatus({ kind, template: object, items, semantics: 'karmada' }) };
   },
   { ignored: ['lastProbeTime', 'lastTransitionTime'] },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { numberOfQuantity, parseQuantity, printQuantity } from '../../../src/core/quantities.ts';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import type { GroupOrder } from '../../../src/store/aggregates/groups.ts';
 import type { Matches } from '../../../src/store/query/query.ts';
 import { other, sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
@@ -65,7 +65,7 @@ test('groups, sums and extremes are those of all matching objects in sight, what
           .filter((plain) => (sight?.includes(plain.namespace) ?? true) && filter.passes(plain))
           .map((plain) => ({ ...plain, cluster: `c${index}` })),
       );
-      const { matches, totalCount } = runQuery(sources, { first: page, selector: parseSelector(filter.labels), keepMatches: true });
+      const { matches, totalCount } = runQuery(sources, { first: page, selector: parseLabelSelector(filter.labels), keepMatches: true });
 
       expect(totalCount).toBe(plains.length);
       const groups = compileGroups(asked, { by, order, first })(matches);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import type { StoreReader } from '../../../src/store/mirror-store.ts';
 import type { QuerySpec } from '../../../src/store/query/query.ts';
@@ -41,7 +41,7 @@ function lookedAt(spec: Partial<QuerySpec>, sight?: readonly string[]) {
   return { totalCount, ways };
 }
 
-const selector = (text: string) => ({ selector: parseSelector(text) });
+const selector = (text: string) => ({ selector: parseLabelSelector(text) });
 const where = (path: string, eq: string) => ({ where: compileWhere(smallModel, [sample], { path, eq }) });
 
 interface Case {

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
 import { type Json, parseJsonExactly } from '../../../src/core/json.ts';
-import * as near from '../../../src/core/nearest.ts';
+import * as near from '../../../src/core/nearest-word.ts';
 import type { Model, ModelKind, TypeReference } from '../../../src/model/model.ts';
 import * as paths from '../../../src/model/paths.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
@@ -12,7 +12,7 @@ import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../../suppor
 import { runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
-vi.mock('../../../src/core/nearest.ts', { spy: true });
+vi.mock('../../../src/core/nearest-word.ts', { spy: true });
 vi.mock('../../../src/model/paths.ts', { spy: true });
 
 /** Names of the objects of the source that pass. */
@@ -425,7 +425,7 @@ describe('a filter over many kinds', () => {
   test('looks for what was meant once, and walks each path once for each kind', () => {
     const path = 'spec.template.spec.contanersN.imag';
     const walks = vi.mocked(paths.findPath).mockClear();
-    const searches = vi.mocked(near.nearestWithEdits).mockClear();
+    const searches = vi.mocked(near.nearestWordWithEdits).mockClear();
     expect(failing({ or: Array.from({ length: 90 }, () => ({ path, eq: 'x' })) })).toMatch(/did you mean spec\.template\.spec\.containers/);
     expect(walks).toHaveBeenCalledTimes(kinds.length);
     expect(searches.mock.calls.length).toBeLessThanOrEqual(kinds.length);

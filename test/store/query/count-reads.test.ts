@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { countLooks, type Look } from '../../../src/store/query/count-reads.ts';
 import type { Matches } from '../../../src/store/query/query.ts';
 import { sample, smallModel, sourceOfSpecs } from '../../support/store/query-sources.ts';
@@ -33,7 +33,7 @@ describe('what is looked at is told:', () => {
   test.each<[string, (look: Look) => unknown, number]>([
     ['of a page in order nothing but its sources', (look) => runQuery([source, source], { first: 10, look }), 2],
     ['of a filter each candidate', (look) => runQuery([source], { first: 10, search: 'nothing', look }), 1 + 50],
-    ['also of one by labels, among so few', (look) => runQuery([source], { first: 10, selector: parseSelector('a=b'), look }), 1 + 50],
+    ['also of one by labels, among so few', (look) => runQuery([source], { first: 10, selector: parseLabelSelector('a=b'), look }), 1 + 50],
     ['of a sum each object', (look) => compileSum(asked, 'spec.amount')(matches, look), 50],
     ['where nothing is found too', (look) => compileSum(asked, 'spec.count')(matches, look), 50],
     ['through lists each value', (look) => compileExtreme(asked, 'spec.names', 'max')(matches, look), 150],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJsonExactly } from '../../../src/core/json.ts';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { canonicalFilter, type Position, parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
 
 const position: Position = {
@@ -46,7 +46,7 @@ test('questions that mean the same give one text', () => {
     kinds: ['Pod', 'Node'],
     clusters: ['b', 'a', 'a'],
     namespaces: ['y', 'x'],
-    selector: parseSelector('b,a=1'),
+    selector: parseLabelSelector('b,a=1'),
     where: { path: 'spec.x', eq: 1, ne: null, and: [{ not: { path: 'a', in: ['p', 'q'] } }] },
     search: null,
     orderBy: [{ path: 'a' }],
@@ -55,7 +55,7 @@ test('questions that mean the same give one text', () => {
     kinds: ['Node', 'Pod', 'Pod'],
     clusters: ['a', 'b'],
     namespaces: ['x', 'y', 'x'],
-    selector: parseSelector('a in (1), b'),
+    selector: parseLabelSelector('a in (1), b'),
     where: { and: [{ not: { in: ['p', 'q'], path: 'a' } }], eq: 1, path: 'spec.x', or: undefined },
     search: '',
     orderBy: [{ path: 'a', direction: 'ASC' }],
@@ -70,8 +70,8 @@ test('questions that differ give different texts', () => {
     { clusters: ['a'] },
     { namespaces: [] },
     { namespaces: ['a'] },
-    { selector: parseSelector('a') },
-    { selector: parseSelector('!a') },
+    { selector: parseLabelSelector('a') },
+    { selector: parseLabelSelector('!a') },
     { where: {} },
     { where: { path: 'a', eq: 1 } },
     { where: { path: 'a', eq: '1' } },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import { parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
 import type { QuerySpec } from '../../../src/store/query/query.ts';
@@ -31,7 +31,7 @@ function sketchOf({ namespace, name, family, revision = 0 }: Sketch) {
 }
 
 const questions: readonly ((family: string) => Partial<QuerySpec>)[] = [
-  (family) => ({ selector: parseSelector(`app=${family}`) }),
+  (family) => ({ selector: parseLabelSelector(`app=${family}`) }),
   (family) => ({ where: compileWhere(smallModel, [sample], { path: 'metadata.labels.app', eq: family }) }),
   (family) => ({ where: compileWhere(smallModel, [sample], { path: 'metadata.ownerReferences.uid', eq: family }) }),
   (family) => ({ where: compileWhere(smallModel, [sample], { path: 'spec.nodeName', eq: family }) }),
@@ -95,7 +95,7 @@ test('more than is worth an order is looked through all the same', () => {
   expect(source.store.indexedInOrder({ by: 'label', key: 'app', values: ['x'] })).toBeUndefined();
   expect(source.store.indexedInOrder({ by: 'label', key: 'app', values: ['x', 'y'] })).toBeUndefined();
   expect(source.store.indexedInOrder({ by: 'label', key: 'app', values: ['y'] })).toEqual([]);
-  const { hits, totalCount } = runQuery([source], { selector: parseSelector('app=x'), first: 2 });
+  const { hits, totalCount } = runQuery([source], { selector: parseLabelSelector('app=x'), first: 2 });
   expect([totalCount, ...hits.map(({ object }) => object.metadata.name)]).toEqual([2_001, 'n0000', 'n0001']);
 });
 
@@ -103,7 +103,7 @@ test('a filter that says more than an index knows is asked of each object', () =
   const source = sourceOf({
     objects: [...others, ...[1, 2].map((revision) => sketchOf({ namespace: 'a', name: `n${revision}`, family: 'x', revision }))],
   });
-  const selector = parseSelector('app=x');
+  const selector = parseLabelSelector('app=x');
   const where = compileWhere(smallModel, [sample], { path: 'spec.count', eq: 2 });
   const both = compileWhere(smallModel, [sample], { path: 'spec.nodeName', eq: 'x', not: { path: 'spec.count', eq: 2 } });
   const countOf = (spec: Partial<QuerySpec>) => runQuery([source], { first: 1, ...spec }).totalCount;
@@ -112,6 +112,6 @@ test('a filter that says more than an index knows is asked of each object', () =
   expect(countOf({ selector, search: 'n2' })).toBe(1);
   expect(countOf({ selector, namespaces: ['b'] })).toBe(0);
   expect(countOf({ where: both })).toBe(1);
-  expect(countOf({ selector: parseSelector('app=x,app!=x') })).toBe(0);
+  expect(countOf({ selector: parseLabelSelector('app=x,app!=x') })).toBe(0);
   expect(runQuery([{ ...source, sight: { type: 'namespaces', namespaces: new Set(['b']) } }], { first: 1, selector }).totalCount).toBe(0);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import type { WhereInput } from '../../../src/store/filter/where-input.ts';
 import { parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
@@ -127,7 +127,7 @@ test('pages through any question are the naive filter, sorted and cut', () => {
       for (let after: ReturnType<typeof parsePosition>; ; ) {
         const page = runQuery(sources, {
           namespaces: asked.namespaces,
-          selector: parseSelector(asked.selector.text),
+          selector: parseLabelSelector(asked.selector.text),
           where: filter,
           search: asked.search,
           order,

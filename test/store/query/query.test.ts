@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
-import { parseSelector } from '../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import type { WhereInput } from '../../../src/store/filter/where-input.ts';
 import type { StoreReader } from '../../../src/store/mirror-store.ts';
@@ -54,10 +54,10 @@ describe('conditions', () => {
   test.each<[string, Partial<QuerySpec>, readonly string[]]>([
     ['namespaces', { namespaces: ['b', 'c', 'b', 'absent'] }, ['b/api@north', 'b/web@north', 'c/db@south']],
     ['no namespaces', { namespaces: [] }, []],
-    ['labels', { selector: parseSelector('app=web') }, ['a/web@north', 'a/web@south']],
-    ['labels that are absent', { selector: parseSelector('!app') }, ['c/db@south']],
-    ['an empty selector', { selector: parseSelector(''), first: 1 }, ['a/web@north']],
-    ['labels in namespaces', { selector: parseSelector('app in (web,api)'), namespaces: ['b'] }, ['b/api@north']],
+    ['labels', { selector: parseLabelSelector('app=web') }, ['a/web@north', 'a/web@south']],
+    ['labels that are absent', { selector: parseLabelSelector('!app') }, ['c/db@south']],
+    ['an empty selector', { selector: parseLabelSelector(''), first: 1 }, ['a/web@north']],
+    ['labels in namespaces', { selector: parseLabelSelector('app in (web,api)'), namespaces: ['b'] }, ['b/api@north']],
     ['a filter', { where: filter({ path: 'cluster.name', eq: 'south' }) }, ['a/web@south', 'c/db@south']],
     [
       'a filter by name',
@@ -99,7 +99,7 @@ describe('conditions', () => {
     ['no text', { search: '', namespaces: ['c'] }, ['c/db@south']],
     [
       'all at once',
-      { search: 'web', selector: parseSelector('app'), namespaces: ['a', 'b'], where: filter({ path: 'cluster.name', ne: 'south' }) },
+      { search: 'web', selector: parseLabelSelector('app'), namespaces: ['a', 'b'], where: filter({ path: 'cluster.name', ne: 'south' }) },
       ['a/web@north', 'b/web@north'],
     ],
   ])('%s', (_, spec, expected) => {
@@ -109,7 +109,7 @@ describe('conditions', () => {
   test('never pass what labels inherit', () => {
     const hostile = sourceOf({ objects: [objectOf({ name: 'x', metadata: { labels: null } }), objectOf({ name: 'y' })] });
     expect(places([hostile], { search: 'constructor' })).toEqual([]);
-    expect(places([hostile], { selector: parseSelector('!constructor') })).toHaveLength(2);
+    expect(places([hostile], { selector: parseLabelSelector('!constructor') })).toHaveLength(2);
     expect(places([hostile], { where: filter({ path: 'metadata.labels.constructor', exists: true }) })).toEqual([]);
   });
 
@@ -126,9 +126,9 @@ describe('conditions', () => {
     });
     const blind: QuerySource = { ...many, store: withoutIndexes(many.store) };
     for (const spec of [
-      { selector: parseSelector('app=a1') },
-      { selector: parseSelector('app in (a1,a2),tier=t1') },
-      { selector: parseSelector('tier=t1'), namespaces: ['n1', 'n2'] },
+      { selector: parseLabelSelector('app=a1') },
+      { selector: parseLabelSelector('app in (a1,a2),tier=t1') },
+      { selector: parseLabelSelector('tier=t1'), namespaces: ['n1', 'n2'] },
       { where: filter({ path: 'metadata.labels.app', in: ['a3', 'a3', 'none'] }) },
       { where: filter({ path: 'spec.nodeName', eq: 'node-3' }), namespaces: ['n3'] },
     ]) {

@@ -4,7 +4,7 @@ import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSche
 import { type ClientOptions, WebSocket } from 'ws';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { MusterError } from '../../../src/core/errors.ts';
-import { roomyHeap } from '../../../src/core/heap-gauge.ts';
+import { emptyHeapGauge } from '../../../src/core/heap-gauge.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { SourceCarrier } from '../../../src/graph/subscribing.ts';
 import { Admission } from '../../../src/operations/admission.ts';
@@ -61,7 +61,7 @@ export async function startWebSockets(
   };
   const served = () => servedOf(schema);
   const answers = new Answers(common);
-  const subscriptions = new Subscriptions({ ...common, served, maxStreams, heap: roomyHeap, onClosed: () => undefined });
+  const subscriptions = new Subscriptions({ ...common, served, maxStreams, heap: emptyHeapGauge, onClosed: () => undefined });
   const engine = createEngine({ served, clock, plugins: operationPlugins({ ...common, answers, subscriptions }) });
   const admission = new Admission(400);
   const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });

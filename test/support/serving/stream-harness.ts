@@ -1,5 +1,5 @@
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
-import { type HeapGauge, roomyHeap } from '../../../src/core/heap-gauge.ts';
+import { emptyHeapGauge, type HeapGauge } from '../../../src/core/heap-gauge.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { subscribeTo } from '../../../src/graph/subscribing.ts';
@@ -74,7 +74,7 @@ export interface StreamChanges {
 /** `Subscriptions` over a hand-fed source, with outlets that are the test's. */
 export function createStreamHarness({
   maxStreams = 100,
-  heap = roomyHeap,
+  heap = emptyHeapGauge,
   log = silentLog,
 }: {
   readonly maxStreams?: number;

@@ -1,6 +1,6 @@
 import type { ObjectClient } from '../../../changes/object-client.ts';
 import type { Fault } from '../../../core/faults.ts';
-import { withoutValues } from '../../../core/loggable-error.ts';
+import { loggableError } from '../../../core/loggable-error.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
 import { hubFault } from '../../hub/hub.ts';
@@ -48,7 +48,7 @@ export function beginJob(pass: Pass, job: ClusterJob): void {
   void doJob(pass, job, signal)
     .catch((error: unknown) => {
       if (isAbortOf(error, signal)) return;
-      ports.log.error({ propagation: run.key, cluster: job.cluster, error: withoutValues(error) }, 'bug: work in a cluster has thrown');
+      ports.log.error({ propagation: run.key, cluster: job.cluster, error: loggableError(error) }, 'bug: work in a cluster has thrown');
       tryLater(pass, job.cluster, 'never');
     })
     .finally(() => {

@@ -1,4 +1,4 @@
-import { holdsCondition } from '../../../core/conditions.ts';
+import { hasTrueCondition } from '../../../core/conditions.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
@@ -140,5 +140,5 @@ export function isGoing(
 function isFinishing(entry: InventoryEntry, seen: MirroredObject): boolean {
   if (entry.finished === true || seen.result !== 'held' || seen.object.metadata.uid !== entry.uid) return false;
   if (keyOfKind(kindOfKey(entry.key)) !== 'Job.batch') return false;
-  return holdsCondition(seen.object, 'Complete') || holdsCondition(seen.object, 'Failed');
+  return hasTrueCondition(seen.object, 'Complete') || hasTrueCondition(seen.object, 'Failed');
 }

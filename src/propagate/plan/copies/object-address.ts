@@ -1,6 +1,6 @@
 import type { ObjectAddress } from '../../../changes/object-client.ts';
 import { listAt, objectAt, textAt } from '../../../core/json-at.ts';
-import { groupOf, type ServedResource, versionOf } from '../../../core/kinds.ts';
+import { groupOfApiVersion, type ServedResource, versionOfApiVersion } from '../../../core/kinds.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import type { CopyWork } from './copy-work.ts';
@@ -20,16 +20,20 @@ export function addressOf(
   const resource = found === undefined || found === 'absent' ? definedAmong(made, key) : found;
   if (resource === undefined) return undefined;
   const { namespace, name } = key;
-  return { resource: { ...resource, version: versionOf(key.apiVersion) }, name, ...(namespace === undefined ? {} : { namespace }) };
+  return {
+    resource: { ...resource, version: versionOfApiVersion(key.apiVersion) },
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
 }
 
 function definedAmong(made: readonly RenderedObject[], key: ObjectKey): ServedResource | undefined {
   const found = made.find(({ desired }) => defines(desired, key));
   if (found === undefined) return undefined;
   const spec = objectAt(found.desired, 'spec');
-  const version = versionOf(key.apiVersion);
+  const version = versionOfApiVersion(key.apiVersion);
   return {
-    group: groupOf(key.apiVersion),
+    group: groupOfApiVersion(key.apiVersion),
     kind: key.kind,
     version,
     versions: [version],
@@ -47,6 +51,8 @@ function defines(manifest: Manifest, { apiVersion, kind }: ObjectKey): boolean {
   const spec = objectAt(manifest, 'spec');
   const versions = listAt(spec, 'versions').map((one) => textAt(one, 'name'));
   return (
-    textAt(spec, 'group') === groupOf(apiVersion) && textAt(spec, 'names', 'kind') === kind && versions.includes(versionOf(apiVersion))
+    textAt(spec, 'group') === groupOfApiVersion(apiVersion) &&
+    textAt(spec, 'names', 'kind') === kind &&
+    versions.includes(versionOfApiVersion(apiVersion))
   );
 }

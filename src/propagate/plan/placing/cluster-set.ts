@@ -1,5 +1,5 @@
 import type { MemberCluster } from '../../../changes/members.ts';
-import { type LabelRequirement, matchesSelector, printSelector } from '../../../core/selectors.ts';
+import { type LabelRequirement, matchesLabelSelector, printLabelSelector } from '../../../core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../model/spec.ts';
 
 /** The first part of a set that a cluster fails, and the value that decided it. */
@@ -29,7 +29,7 @@ export function mayHave({ clusters, exclude }: ClusterSet, name: string): boolea
 export function mismatchOf(set: ClusterSet, cluster: MemberCluster): SetMismatch | undefined {
   if (set.exclude?.includes(cluster.name) === true) return { reason: 'EXCLUDED', detail: cluster.name };
   const label = set.selector?.requirements.find((requirement) => !meetsLabel(requirement, cluster));
-  if (label !== undefined) return { reason: 'LABELS', detail: printSelector({ requirements: [label] }) };
+  if (label !== undefined) return { reason: 'LABELS', detail: printLabelSelector({ requirements: [label] }) };
   const field = set.fields?.find((requirement) => !meetsField(requirement, cluster));
   if (field !== undefined) return { reason: 'FIELDS', detail: printRequirement(field) };
   if (set.clusters?.includes(cluster.name) === false) return { reason: 'NOT_NAMED', detail: cluster.name };
@@ -63,7 +63,7 @@ export function valuesOf(cluster: MemberCluster, field: ClusterFieldRequirement[
 }
 
 function meetsLabel(requirement: LabelRequirement, { labels }: MemberCluster): boolean {
-  return matchesSelector({ requirements: [requirement] }, labels);
+  return matchesLabelSelector({ requirements: [requirement] }, labels);
 }
 
 function printRequirement({ field, operator, values }: ClusterFieldRequirement): string {

@@ -1,8 +1,8 @@
 import type { V1Node, V1NodeAffinity, V1NodeSelectorRequirement, V1PodSpec } from '@kubernetes/client-node';
 import { labelsAt } from '../../../core/json-at.ts';
-import { requirementOf } from '../../../core/label-selectors.ts';
-import type { StoredObject } from '../../../core/objects.ts';
-import { type LabelRequirement, matchesSelector } from '../../../core/selectors.ts';
+import { labelRequirementOf } from '../../../core/label-selectors.ts';
+import type { TypedObject } from '../../../core/objects.ts';
+import { type LabelRequirement, matchesLabelSelector } from '../../../core/selectors.ts';
 import { itemsOf, type Stored, textsOf } from '../../../core/stored.ts';
 import { taintsIn, tolerationIn, untoleratedTaint } from './tolerations.ts';
 
@@ -10,7 +10,7 @@ import { taintsIn, tolerationIn, untoleratedTaint } from './tolerations.ts';
  * True if taints, `nodeSelector` and required node affinity let a Pod with that spec onto the Node. What depends on other Pods (their affinity, spread)
  * is not looked at.
  */
-export function acceptsPod(node: StoredObject<V1Node>, podSpec: Stored<V1PodSpec>): boolean {
+export function acceptsPod(node: TypedObject<V1Node>, podSpec: Stored<V1PodSpec>): boolean {
   const tolerations = itemsOf(podSpec.tolerations).flatMap((value) => tolerationIn(value) ?? []);
   if (untoleratedTaint(taintsIn(itemsOf(node.spec?.taints)), tolerations) !== undefined) return false;
   const labels = node.metadata.labels ?? {};
@@ -21,7 +21,7 @@ export function acceptsPod(node: StoredObject<V1Node>, podSpec: Stored<V1PodSpec
 }
 
 /** Of the terms one must hold; an empty one never does (core/v1 NodeSelectorTerm). */
-function meetsAffinity({ metadata }: StoredObject<V1Node>, affinity: Stored<V1NodeAffinity> | undefined): boolean {
+function meetsAffinity({ metadata }: TypedObject<V1Node>, affinity: Stored<V1NodeAffinity> | undefined): boolean {
   const required = affinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (required === undefined || required === null) return true;
   return itemsOf(required.nodeSelectorTerms).some((term) => {
@@ -36,8 +36,8 @@ function meetsAffinity({ metadata }: StoredObject<V1Node>, affinity: Stored<V1No
 }
 
 function meets(expression: Stored<V1NodeSelectorRequirement>, labels: Readonly<Record<string, string>>): boolean {
-  const requirement = comparisonOf(expression) ?? requirementOf(expression);
-  return requirement !== undefined && matchesSelector({ requirements: [requirement] }, labels);
+  const requirement = comparisonOf(expression) ?? labelRequirementOf(expression);
+  return requirement !== undefined && matchesLabelSelector({ requirements: [requirement] }, labels);
 }
 
 /** `Gt` and `Lt`, which label selectors do not have. */

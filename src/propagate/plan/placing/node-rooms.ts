@@ -1,6 +1,6 @@
 import type { V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import { conditionOf } from '../../../core/conditions.ts';
-import type { StoredObject } from '../../../core/objects.ts';
+import type { TypedObject } from '../../../core/objects.ts';
 import type { Stored } from '../../../core/stored.ts';
 import { acceptsPod } from './node-fit.ts';
 import { amountsIn, minus, plus, type ResourceAmounts, requestsOf, timesIn } from './resource-amounts.ts';
@@ -11,14 +11,14 @@ export interface NodeRoom {
   readonly free: ResourceAmounts;
   readonly count: number;
   /** Absent: nobody knows where it stands or what keeps Pods away, so every Pod may go there. */
-  readonly node?: StoredObject<V1Node>;
+  readonly node?: TypedObject<V1Node>;
 }
 
 /**
  * One for each Node: what is allocatable there without what its Pods request, unless they have ended. A Node that takes no Pods counts as none. Costs about
  * 10 µs for each Pod.
  */
-export function nodeRoomsOf(nodes: Iterable<StoredObject<V1Node>>, pods: Iterable<StoredObject<V1Pod>>): readonly NodeRoom[] {
+export function nodeRoomsOf(nodes: Iterable<TypedObject<V1Node>>, pods: Iterable<TypedObject<V1Pod>>): readonly NodeRoom[] {
   const used = new Map<string, ResourceAmounts>();
   for (const { spec, status } of pods) {
     const name = spec?.nodeName;
@@ -51,6 +51,6 @@ export function replicasOf(rooms: readonly NodeRoom[], requests: ResourceAmounts
 /** What one Pod takes besides what it requests. */
 export const onePod: ResourceAmounts = new Map([['pods', 1]]);
 
-function takesPods(node: StoredObject<V1Node>): boolean {
+function takesPods(node: TypedObject<V1Node>): boolean {
   return node.spec?.unschedulable !== true && (conditionOf(node, 'Ready')?.status ?? 'True') === 'True';
 }

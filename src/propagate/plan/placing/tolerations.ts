@@ -1,6 +1,6 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
 import type { ClusterTaint } from '../../../changes/members.ts';
-import { type Stored, textOf } from '../../../core/stored.ts';
+import { type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Toleration } from '../../model/spec.ts';
 
 /** True if the toleration covers the taint, as core/v1 does: an absent key or effect covers every one, `Exists` every value. */
@@ -43,13 +43,13 @@ export function printTaint({ key, value, effect }: ClusterTaint): string {
 
 /** A core/v1 Toleration as it stands in an object. Undefined if it compares (`Lt`, `Gt`): that tolerates nothing here. */
 export function tolerationIn(toleration: Stored<V1Toleration>): Toleration | undefined {
-  const operator = textOf(toleration.operator) ?? 'Equal';
+  const operator = textOrUndefined(toleration.operator) ?? 'Equal';
   if (operator !== 'Equal' && operator !== 'Exists' && operator !== '') return undefined;
   const effect = effects.find((known) => known === toleration.effect);
   return {
     operator: operator === 'Exists' ? 'Exists' : 'Equal',
-    key: textOf(toleration.key) ?? '',
-    value: textOf(toleration.value) ?? '',
+    key: textOrUndefined(toleration.key) ?? '',
+    value: textOrUndefined(toleration.value) ?? '',
     ...(effect === undefined ? {} : { effect }),
   };
 }
@@ -57,7 +57,7 @@ export function tolerationIn(toleration: Stored<V1Toleration>): Toleration | und
 /** The taints in a list of core/v1 Taints; what has no key is none. */
 export function taintsIn(taints: readonly Stored<V1Taint>[]): readonly ClusterTaint[] {
   return taints.flatMap(({ key, value, effect }) =>
-    typeof key === 'string' ? [{ key, value: textOf(value) ?? '', effect: textOf(effect) ?? '' }] : [],
+    typeof key === 'string' ? [{ key, value: textOrUndefined(value) ?? '', effect: textOrUndefined(effect) ?? '' }] : [],
   );
 }
 

@@ -1,5 +1,5 @@
 import type { V1Container, V1Ingress, V1StatefulSet, V1Volume } from '@kubernetes/client-node';
-import { itemsOf, type Stored, textOf } from '../../../core/stored.ts';
+import { itemsOf, type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import { groupKindOf, podSpecOf } from '../../../manifests/pod-specs.ts';
@@ -45,7 +45,7 @@ interface Need {
 function podNeeds(object: Manifest): readonly Need[] {
   const spec = podSpecOf(object);
   if (spec === undefined) return [];
-  const account = textOf(spec.serviceAccountName) ?? textOf(spec.serviceAccount);
+  const account = textOrUndefined(spec.serviceAccountName) ?? textOrUndefined(spec.serviceAccount);
   const volumes = itemsOf(spec.volumes).filter((volume) => !claimsItself(object, volume));
   return [
     ...volumes.flatMap(volumeNeeds),

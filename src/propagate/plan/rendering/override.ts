@@ -2,7 +2,7 @@ import type { MemberCluster } from '../../../changes/members.ts';
 import { equalJson } from '../../../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts';
 import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../../core/json-at.ts';
-import { matchesSelector } from '../../../core/selectors.ts';
+import { matchesLabelSelector } from '../../../core/selectors.ts';
 import { withoutMembers } from '../../../manifests/json-edits.ts';
 import { applyJsonPatch } from '../../../manifests/json-patch.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
@@ -78,7 +78,7 @@ function matchesObject(match: ObjectMatch, object: Manifest): boolean {
   if (match.kind !== undefined && match.kind !== object.kind) return false;
   if (match.namespace !== undefined && match.namespace !== object.metadata.namespace) return false;
   if (match.name !== undefined && match.name !== object.metadata.name) return false;
-  return match.labels === undefined || matchesSelector(match.labels, labelsAt(object, 'metadata', 'labels'));
+  return match.labels === undefined || matchesLabelSelector(match.labels, labelsAt(object, 'metadata', 'labels'));
 }
 
 /** The object as it is now, and what is to be said of it. */

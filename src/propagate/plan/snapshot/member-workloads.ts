@@ -2,7 +2,7 @@ import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import type { Members } from '../../../changes/members.ts';
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import { type Stored, textOf } from '../../../core/stored.ts';
+import { type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
 import { podSpecOf } from '../../../manifests/pod-specs.ts';
@@ -50,7 +50,7 @@ export function autoscaledIn(members: Members, cluster: ClusterName, question: W
 export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>): string {
   const namespace = metadata?.namespace;
   const target = spec?.scaleTargetRef;
-  const [apiVersion = '', kind = '', name = ''] = [target?.apiVersion, target?.kind, target?.name].map(textOf);
+  const [apiVersion = '', kind = '', name = ''] = [target?.apiVersion, target?.kind, target?.name].map(textOrUndefined);
   return textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseSelector } from '../../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../../../src/propagate/model/spec.ts';
 import { isOpen, matchesSet, mayHave, meetsField, mismatchOf, valuesOf } from '../../../../src/propagate/plan/placing/cluster-set.ts';
 import { member } from './placing-fixtures.ts';
@@ -15,13 +15,13 @@ describe('a set', () => {
     ['of other names does not', { clusters: ['south'] }, false],
     ['excludes, whatever else it says', { clusters: ['north'], exclude: ['north'] }, false],
     ['that excludes others holds it', { exclude: ['south'] }, true],
-    ['by labels', { selector: parseSelector('tier in (gold, silver),!old') }, true],
-    ['by labels it has not', { selector: parseSelector('tier=gold,env!=prod') }, false],
+    ['by labels', { selector: parseLabelSelector('tier in (gold, silver),!old') }, true],
+    ['by labels it has not', { selector: parseLabelSelector('tier=gold,env!=prod') }, false],
     ['by fields', { fields: [{ field: 'region', operator: 'In', values: ['us', 'eu'] }] }, true],
     ['by fields, all of which must hold', { fields: [requires('region', 'Exists'), requires('provider', 'DoesNotExist')] }, false],
     [
       'by everything at once',
-      { clusters: ['north'], selector: parseSelector('tier'), fields: [requires('zone', 'Exists')], exclude: ['x'] },
+      { clusters: ['north'], selector: parseLabelSelector('tier'), fields: [requires('zone', 'Exists')], exclude: ['x'] },
       true,
     ],
   ])('%s', (_, set, matches) => {
@@ -34,7 +34,7 @@ describe('a set', () => {
       { reason: 'EXCLUDED', detail: 'north' },
     ],
     [
-      { selector: parseSelector('env=prod,tier in (bronze, silver)'), clusters: [] },
+      { selector: parseLabelSelector('env=prod,tier in (bronze, silver)'), clusters: [] },
       { reason: 'LABELS', detail: 'tier in (bronze,silver)' },
     ],
     [
@@ -93,11 +93,11 @@ describe('what nobody knows of a cluster', () => {
     ['decides', { fields: [requires('region', 'Exists')] }, true],
     [
       'decides, as all else fits',
-      { selector: parseSelector('tier=gold'), fields: [requires('provider', 'Exists'), requires('zone', 'Exists')] },
+      { selector: parseLabelSelector('tier=gold'), fields: [requires('provider', 'Exists'), requires('zone', 'Exists')] },
       true,
     ],
     ['decides whatever it would be', { fields: [requires('region', 'DoesNotExist')] }, true],
-    ['does not decide: a label does', { selector: parseSelector('tier=iron'), fields: [requires('region', 'Exists')] }, false],
+    ['does not decide: a label does', { selector: parseLabelSelector('tier=iron'), fields: [requires('region', 'Exists')] }, false],
     ['does not decide: another field does', { fields: [requires('provider', 'DoesNotExist'), requires('region', 'Exists')] }, false],
     ['does not decide: its name does', { clusters: ['north'], fields: [requires('region', 'Exists')] }, false],
     ['does not decide: it is excluded', { exclude: ['unread'], fields: [requires('region', 'Exists')] }, false],
@@ -112,7 +112,7 @@ describe('what nobody knows of a cluster', () => {
     [{ clusters: ['north'] }, false],
     [{ clusters: [] }, false],
     [{ exclude: ['gone'] }, false],
-    [{ exclude: ['north'], selector: parseSelector('tier=gold'), fields: [requires('region', 'Exists')] }, true],
+    [{ exclude: ['north'], selector: parseLabelSelector('tier=gold'), fields: [requires('region', 'Exists')] }, true],
   ])('leaves the name of one that is no member to be judged: %j', (set, may) => {
     expect(mayHave(set, 'gone')).toBe(may);
   });

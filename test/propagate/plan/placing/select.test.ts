@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseSelector } from '../../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { PlacementCandidate, RejectedCluster, Selection } from '../../../../src/propagate/model/placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
 import { divide } from '../../../../src/propagate/plan/placing/divide.ts';
@@ -33,10 +33,10 @@ describe('filters', () => {
       candidate(member('a', { taints: [blue] }), { holds: true, missingKinds: ['X.y/v1'] }),
       undefined,
     ],
-    ['labels', { selector: parseSelector('tier=gold') }, candidate('a'), { reason: 'LABELS', detail: 'tier in (gold)' }],
+    ['labels', { selector: parseLabelSelector('tier=gold') }, candidate('a'), { reason: 'LABELS', detail: 'tier in (gold)' }],
     [
       'labels push out what is there',
-      { selector: parseSelector('tier') },
+      { selector: parseLabelSelector('tier') },
       candidate('a', { holds: true }),
       { reason: 'LABELS', detail: 'tier' },
     ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
-import { parseSelector } from '../../../../src/core/selectors.ts';
+import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import type { Override } from '../../../../src/propagate/model/spec.ts';
 import { type Overridden, override } from '../../../../src/propagate/plan/rendering/override.ts';
@@ -223,18 +223,18 @@ describe('entries', () => {
 
   test.each<[string, Partial<Override>, 'applied' | 'unmatched' | 'neither']>([
     ['of its cluster', { set: { clusters: ['north'] } }, 'applied'],
-    ['by its labels', { set: { selector: parseSelector('tier=edge') } }, 'applied'],
+    ['by its labels', { set: { selector: parseLabelSelector('tier=edge') } }, 'applied'],
     ['of another cluster', { set: { clusters: ['south'] } }, 'neither'],
     [
       'of the object',
-      { objects: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', labels: parseSelector('app=web') } },
+      { objects: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', labels: parseLabelSelector('app=web') } },
       'applied',
     ],
     ['of another version', { objects: { apiVersion: 'apps/v1beta1' } }, 'unmatched'],
     ['of another kind', { objects: { kind: 'StatefulSet' } }, 'unmatched'],
     ['of another namespace', { objects: { namespace: 'x' } }, 'unmatched'],
     ['of another name', { objects: { name: 'x' } }, 'unmatched'],
-    ['of other labels', { objects: { labels: parseSelector('app!=web') } }, 'unmatched'],
+    ['of other labels', { objects: { labels: parseLabelSelector('app!=web') } }, 'unmatched'],
   ])('one %s', (_name, part, expected) => {
     const outcome = overridden(deployment, { name: 'one', labels: [{ operator: 'Add', values: { touched: 'yes' } }], ...part });
     expect(outcome).toMatchObject({ applied: expected === 'applied' ? ['one'] : [], unmatched: expected === 'unmatched' ? ['one'] : [] });

@@ -2,12 +2,12 @@
  * The candidate that a misspelt word most likely meant, for "did you mean …?"; undefined if none is near.
  * Near is at most two fifths of the word's length in edits (insert, delete, replace, swap of neighbours), case aside. The first of equals wins.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  return nearestWithEdits(word, candidates)?.word;
+export function nearestWord(word: string, candidates: Iterable<string>): string | undefined {
+  return nearestWordWithEdits(word, candidates)?.word;
 }
 
-/** As `nearest`, with the edits between the two: to choose between the candidates of several places. */
-export function nearestWithEdits(
+/** As `nearestWord`, with the edits between the two: to choose between the candidates of several places. */
+export function nearestWordWithEdits(
   word: string,
   candidates: Iterable<string>,
 ): { readonly word: string; readonly edits: number } | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../src/core/nearest.ts';
+import { nearestWord } from '../../src/core/nearest-word.ts';
 
 test.each([
   ['kubconfig', ['name', 'kubeconfig', 'context'], 'kubeconfig'],
@@ -12,5 +12,5 @@ test.each([
   ['zzzzzz', ['name', 'context'], undefined],
   ['a', [], undefined],
 ])('%s among %j means %s', (word, candidates, meant) => {
-  expect(nearest(word, candidates)).toBe(meant);
+  expect(nearestWord(word, candidates)).toBe(meant);
 });

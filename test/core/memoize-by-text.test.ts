@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readOnce } from '../../src/core/read-once.ts';
+import { memoizeByText } from '../../src/core/memoize-by-text.ts';
 
 /** Reads the length of a text, undefined for the empty one, and notes each reading. */
 function counting() {
   const texts: string[] = [];
-  const read = readOnce((text) => {
+  const read = memoizeByText((text) => {
     texts.push(text);
     return text === '' ? undefined : text.length;
   });
