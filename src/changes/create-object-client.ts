@@ -62,7 +62,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
   const write = async (call: Call, mayWrite: WriteTerms['mayWrite'], signal: AbortSignal): Promise<ObjectAnswer> => {
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
-    const unsent = failed('TIMED_OUT', 'given up before it was sent');
+    const unsent = failed('TIMED_OUT', 'the write was cancelled before it was sent');
     return (await limit.run(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal)) ?? unsent;
   };
 
@@ -102,7 +102,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
         { signal, as: identity },
       );
       if (answer.result === 'failed') return { fault: answer.fault };
-      return answer.value.status?.allowed ?? { fault: fault('MALFORMED', 'expected a review of access') };
+      return answer.value.status?.allowed ?? { fault: fault('MALFORMED', 'expected a SelfSubjectAccessReview') };
     },
   };
 }

@@ -41,7 +41,7 @@ export function tell(
 ): void {
   for (const { cluster, key, action, fault } of results) {
     const failed = fault === undefined ? {} : { fault: fault.code };
-    log.info({ cluster, ...key, action, verb, caller: context.caller.key, ...failed }, 'an object was written');
+    log.info({ cluster, ...key, action, verb, caller: context.caller.key, ...failed }, 'wrote an object');
   }
 }
 

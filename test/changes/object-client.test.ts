@@ -62,7 +62,7 @@ for (const { title, available, start } of contractServers) {
       expect(await client.delete({ ...other, preconditions: {} }, never)).toEqual({ result: 'absent' });
     });
 
-    test('what is dry changes nothing, and is strict', async () => {
+    test('a dry run writes nothing and validates strictly', async () => {
       const dry = { run: 'dry', preconditions: { resourceVersion: '1' } } as const;
       expect(await client.apply(applying('dry', { a: '1' }, dry), never)).toMatchObject({ result: 'answered', isNew: true });
       expect(await client.get(at('dry'), never)).toEqual({ result: 'absent' });
@@ -75,7 +75,7 @@ for (const { title, available, start } of contractServers) {
       expect(await client.get(at('dry'), never)).toMatchObject({ result: 'answered' });
     });
 
-    test('an object in no namespace is absent to who reads, and a failure to who writes', async () => {
+    test('an object in a missing namespace is absent for a read and a failure for a write', async () => {
       expect(await client.get(at('x', 'nowhere'), never)).toEqual({ result: 'absent' });
       const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'nowhere' } };
       const written = await client.apply({ ...applying('x', {}, { manifest }), ...at('x', 'nowhere') }, never);
@@ -83,7 +83,7 @@ for (const { title, available, start } of contractServers) {
       expect(await client.get({ resource: namespaces, name: 'nowhere' }, never)).toEqual({ result: 'absent' });
     });
 
-    test('text is written as it is, whatever YAML makes of its characters', async () => {
+    test('text is written unchanged, even if YAML gives its characters a meaning', async () => {
       const text = 'a\u2028b\u2029c\u0085d\u007fe\ufefff\ufffeg\u0080h\ti\nj😀: "{[&*!|>%@`';
       const answer = await client.apply(applying('text', { text }), never);
       expect(answer.result === 'answered' && answer.object.data).toEqual({ text });
@@ -92,15 +92,15 @@ for (const { title, available, start } of contractServers) {
     test.each([
       { apiVersion: 'v1', kind: 'ConfigMap', expected: true },
       { apiVersion: 'apps/v1', kind: 'Deployment', expected: true },
-      // What only a subresource is of.
+      // This kind occurs in a subresource only.
       { apiVersion: 'apps/v1', kind: 'Scale', expected: false },
       { apiVersion: 'apps/v1', kind: 'Gear', expected: false },
       { apiVersion: 'nobody.example.com/v1', kind: 'Gear', expected: false },
-    ])('tells whether $kind of $apiVersion is served: $expected', async ({ expected, ...kind }) => {
+    ])('reports whether $kind of $apiVersion is served: $expected', async ({ expected, ...kind }) => {
       expect(await client.serves(kind, never)).toBe(expected);
     });
 
-    test('tells whether the identity may', async () => {
+    test('reports whether the identity has a right', async () => {
       expect(await client.may({ resource: configMapResource, namespace: 'default', verb: 'create' }, never)).toBe(true);
       const outsider = createObjectClient(south.api, { user: 'nobody-knows', groups: [], extra: {} });
       await server.outsider('forbidden');
@@ -109,7 +109,7 @@ for (const { title, available, start } of contractServers) {
   });
 }
 
-/** The next call's request, answered by the test. */
+/** A call whose request waits for the answer of the test. */
 interface Held {
   readonly request: LiveRequest;
   readonly answer: () => void;
@@ -127,7 +127,7 @@ describe('calls', () => {
       send: (request: LiveRequest) => new Promise((resolve) => void calls.push({ request, answer: () => resolve(okay) })),
     }) as unknown as ClusterApi;
 
-  test('of one cluster are ten writes at a time, whoever makes them; reads wait for nobody', async () => {
+  test('to one cluster are at most ten writes at a time from all writers, and reads do not wait', async () => {
     const api = held();
     const [one, other] = [createObjectClient(api), createObjectClient(api, { user: 'alice', groups: [], extra: {} })];
     const writes = Array.from({ length: 25 }, (_, index) => (index % 2 === 0 ? one : other).apply(applying(`w-${index}`, {}), never));
@@ -142,7 +142,7 @@ describe('calls', () => {
     expect((await Promise.all(writes)).every(({ result }) => result === 'answered')).toBe(true);
   });
 
-  test('a typed call passes the row', async () => {
+  test('a typed call does not wait in the write queue', async () => {
     const api = held();
     const client = createObjectClient(api);
     const writes = Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never));
@@ -156,7 +156,7 @@ describe('calls', () => {
     await Promise.all([...writes, first]);
   });
 
-  test('of all clusters are 256 writes at a time', async () => {
+  test('to all clusters are at most 256 writes at a time', async () => {
     const clients = Array.from({ length: 30 }, () => createObjectClient(held()));
     const writes = clients.flatMap((client) => Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never)));
     await until(() => calls.length === 256);
@@ -168,7 +168,7 @@ describe('calls', () => {
     await Promise.all(writes);
   });
 
-  test('that waited and may not be any more are not sent', async () => {
+  test('that waited and are no longer allowed are not sent', async () => {
     let mayWrite = true;
     const client = createObjectClient(held());
     const end = new AbortController();
@@ -185,7 +185,7 @@ describe('calls', () => {
     expect(calls).toEqual([]);
   });
 
-  test('an object above 1.5 MiB is not sent, in whatever characters; one below is', async () => {
+  test('an object above 1.5 MiB in bytes is not sent, a smaller one is', async () => {
     const client = createObjectClient(held());
     const large = ['x'.repeat(1.6 * 1024 * 1024), 'é'.repeat(0.8 * 1024 * 1024)];
     for (const text of large) {
@@ -198,7 +198,7 @@ describe('calls', () => {
     await until(() => calls.length === 1);
   });
 
-  test('say what they are: paths, queries, media types', async () => {
+  test('have the right paths, queries and media types', async () => {
     const client = createObjectClient(held());
     const deployments = resourceOf('Deployment', 'deployments', { group: 'apps' });
     void client.patch({ resource: deployments, namespace: 'n', name: 'web', type: 'strategic', patch: {}, run: 'real' }, never);
@@ -246,7 +246,7 @@ describe('names and numbers', () => {
   });
   afterEach(() => sim.stop());
 
-  // A11: each name is one segment, or none at all.
+  // A11: a name is one path segment or is refused.
   test.each(['a/b', '%2f', 'a\nb', 'x'.repeat(254), '😀', '*', 'a?b=c', '#'])('the name %j is one segment', async (name) => {
     using south = connect(endpointFor(sim));
     await createObjectClient(south.api).get(at(name), never);

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/core/json.ts';
 import { brief, createMutations } from '../support/propagate/object-mutations.ts';
 import { type EmbeddedFleet, startEmbedded } from '../support/propagate/writing-fleet.ts';
 
-// Objects applied and deleted through the whole gateway: what is done, what a dry run says of the same, and what is refused.
+// Objects are applied and deleted through the whole gateway: real writes, dry runs and refusals.
 
 let fleet: EmbeddedFleet;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => fleet[Symbol.asyncDispose]());
 const { mutate, apply, onTargets, configMap, workload, refOf, south, unchanged } = createMutations(() => fleet);
 
 describe('apply', () => {
-  test('creates, then finds it unchanged, then changes it: in each cluster for itself', async () => {
+  test('creates, reports UNCHANGED, then changes the object, in each cluster separately', async () => {
     const both = ['south', 'north'];
     fleet.cluster('north').put(configMap('each', { a: '0', theirs: '1' }) as never);
     expect(brief(await apply(configMap('each', { a: '1' }), { clusters: both, force: true }))).toEqual([
@@ -35,7 +35,7 @@ describe('apply', () => {
     expect(changed.results[0]?.key).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', namespace: fleet.namespace, name: 'each' });
   });
 
-  test('writes Namespaces and definitions first, and answers in the order given', async () => {
+  test('writes Namespaces and CustomResourceDefinitions first, and returns results in the given order', async () => {
     const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ordered' } };
     const settings = { ...configMap('settings', { a: '1' }), metadata: { name: 'settings', namespace: 'ordered' } };
     const manifests = [settings, team].map((json) => ({ json }));
@@ -46,7 +46,7 @@ describe('apply', () => {
     ]);
   });
 
-  test('by an id never hits an object that was created again under the name', async () => {
+  test('never writes a recreated object of the same name if the target is an id', async () => {
     await apply(configMap('again', { a: '1' }));
     const { configMaps } = await fleet.query<{ configMaps: { items: readonly { id: string }[] } }>(
       '{ configMaps(clusters: ["south"], where: { path: "metadata.name", eq: "again" }) { items { id } } }',
@@ -61,7 +61,7 @@ describe('apply', () => {
     expect(resource).toBeNull();
   });
 
-  test('dry, it says the same and shows the difference, and does nothing', async () => {
+  test('as a dry run reports the same actions with a diff, and writes nothing', async () => {
     await apply(configMap('dry', { a: '1' }));
     const dry = { dryRun: true };
     const same = await unchanged(() => apply(configMap('dry', { a: '1' }), dry));
@@ -75,7 +75,7 @@ describe('apply', () => {
     expect(created.results[0]?.diff).toContain('+data:');
   });
 
-  test('of what others own is a CONFLICT with their manager, unless it is forced', async () => {
+  test('reports a CONFLICT with the manager for fields of others, unless forced', async () => {
     const path = `/api/v1/namespaces/${fleet.namespace}/configmaps/owned`;
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     await fleet.send('south', 'PATCH', `${path}?fieldManager=argocd`, { body: configMap('owned', { a: 'theirs' }), headers });
@@ -88,7 +88,7 @@ describe('apply', () => {
     expect(south('ConfigMap', 'owned')?.data).toEqual({ a: 'ours' });
   });
 
-  test('one that fails stops no other, and the API server says why', async () => {
+  test('a failed write stops no other, and has the reason of the API server', async () => {
     const broken = { ...workload('broken'), spec: { replicaz: 1 } };
     const outcome = await mutate('apply', {
       manifests: ['[Manifest!]!', [{ json: broken }, { json: configMap('beside', { a: '1' }) }]],
@@ -104,7 +104,7 @@ describe('apply', () => {
     expect(outcome.results[0]?.fault?.status?.message).toContain('.spec.replicaz: field not declared in schema');
   });
 
-  test('a cluster that is away fails alone', async () => {
+  test('only the writes to an unreachable cluster fail', async () => {
     const north = fleet.cluster('north');
     using _down = north.refuse();
     north.disconnect();
@@ -116,7 +116,7 @@ describe('apply', () => {
     ]);
   });
 
-  test('an unknown cluster or kind is told before, or in its own result', async () => {
+  test('an unknown cluster refuses the mutation, an unknown kind fails in its own result', async () => {
     const { errors } = await fleet.ask(`mutation { apply(manifests: [{ yaml: "a: 1" }], clusters: ["sotuh"]) { ok } }`);
     expect(errors?.map(({ message, extensions }) => [extensions.code, message])).toEqual([
       ['BAD_INPUT', 'no cluster named "sotuh"; did you mean south?'],
@@ -130,7 +130,7 @@ describe('apply', () => {
 describe('delete', () => {
   const remove = (name: string, more: Readonly<Record<string, readonly [string, Json]>> = {}) => onTargets('delete', [refOf(name)], more);
 
-  test('deletes; dry it shows what would go; what is absent is NOT_FOUND', async () => {
+  test('deletes, shows the diff as a dry run, and reports NOT_FOUND for an absent object', async () => {
     fleet.cluster('south').put(configMap('going', { a: '1' }) as never);
     const dry = await unchanged(() => remove('going', { dryRun: ['Boolean', true] }));
     expect([brief(dry), dry.results[0]?.diff?.includes('-data:')]).toEqual([[['south', 'DELETED']], true]);
@@ -144,7 +144,7 @@ describe('delete', () => {
     ['BACKGROUND', 'Background'],
     ['FOREGROUND', 'Foreground'],
     ['ORPHAN', 'Orphan'],
-  ])('cascade %s: what it owns goes, or stays', async (cascade, sent) => {
+  ])('cascade %s: owned objects are deleted or stay', async (cascade, sent) => {
     const owner = fleet.cluster('south').put(configMap(`owner-${sent.toLowerCase()}`, {}) as never);
     const { uid = '', name } = owner.metadata;
     const owned = {
@@ -183,7 +183,7 @@ describe('a Secret', () => {
     data: { token: Buffer.from(value).toString('base64') },
   });
 
-  test('is written, and no value of it is told: in results, differences, refusals, or the log', async () => {
+  test('is written without its values in results, diffs, refusals and the log', async () => {
     const outcomes = [
       await apply(secret('canary-one'), { dryRun: true }),
       await apply(secret('canary-one')),
@@ -225,7 +225,7 @@ describe('a Secret', () => {
       status: null,
     });
     expect(outcomes[8]?.results[0]?.fault).toMatchObject({ code: 'CONFLICT', status: null });
-    // That something changes, and which key, is told.
+    // The diff shows that the value of a key changes, but not the value.
     expect(outcomes[2]?.results[0]?.diff).toContain('token');
     const told = JSON.stringify([outcomes, fleet.logged()]);
     for (const value of ['one', 'two', 'three', 'four', 'five'].map((word) => `canary-${word}`)) {
@@ -235,18 +235,18 @@ describe('a Secret', () => {
   });
 });
 
-test('each write is in the log once: who, what, where, and what came of it; a dry run is not', async () => {
+test('each write is logged once with caller, object, cluster and result, a dry run is not', async () => {
   const before = fleet.logged().length;
   await apply(configMap('logged', { a: 'canary-value' }), { dryRun: true });
   await apply(configMap('logged', { a: 'canary-value' }));
   const lines = fleet
     .logged()
     .slice(before)
-    .filter(({ message }) => message === 'an object was written');
+    .filter(({ message }) => message === 'wrote an object');
   expect(lines).toEqual([
     {
       ...{ cluster: 'south', apiVersion: 'v1', kind: 'ConfigMap', namespace: fleet.namespace, name: 'logged' },
-      ...{ action: 'CREATED', verb: 'apply', caller: 'local', message: 'an object was written' },
+      ...{ action: 'CREATED', verb: 'apply', caller: 'local', message: 'wrote an object' },
     },
   ]);
 });

@@ -15,7 +15,7 @@ const guarded = (type: PatchType, patch: Json, preconditions: { uid?: string; re
 
 const both = { uid: 'u', resourceVersion: '7' };
 
-describe('a patch says itself what must hold', () => {
+describe('a patch contains its preconditions', () => {
   test.each<[PatchType, Json, { uid?: string; resourceVersion?: string }, Json]>([
     ['JSON', [{ op: 'remove', path: '/a' }], {}, [{ op: 'remove', path: '/a' }]],
     [
@@ -43,7 +43,7 @@ describe('a patch says itself what must hold', () => {
     expect(guarded(type, patch, preconditions)).toEqual({ type: type.toLowerCase(), patch: expected });
   });
 
-  test('what was given is not changed', () => {
+  test('the given patch is not changed', () => {
     const patch = Object.freeze({ metadata: Object.freeze({ labels: Object.freeze({ a: 'b' }) }) });
     guarded('MERGE', patch, both);
     guarded('JSON', Object.freeze([Object.freeze({ op: 'remove', path: '/a' })]), both);
@@ -51,7 +51,7 @@ describe('a patch says itself what must hold', () => {
   });
 });
 
-describe('what no server would take is refused', () => {
+describe('a patch that no server accepts is refused', () => {
   const refusal = (type: PatchType, patch: Json) => {
     try {
       checkPatch(type, patch);
@@ -82,7 +82,7 @@ describe('what no server would take is refused', () => {
       'patch[1]',
     ],
     [['canary'], 'patch[0]'],
-  ])('JSON %j, with its place', (patch, place) => {
+  ])('JSON %j, with the path of the problem', (patch, place) => {
     const [code, message] = refusal('JSON', patch) as string[];
     expect([code, message?.startsWith(place)]).toEqual(['BAD_INPUT', true]);
   });
@@ -93,7 +93,7 @@ describe('what no server would take is refused', () => {
     ['JSON', [{ op: 'add', path: '/a~1b/~0', value: null }]],
     ['MERGE', {}],
     ['STRATEGIC', { $patch: 'delete' }],
-  ])('and %s %j is not', (type, patch) => {
+  ])('%s %j is accepted', (type, patch) => {
     expect(refusal(type, patch)).toBeUndefined();
   });
 });
@@ -107,7 +107,7 @@ describe('a restart', () => {
       at: new Date('2026-01-02T03:04:05.678Z'),
     });
 
-  test.each(['Deployment.apps', 'StatefulSet.apps', 'DaemonSet.apps'])('of a %s is the annotation of kubectl, to the second', (name) => {
+  test.each(['Deployment.apps', 'StatefulSet.apps', 'DaemonSet.apps'])('of a %s sets the annotation of kubectl, in seconds', (name) => {
     expect(restarted(name)).toEqual({
       patch: { spec: { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': '2026-01-02T03:04:05Z' } } } } },
     });
@@ -118,7 +118,7 @@ describe('a restart', () => {
     ['Pod', {}, 'got Pod'],
     ['Deployment.example.com', {}, 'got Deployment.example.com'],
     ['Deployment.apps', { paused: true }, 'resume it first'],
-  ])('of a %s with %j is refused, as kubectl refuses it', (name, spec, message) => {
+  ])('of a %s with %j is refused like in kubectl', (name, spec, message) => {
     const found = restarted(name, spec);
     expect('fault' in found && [found.fault.code, found.fault.retry, found.fault.message.endsWith(message)]).toEqual([
       'INVALID',

@@ -7,7 +7,8 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type PropagationWorld, startPropagationWorld } from '../support/propagate/propagation-world.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 
-// Who may not see, may not write, and is not told that there is anything: hidden and absent are the same, hidden and unknown clusters too.
+// A caller cannot write hidden objects, nor learn that they exist: hidden and absent objects give the same answer, and so do hidden and
+// unknown clusters.
 
 const configMap = (name: string, namespace: string): KubernetesObject => ({
   apiVersion: 'v1',
@@ -19,7 +20,7 @@ const namespaces = ['open', 'closed'].map((name): KubernetesObject => ({ apiVers
 
 let world: PropagationWorld;
 let writes: ObjectWrites;
-/** Whose rights each write went out with. */
+/** The identity of each write. */
 let actors: string[] = [];
 beforeAll(async () => {
   const objects = [...namespaces, configMap('a', 'open'), configMap('a', 'closed')];
@@ -56,14 +57,14 @@ const verbs: readonly Verb[] = [
   ['restart', (caller, targets) => writes.restart(as(caller), { targets, dryRun })],
 ];
 
-/** Requests about objects that clusters were asked so far. */
+/** Returns the number of requests about objects so far. */
 const asked = () =>
   ['north', 'quebec']
     .flatMap((name) => world.cluster(name).requests)
     .filter(({ resource }) => resource?.resource === 'configmaps' && resource.name !== undefined).length;
 
 describe.each(verbs)('%s', (_name, write) => {
-  test('of an object out of sight is answered as of one that is not there, and asks no cluster', async () => {
+  test('of a hidden object gives the answer for an absent one, without a call to a cluster', async () => {
     const before = asked();
     const hidden = await world.pumped(write('alice', [target('north', 'closed'), idOf('north', 'closed')]));
     expect(asked()).toBe(before);
@@ -74,14 +75,14 @@ describe.each(verbs)('%s', (_name, write) => {
     expect({ ...byId?.fault, message: '' }).toEqual({ ...absent.results[0]?.fault, message: '' });
   });
 
-  test('with no sight at all finds nothing', async () => {
+  test('without any visibility finds no object', async () => {
     expect(codes(await world.pumped(write('bob', [target('north', 'open'), target('north', 'closed')])))).toEqual([
       'NOT_FOUND',
       'NOT_FOUND',
     ]);
   });
 
-  test('in a hidden cluster is refused as in one that is none, before any other is asked', async () => {
+  test('in a hidden cluster is refused like in an unknown one, before any call', async () => {
     const before = asked();
     const refusal = async (cluster: string) => {
       const caught: unknown = await world.pumped(
@@ -95,7 +96,7 @@ describe.each(verbs)('%s', (_name, write) => {
   });
 });
 
-test('what may be seen is written, with the rights of whoever asks', async () => {
+test('a visible object is written with the rights of the caller', async () => {
   actors = [];
   const patched = await world.pumped(
     writes.patch(as('alice'), { targets: [target('north', 'open')], type: 'MERGE', patch: { data: { b: '1' } }, dryRun: false }),
@@ -116,14 +117,14 @@ test('what may be seen is written, with the rights of whoever asks', async () =>
   ]);
 });
 
-test('apply into a hidden cluster is refused as into one that is none', async () => {
+test('apply to a hidden cluster is refused like to an unknown one', async () => {
   const ask = (clusters: readonly string[]) =>
     writes.apply(as('alice'), { manifests: [{ yaml: 'a: 1' }], clusters, force: false, dryRun: false });
   await expect(ask(['quebec'])).rejects.toThrow('no cluster named "quebec"');
   await expect(ask(['north', 'zulu'])).rejects.toThrow('no cluster named "zulu"');
 });
 
-test('who hangs up is told nothing: the abort is passed on', async () => {
+test('an abort of the request rejects with its reason', async () => {
   const end = new AbortController();
   const reason = new Error('gone');
   const north = world.cluster('north');

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/core/json.ts';
 import { brief, createMutations } from '../support/propagate/object-mutations.ts';
 import { type EmbeddedFleet, startEmbedded } from '../support/propagate/writing-fleet.ts';
 
-// Objects patched, scaled and restarted through the whole gateway: what is done, what a dry run says of the same, and what is refused.
+// Objects are patched, scaled and restarted through the whole gateway: real writes, dry runs and refusals.
 
 let fleet: EmbeddedFleet;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('patch', () => {
     ['JSON', [{ op: 'replace', path: '/data/a', value: '2' }], [{ op: 'test', path: '/data/a', value: '2' }]],
     ['MERGE', { data: { a: '2' } }, { data: { a: '2' } }],
     ['APPLY', { data: { b: '2' } }, { data: { b: '2' } }],
-  ])('%s: changes what is there, finds it unchanged, and dry shows it', async (type, change, again) => {
+  ])('%s: changes the object, reports UNCHANGED the second time, and shows the diff as a dry run', async (type, change, again) => {
     fleet.cluster('south').put(configMap('patched', { a: '1' }) as never);
     const dry = await unchanged(() => patch(type, change, { dryRun: true }));
     expect([brief(dry), dry.results[0]?.diff?.includes('+')]).toEqual([[['south', 'CONFIGURED']], true]);
@@ -35,11 +35,11 @@ describe('patch', () => {
     expect([brief(second), second.results[0]?.diff]).toEqual([[['south', 'UNCHANGED']], null]);
     fleet.cluster('south').remove('ConfigMap', 'patched', fleet.namespace);
     expect(brief(await patch(type, change))).toEqual([['south', 'NOT_FOUND']]);
-    // Not even an apply makes what was to be patched.
+    // A patch never creates an object, not even with type APPLY.
     expect(south('ConfigMap', 'patched')).toBeUndefined();
   });
 
-  test('STRATEGIC is passed on: where a server does not know it, it says so itself', async () => {
+  test('STRATEGIC is sent as it is, and a server that does not support it answers with its own error', async () => {
     fleet.cluster('south').put(configMap('patched', { a: '1' }) as never);
     const outcome = await unchanged(() => patch('STRATEGIC', { data: { a: '2' } }));
     expect([brief(outcome), outcome.results[0]?.fault?.message]).toEqual([[['south', expect.any(String)]], expect.stringContaining('415')]);
@@ -49,7 +49,7 @@ describe('patch', () => {
     ['JSON', 'INVALID', [{ op: 'test', path: '/data/a', value: 'other' }]],
     ['JSON', 'INVALID', [{ op: 'remove', path: '/data/none' }]],
     ['MERGE', 'INVALID', { data: 'text' }],
-  ])('%s that does not fit is %s', async (type, code, value) => {
+  ])('%s that does not apply is %s', async (type, code, value) => {
     fleet.cluster('south').put(configMap('patched', { a: 'canary' }) as never);
     const outcome = await unchanged(() => patch(type, value));
     expect(brief(outcome)).toEqual([['south', code]]);
@@ -65,11 +65,11 @@ describe('patch', () => {
   ])('%s of a wrong form is BAD_INPUT: %j', async (type, value) => {
     const text = `mutation ($patch: JSON!) { patch(targets: [], type: ${type}, patch: $patch) { ok } }`;
     const { errors } = await fleet.ask(text, { patch: value });
-    // A null is refused by GraphQL itself.
+    // GraphQL itself refuses null.
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_INPUT']);
   });
 
-  test('of a subresource changes that alone', async () => {
+  test('of a subresource changes only the subresource', async () => {
     fleet.cluster('south').put(workload('scaled') as never);
     const outcome = await onTargets('patch', [refOf('scaled', 'Deployment')], {
       type: ['PatchType!', 'MERGE'],
@@ -91,7 +91,7 @@ describe('preconditions', () => {
     ['delete', {}],
   ];
 
-  test.each(writes)('%s %j: another uid or version is refused, the right ones are not', async (field, more) => {
+  test.each(writes)('%s %j: another uid or version is refused, the current ones are accepted', async (field, more) => {
     const { metadata } = fleet.cluster('south').put(workload('guarded') as never);
     const { uid = '', resourceVersion = '' } = metadata;
     for (const wrong of [{ uid: '11111111-1111-1111-1111-111111111111' }, { resourceVersion: '1' }]) {
@@ -112,7 +112,7 @@ describe('scale', () => {
   const scale = (name: string, replicas: number, dryRun = false) =>
     onTargets('scale', [refOf(name, 'Deployment')], { replicas: ['Int!', replicas], dryRun: ['Boolean', dryRun] });
 
-  test('sets the count, finds it unchanged, and dry shows it', async () => {
+  test('sets the count, reports UNCHANGED the second time, and shows the diff as a dry run', async () => {
     fleet.cluster('south').put(workload('web') as never);
     const dry = await unchanged(() => scale('web', 5, true));
     expect(brief(dry)).toEqual([['south', 'CONFIGURED']]);
@@ -126,7 +126,7 @@ describe('scale', () => {
     expect(brief(await scale('absent', 1))).toEqual([['south', 'NOT_FOUND']]);
   });
 
-  test('below 0 is BAD_INPUT; of what cannot be scaled a fault', async () => {
+  test('below 0 is BAD_INPUT, and a kind without scale gives a fault', async () => {
     const { errors } = await fleet.ask('mutation { scale(targets: [], replicas: -1) { ok } }');
     expect(errors?.map(({ message }) => message)).toEqual(['replicas: expected 0 or more, got -1']);
     fleet.cluster('south').put(configMap('flat', {}) as never);
@@ -139,7 +139,7 @@ describe('restart', () => {
   const restart = (name: string, kind = 'Deployment', dryRun = false) =>
     onTargets('restart', [refOf(name, kind)], { dryRun: ['Boolean', dryRun] });
 
-  test.each(['Deployment', 'StatefulSet', 'DaemonSet'])('a %s gets the annotation that kubectl sets, once each time', async (kind) => {
+  test.each(['Deployment', 'StatefulSet', 'DaemonSet'])('a %s gets the annotation of kubectl, once per restart', async (kind) => {
     const name = `restarted-${kind.toLowerCase()}`;
     fleet.cluster('south').put(workload(name, kind) as never);
     const dry = await unchanged(() => restart(name, kind, true));
@@ -154,7 +154,7 @@ describe('restart', () => {
     expect(annotations().template.metadata.annotations['kubectl.kubernetes.io/restartedAt']).not.toBe(first);
   });
 
-  test('refuses what kubectl refuses: another kind, and a Deployment that is paused', async () => {
+  test('refuses other kinds and a paused Deployment, like kubectl', async () => {
     fleet.cluster('south').put(configMap('flat', {}) as never);
     fleet.cluster('south').put(workload('paused', 'Deployment', { paused: true }) as never);
     const outcome = await unchanged(() =>

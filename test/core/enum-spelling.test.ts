@@ -16,12 +16,12 @@ test.each([
   expect(resourceSpelling(schema)).toBe(resource);
 });
 
-test('a word in lower case comes out in capitals', () => {
+test('a word in lower case becomes upper case', () => {
   expect(schemaSpelling('region')).toBe('REGION');
 });
 
-test('whatever is a value of the schema survives the way to a resource and back', () => {
-  // No value has a word of one letter: it could not be told from the beginning of the next.
+test('every enum value of the schema survives the conversion to a resource and back', () => {
+  // No value has a word of one letter, because it could not be separated from the next word.
   const words = fc.array(fc.stringMatching(/^[A-Z][A-Z0-9]{1,7}$/), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(words, (parts) => {

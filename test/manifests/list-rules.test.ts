@@ -16,20 +16,20 @@ test.each([
   },
   { kind: { group: '', kind: 'Service' }, path: ['spec', 'ports'], rules: { listType: 'map', listMapKeys: ['port', 'protocol'] } },
   { kind: { group: '', kind: 'Pod' }, path: ['spec', 'containers', 'args'], rules: { listType: 'atomic' } },
-])('knows how $path of a $kind.kind merges', ({ kind, path, rules }) => {
+])('returns the merge rules of $path of a $kind.kind', ({ kind, path, rules }) => {
   expect(rulesOf(kind)(path)).toMatchObject(rules);
 });
 
 test.each([
-  { what: 'kinds nobody knows', kind: { group: 'example.com', kind: 'Widget' }, path: ['spec', 'parts'] },
-  { what: 'fields nobody knows', kind: apps('Deployment'), path: ['spec', 'parts'] },
-  { what: 'what is below a text', kind: apps('Deployment'), path: ['spec', 'paused', 'parts'] },
+  { what: 'unknown kinds', kind: { group: 'example.com', kind: 'Widget' }, path: ['spec', 'parts'] },
+  { what: 'unknown fields', kind: apps('Deployment'), path: ['spec', 'parts'] },
+  { what: 'a path below a string', kind: apps('Deployment'), path: ['spec', 'paused', 'parts'] },
   { what: 'the object itself', kind: apps('Deployment'), path: [] },
-])('knows nothing of $what', ({ kind, path }) => {
+])('returns no rules for $what', ({ kind, path }) => {
   expect(rulesOf(kind)(path)).toBeUndefined();
 });
 
-test('asks for the model anew: it may have grown', () => {
+test('reads the model at each call, because it may have grown', () => {
   let grown = { types: new Map(), kinds: new Map() } as typeof model;
   const later = listRulesIn(() => grown)(apps('Deployment'));
   expect(later(['spec', 'template', 'spec', 'containers'])).toBeUndefined();

@@ -21,12 +21,12 @@ const inOrder = [
   ['example.com/v1', 'Deployment'],
 ].map(([apiVersion = '', kind = '']) => ({ key: { apiVersion, kind, name: 'x' } }));
 
-test('writes what others need first, whatever the order of the template', () => {
+test('writes dependencies first, in any order of the template', () => {
   const places = new Map(inOrder.map((object, index) => [object, index]));
   fc.assert(
     fc.property(fc.shuffledSubarray(inOrder), (objects) => {
       const ranks = inWriteOrder(objects).map((object) => places.get(object) ?? -1);
-      // Those of one rank stay in the order of the template.
+      // Objects of one rank keep the order of the template.
       const sameRank: readonly (readonly [number, number])[] = [
         [2, 3],
         [4, 5],
@@ -40,12 +40,12 @@ test('writes what others need first, whatever the order of the template', () => 
   expect(inWriteOrder(inOrder.toReversed()).map(({ key }) => key.kind)[0]).toBe('Namespace');
 });
 
-test('keeps the order of the template among equals', () => {
+test('keeps the order of the template within one rank', () => {
   const maps = ['c', 'a', 'b'].map((name) => ({ key: { apiVersion: 'v1', kind: 'ConfigMap', name } }));
   expect(inWriteOrder(maps)).toEqual(maps);
 });
 
-test('names an object alike in every version of its group, and unlike any other', () => {
+test('gives one key text for all versions of a group, and different ones for different objects', () => {
   const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'web' };
   const others = [
     { ...key, apiVersion: 'v1' },
@@ -57,7 +57,7 @@ test('names an object alike in every version of its group, and unlike any other'
   expect(new Set([key, ...others].map(textOfKey)).size).toBe(5);
 });
 
-test('reads kind and place off a key, and the key off a manifest', () => {
+test('derives kind and mirror key from a key, and the key from a manifest', () => {
   const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { a: 'b' } } };
   const key = keyOfManifest(manifest);
   expect(key).toEqual({ apiVersion: 'v1', kind: 'Namespace', name: 'shop' });

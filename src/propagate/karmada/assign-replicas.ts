@@ -50,7 +50,7 @@ export function assignReplicas(assignment: Assignment): Assigned {
 export function assignByStrategy(assignment: Assignment): Assigned {
   const { candidates, replicas: count = 0, placement, resourceUID = '', fresh = false } = assignment;
   const replicas = replicasSpecOf(assignment.replicaScheduling ?? placement?.replicaScheduling);
-  if (replicas === undefined) return { error: true, errorText: 'the strategy is none that is known' };
+  if (replicas === undefined) return { error: true, errorText: 'expected a known strategy' };
   const chosen = candidates.map((candidate) => targetOf(candidate, assignment));
   const { shares, unplaced } = divide({ count, replicas, chosen, fresh, rulesChanged: false, tieBreak: tieBreakOf(resourceUID) });
   if (unplaced > 0) {
@@ -87,7 +87,7 @@ export function dynamicDivide({
 }
 
 function tooLittle(available: number) {
-  return { error: true, unschedulable: true, errorText: `there is room for ${available} replicas only` } as const;
+  return { error: true, unschedulable: true, errorText: `only ${available} replicas fit` } as const;
 }
 
 function targetOf(candidate: Candidate, { previous, placement, observedAffinityName }: Assignment): DivisionTarget {

@@ -181,7 +181,7 @@ function takeBest(ordered: readonly Located[], placement: KarmadaPlacement, repl
   const constraints = spreadOf(placement.spreadConstraints);
   if (constraints.length === 0 || isSpreadIgnored(placement)) return { result: 'taken', clusters: ordered };
   const spread = effectiveSpread(constraints);
-  if (spread === undefined) return { result: 'refused', reason: 'SPREAD', problem: 'only cluster and region can be spread over' };
+  if (spread === undefined) return { result: 'refused', reason: 'SPREAD', problem: 'expected a spread by cluster or region' };
   return takeSpread(ordered, { spread, replicas, duplicated: isDuplicated(placement.replicaScheduling) });
 }
 

@@ -33,7 +33,7 @@ export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: 
   if (entries.length === 0) return undefined;
   const isWanted =
     away.length > 0 || clusters.some(({ objects, fault }) => fault !== undefined || objects.some((object) => !isRemoval(object)));
-  if (!isWanted) return `nothing is wanted anywhere, and ${entries.length} objects are there`;
+  if (!isWanted) return `the intent wants no object in any cluster, but ${entries.length} objects exist`;
   const standing = standingIn(shares);
   const onTheWay = new Set(
     shares.flatMap(({ cluster, entries: all }) => all.filter(isOnItsWay).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
@@ -45,7 +45,7 @@ export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: 
   const lost = most - standing + going;
   if (going === 0 || lost <= mostUnasked || lost * 100 <= mostPercent * most) return undefined;
   const now = `${going} of ${standing} objects would be deleted`;
-  return lost === going ? now : `${now}, and ${lost} of ${most} be gone since this was decided`;
+  return lost === going ? now : `${now}, ${lost} of ${most} in total since this was decided`;
 }
 
 /** Returns the number of inventory entries that are not being deleted. */

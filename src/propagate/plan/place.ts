@@ -130,7 +130,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
  */
 function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
   if (total === undefined || workloads.length < 2) return [];
-  const message = `expected one workload in the template, as it is the count of one, got ${workloads.length}`;
+  const message = `expected one workload in the template, because total is the count of a single workload, got ${workloads.length}`;
   return [{ severity: 'ERROR', code: 'INVALID', message, path: 'replicas.total' }];
 }
 

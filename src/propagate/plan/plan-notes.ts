@@ -114,7 +114,7 @@ function unmatchedOverrides({ snapshot, copies, placing }: NotedPlan): readonly 
   return snapshot.spec.overrides.flatMap(({ name }, index): readonly Note[] => {
     const path = `overrides[${index}]`;
     if (applied.has(name ?? path)) return [];
-    return [{ severity: 'WARNING', code: 'UNMATCHED_OVERRIDE', message: 'it changes no object in any cluster that is chosen', path }];
+    return [{ severity: 'WARNING', code: 'UNMATCHED_OVERRIDE', message: 'it changes no object in any chosen cluster', path }];
   });
 }
 
@@ -126,7 +126,7 @@ function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
     const text = textOfKey(keyOfManifest(manifest));
     const scaled = own.has(text) || placing.clusters.some(({ entry }) => entry.autoscaled.has(text));
     if (!scaled || workloadCountOf(manifest) === undefined) return [];
-    const message = `an autoscaler counts the replicas of ${manifest.kind} ${manifest.metadata.name}, and so do we: mode External leaves them to it`;
+    const message = `an autoscaler and Muster both set the replicas of ${manifest.kind} ${manifest.metadata.name}: mode External leaves them to the autoscaler`;
     return [{ severity: 'WARNING', code: 'AUTOSCALED', message, path: 'replicas.mode' }];
   });
 }
@@ -147,8 +147,8 @@ function sourcesInPlace({ snapshot: { purpose }, copies, clusters }: NotedPlan):
       const what = `${key.kind} ${key.name} in cluster ${cluster}`;
       if (held === 'Source') return [sourceInPlace({ severity, path, what, cluster, isAltered: source.isAltered })];
       if (held !== 'Circle') return [];
-      const message = `${what} would be written from what is made of it: Propagation ${source.madeFrom.get(cluster)} reads it`;
-      return [{ severity, code: 'CIRCLE', message: `${message}. Take cluster ${cluster} out of one of the two`, path }];
+      const message = `writing ${what} would create a circle: Propagation ${source.madeFrom.get(cluster)} makes the source from it`;
+      return [{ severity, code: 'CIRCLE', message: `${message}. Remove cluster ${cluster} from one of the two placements`, path }];
     });
   });
 }
@@ -162,11 +162,12 @@ interface SourceInPlace extends Pick<Note, 'severity'> {
 
 function sourceInPlace({ severity, path, what, cluster, isAltered }: SourceInPlace): Note {
   const code = 'SOURCE_IS_TARGET';
-  if (!isAltered) return { severity: 'INFO', code, message: `${what} is the source: it counts as placed, and is never written`, path };
-  const message = `${what} is the source and is never written, but would get another count or an override`;
+  if (!isAltered)
+    return { severity: 'INFO', code, message: `${what} is the source of the template: it counts as placed and is never written`, path };
+  const message = `${what} is the source of the template and is never written, but the intent has another count or an override for it`;
   return { severity, code, message: `${message}. Exclude cluster ${cluster}, or give the template as a manifest`, path };
 }
 
 function heldPrune({ pruneHeld }: NotedPlan): readonly Note[] {
-  return pruneHeld === undefined ? [] : [{ severity: 'WARNING', code: 'PRUNE_HELD', message: `to be confirmed first: ${pruneHeld}` }];
+  return pruneHeld === undefined ? [] : [{ severity: 'WARNING', code: 'PRUNE_HELD', message: `needs a confirmation first: ${pruneHeld}` }];
 }

@@ -62,7 +62,7 @@ async function reviewCluster(
 
 function obstacleOf({ verb, resource, namespace }: AccessReview, allowed: false | { readonly fault: Fault }): string {
   const what = `${verb} ${resource.resource}${namespace === undefined ? '' : ` in ${namespace}`}`;
-  return allowed === false ? `not allowed to ${what}` : `whether ${what} is allowed is not known: ${describeFault(allowed.fault)}`;
+  return allowed === false ? `not allowed to ${what}` : `the check for permission to ${what} failed: ${describeFault(allowed.fault)}`;
 }
 
 /** Returns the rights that a write and its undoing need. */

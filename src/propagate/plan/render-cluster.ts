@@ -72,7 +72,7 @@ function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
 }
 
 function unknown(cluster: ClusterName): Fault {
-  return { code: 'SYNCING', cluster, message: 'the mirrors were not looked at yet', retry: 'LATER' };
+  return { code: 'SYNCING', cluster, message: 'the mirrors have not been read yet', retry: 'LATER' };
 }
 
 function entriesOf({ share }: SnapshotCluster): ReadonlyMap<string, InventoryEntry> {

@@ -116,7 +116,7 @@ function sharesOf({ clusters, left }: Snapshot): readonly ClusterShare[] {
 function unreadable(snapshot: Snapshot): RenderedPlan {
   const { spec, notes } = snapshot;
   const count = sharesOf(snapshot).reduce((sum, { entries }) => sum + entries.length, 0);
-  const pruneHeld = count === 0 ? {} : { pruneHeld: `what is wanted could not be read, and ${count} objects are there` };
+  const pruneHeld = count === 0 ? {} : { pruneHeld: `the template could not be read, but ${count} objects exist` };
   return {
     ...digestsIn(snapshot, { spec, clusters: [], leaving: [] }),
     ok: false,

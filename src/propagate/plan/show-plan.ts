@@ -136,7 +136,7 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: Dry
     case 'conflict':
       return toldFault(dryRun.fault, isSensitive);
     case 'stale':
-      return { ...copyFault(cluster, 'CONFLICT', 'it changes while it is planned'), retry: 'LATER' };
+      return { ...copyFault(cluster, 'CONFLICT', 'it keeps changing while it is planned'), retry: 'LATER' };
     case 'unserved':
       return copyFault(cluster, 'NOT_SERVED', 'the cluster does not serve its kind');
     case 'accepted':

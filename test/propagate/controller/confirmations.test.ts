@@ -95,7 +95,7 @@ test('clusters that are lost one by one are held as those that are lost at once,
   for (const cluster of clusters.slice(3, 6)) await relabel(fleet, [cluster]);
   const held = await fleet.phase('web', 'Held');
   expect([standing(), held.status.prune?.objects, held.status.mostObjects]).toEqual([7, 3, 10]);
-  expect(conditionOf(held, 'Planned')?.message).toBe('3 of 7 objects would be deleted, and 6 of 10 be gone since this was decided');
+  expect(conditionOf(held, 'Planned')?.message).toBe('3 of 7 objects would be deleted, 6 of 10 in total since this was decided');
 
   await confirm(fleet, 'web');
   await fleet.world.until(() => fleet.mirrored('web')?.status.prune === undefined);

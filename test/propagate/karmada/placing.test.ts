@@ -11,10 +11,10 @@ import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from 
 import { divide } from '../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from '../plan/placing/placing-fixtures.ts';
 
-// What differs from our own rules, and stays so: each of these is told in docs/internals/propagation.md as Karmada's.
+// Rules of Karmada that differ from Muster's rules on purpose. docs/internals/propagation.md describes each difference.
 
 describe('apportionment', () => {
-  test('breaks ties by name, backwards for every second UID', () => {
+  test('breaks ties by name, in reverse order for every second UID', () => {
     const seatsOf = (uid: string) => dispense({ newReplicas: 3, weights: { a: 1, b: 1 }, initial: {}, uid }).assignment;
     expect([seatsOf(''), seatsOf('a'), seatsOf('b')]).toEqual([
       { a: 2, b: 1 },
@@ -24,14 +24,14 @@ describe('apportionment', () => {
     expect(tieBreakOf('b')(seated('a', 1), seated('b', 2))).toBeLessThan(0);
   });
 
-  test('of weights without any weight leaves all as it was, of votes without any gives evenly', () => {
+  test('keeps the initial replicas if all weights are 0, and distributes evenly if all votes are 0', () => {
     expect(dispense({ newReplicas: 3, weights: { a: 0 }, initial: { b: 1 } }).assignment).toEqual({ b: 1 });
     expect(apportionSeats({ newSeats: 3, votes: { a: 0, b: 0 }, initial: {} })).toEqual({ seats: { a: 2, b: 1 } });
     expect(apportionSeats({ newSeats: 3, votes: { a: 0, b: 1 }, initial: {} })).toEqual({ seats: { a: 0, b: 3 } });
     expect(apportionSeats({ newSeats: 3 })).toEqual({ seats: null });
   });
 
-  test('does nothing when there is nothing more to give', () => {
+  test('changes nothing if there are no new replicas', () => {
     expect(dispense({ newReplicas: 0, weights: { a: 1 }, initial: { b: 2 } }).assignment).toEqual({ b: 2 });
     expect(dispense({ newReplicas: 0, weights: { a: 1 }, initial: {} }).assignment).toEqual({ a: 0 });
   });
@@ -46,7 +46,7 @@ describe('division', () => {
   });
   const aggregated = { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' };
 
-  test('places nothing where there is too little room; ours places what fits', () => {
+  test('assigns no replicas if not all fit, while Muster assigns those that fit', () => {
     expect(assignReplicas({ candidates: rooms, replicas: 6, replicaScheduling: aggregated })).toMatchObject({
       error: true,
       unschedulable: true,
@@ -57,7 +57,7 @@ describe('division', () => {
     expect(ours.shares.map(({ to }) => to)).toEqual([2, 3]);
   });
 
-  test('divides by fixed weights from zero, every time; ours moves the difference', () => {
+  test('divides by fixed weights from zero every time, while Muster moves the difference', () => {
     const previous = [
       { name: 'a', replicas: 5 },
       { name: 'b', replicas: 1 },
@@ -78,7 +78,7 @@ describe('division', () => {
     expect(ours.shares.map(({ to }) => to)).toEqual([5, 1]);
   });
 
-  test('takes a weight of 0 for no rule, and all of them for equal weights', () => {
+  test('treats a weight of 0 as no rule, and only such weights as equal weights', () => {
     expect(
       assignReplicas({
         candidates: rooms,
@@ -118,7 +118,7 @@ describe('division', () => {
     },
   );
 
-  test('needs a cluster', () => {
+  test('fails without a cluster', () => {
     expect(assignReplicas({ candidates: [], replicas: 4 })).toMatchObject({ error: true });
     expect(assignReplicas({ candidates: rooms, replicas: 4 })).toEqual({
       clusters: [
@@ -151,7 +151,7 @@ describe('division', () => {
     });
   });
 
-  test('names clusters without replicas where it is asked to', () => {
+  test('names clusters without replicas if requested', () => {
     expect(attachZeroReplicaClusters({ clusters: [{ name: 'a' }, { name: 'b' }], targetClusters: [{ name: 'b', replicas: 2 }] })).toEqual({
       clusters: [
         { name: 'b', replicas: 2 },
@@ -160,7 +160,7 @@ describe('division', () => {
     });
   });
 
-  test('divides the completions of a Job, if it has some that are a number', () => {
+  test('divides the completions of a Job if they are a number', () => {
     const clusters = [
       { name: 'a', replicas: 3 },
       { name: 'b', replicas: 1 },
@@ -175,7 +175,7 @@ describe('division', () => {
     expect(() => divideJobCompletions({ job: { spec: { completions: '8' } }, clusters })).toThrow(MusterError);
   });
 
-  test('writes a count only where one stands', () => {
+  test('writes a count only if the object has one', () => {
     const deployment = (spec: Record<string, string | number>) => ({ apiVersion: 'apps/v1', kind: 'Deployment', spec });
     expect(reviseReplicas({ object: deployment({ replicas: 1 }), replicas: 3 })).toEqual({ object: deployment({ replicas: 3 }) });
     expect(reviseReplicas({ object: deployment({}), replicas: 3 })).toEqual({ object: deployment({}) });
@@ -191,17 +191,17 @@ describe('affinities', () => {
   });
 
   test.each<[string, ClusterAffinity, boolean]>([
-    ['no names are any', { clusterNames: [] }, true],
-    ['a broken selector is nobody', { labelSelector: { matchLabels: { '-': 'x' } } }, false],
-    ['a broken operator is nobody', { labelSelector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } }, false],
-    ['an empty selector is anybody', { labelSelector: {} }, true],
-    ['an empty key is nobody', fields({ key: '', operator: 'NotIn', values: ['x'] }), false],
-    ['no operator is nobody', fields({ key: 'region', values: ['eu'] }), false],
-    ['NotIn without values is nobody', fields({ key: 'region', operator: 'NotIn' }), false],
-    ['Exists with values is nobody', fields({ key: 'region', operator: 'Exists', values: ['eu'] }), false],
-    ['a value that cannot be one is nobody', fields({ key: 'region', operator: 'NotIn', values: ['-'] }), false],
-    ['of zones nothing is checked', fields({ key: 'zone', operator: 'NotIn' }), true],
-    ['a field that nobody has fails In', fields({ key: 'rack', operator: 'In', values: ['x'] }), false],
+    ['an empty list of names matches every cluster', { clusterNames: [] }, true],
+    ['an invalid selector matches no cluster', { labelSelector: { matchLabels: { '-': 'x' } } }, false],
+    ['an invalid operator matches no cluster', { labelSelector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } }, false],
+    ['an empty selector matches every cluster', { labelSelector: {} }, true],
+    ['an empty key matches no cluster', fields({ key: '', operator: 'NotIn', values: ['x'] }), false],
+    ['a missing operator matches no cluster', fields({ key: 'region', values: ['eu'] }), false],
+    ['NotIn without values matches no cluster', fields({ key: 'region', operator: 'NotIn' }), false],
+    ['Exists with values matches no cluster', fields({ key: 'region', operator: 'Exists', values: ['eu'] }), false],
+    ['an invalid value matches no cluster', fields({ key: 'region', operator: 'NotIn', values: ['-'] }), false],
+    ['a requirement on zones is not validated', fields({ key: 'zone', operator: 'NotIn' }), true],
+    ['an unknown field fails In', fields({ key: 'rack', operator: 'In', values: ['x'] }), false],
     [
       'a field that nobody has passes NotIn',
       fields({ key: 'rack', operator: 'NotIn', values: ['x'] }, { key: 'region', operator: 'Exists' }),
@@ -213,7 +213,7 @@ describe('affinities', () => {
 });
 
 describe('filters', () => {
-  test('of kinds and taints let pass what is there already', () => {
+  test('of kinds and taints pass clusters that have the workload already', () => {
     const binding = { resource: { apiVersion: 'apps/v1', kind: 'Deployment' }, previous: [{ name: 'a' }] };
     const tainted = { taints: [{ key: 'k', effect: 'NoExecute' }] };
     const serving = { apiEnablements: [{ groupVersion: 'apps/v1', resources: [{ kind: 'Deployment' }] }] };
@@ -224,7 +224,7 @@ describe('filters', () => {
     expect(filterTaintToleration({ cluster: { name: 'b', ...tainted }, binding }).result).toBe('Unschedulable');
   });
 
-  test('of affinities let overflow what has replicas', () => {
+  test('of affinities allow overflow for workloads with replicas', () => {
     const placement = { clusterAffinities: [{ affinityName: 'near', clusterNames: ['a'], overflowAffinities: [{ clusterNames: ['b'] }] }] };
     const filter = (replicas: number) =>
       filterClusterAffinity({ cluster: { name: 'b' }, binding: { placement, replicas }, observedAffinityName: 'near' }).result;
@@ -237,10 +237,10 @@ describe('spread', () => {
   const divided = { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' };
 
   test.each([
-    ['no maximum of clusters takes none', [{ spreadByField: 'cluster', minGroups: 1 }], undefined, []],
-    ['no maximum of clusters is an error if replicas are divided', [{ spreadByField: 'cluster', minGroups: 1 }], divided, undefined],
+    ['without a maximum of clusters none is selected', [{ spreadByField: 'cluster', minGroups: 1 }], undefined, []],
+    ['without a maximum of clusters divided replicas give an error', [{ spreadByField: 'cluster', minGroups: 1 }], divided, undefined],
     [
-      'no maximum of regions finds none',
+      'without a maximum of regions none is found',
       [
         { spreadByField: 'region', minGroups: 1 },
         { spreadByField: 'cluster', minGroups: 1, maxGroups: 9 },
@@ -249,14 +249,14 @@ describe('spread', () => {
       undefined,
     ],
     [
-      'no constraint on clusters takes one for each region',
+      'without a constraint on clusters one per region is selected',
       [{ spreadByField: 'region', minGroups: 2, maxGroups: 2 }],
       undefined,
       ['b', 'a'],
     ],
     ['zones do not select', [{ spreadByField: 'zone', minGroups: 1, maxGroups: 1 }], undefined, undefined],
     [
-      'zones beside clusters change nothing',
+      'zones in addition to clusters change nothing',
       [
         { spreadByField: 'zone', minGroups: 1, maxGroups: 1 },
         { spreadByField: 'cluster', minGroups: 1, maxGroups: 2 },
@@ -265,13 +265,13 @@ describe('spread', () => {
       ['a', 'b'],
     ],
     [
-      'an empty preference of weights does not ignore the spread',
+      'an empty weight preference keeps the spread constraints',
       [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 2 }],
       { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Weighted', weightPreference: {} },
       ['a', 'b'],
     ],
     [
-      'no preference of weights does',
+      'without a weight preference the spread constraints are ignored',
       [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 2 }],
       { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Weighted' },
       ['a', 'b', 'c'],
@@ -288,7 +288,7 @@ describe('the estimator', () => {
   const resourceSummary = { allocatable: { cpu: '12', pods: '100' }, allocatableModelings: [{ grade: 1, count: 3 }] };
   const replicaRequirements = { resourceRequest: { cpu: '2' } };
 
-  test('counts by models, and places what is on its way first', () => {
+  test('estimates by models after placing assumed workloads', () => {
     const estimate = (...replicas: readonly number[]) =>
       replicasFromModels({
         cluster: { resourceModels, resourceSummary },
@@ -303,7 +303,7 @@ describe('the estimator', () => {
     expect(estimate(9, 1)).toEqual({ replicas: 0 });
   });
 
-  test('falls back to the sums where the models say nothing', () => {
+  test('uses the sums if the models are unusable', () => {
     const broken = { ...resourceSummary, allocatableModelings: [{ grade: 1, count: -1 }] };
     expect(replicasFromModels({ cluster: { resourceModels, resourceSummary: broken }, replicaRequirements })).toMatchObject({
       error: true,

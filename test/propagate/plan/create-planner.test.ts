@@ -12,7 +12,7 @@ const settings = configMap('settings', { ours: '1' });
 const json = (...manifests: readonly Manifest[]) => manifests.map((manifest) => ({ json: manifest }));
 const theirs = (data: Readonly<Record<string, string>>): KubernetesObject => configMap('settings', data);
 
-test('shows what would be created where, and writes nothing', async () => {
+test('shows what would be created in each cluster, and writes nothing', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   const plan = await planner.plan({
     template: json(deployment('web', 8)),
@@ -53,7 +53,7 @@ test('shows what would be created where, and writes nothing', async () => {
   expect(again.digest).not.toBe(plan.digest);
 });
 
-test('finds a mirror that is behind, and plans what really stands there', async () => {
+test('detects an outdated mirror and plans with the live object', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   const intent = { template: json(settings), placement: { clusters: ['south'] } };
   const before = await planner.plan(intent);
@@ -71,7 +71,7 @@ test('finds a mirror that is behind, and plans what really stands there', async 
   expect(south.get('ConfigMap', 'settings', 'default')?.data).toEqual({ a: 'theirs' });
 });
 
-test('goes back to creating what went, unseen by its mirror', async () => {
+test('plans a creation if the object is gone but still in the mirror', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [theirs({ a: '1' })] });
   const intent = { template: json(settings), placement: { clusters: ['south'] }, conflict: 'Adopt' };
   const before = await planner.plan(intent);
@@ -83,7 +83,7 @@ test('goes back to creating what went, unseen by its mirror', async () => {
   expect(firstIn(after, 'south').action).toBe('CREATE');
 });
 
-test('tells what every cluster refuses as an error, with the field and without values', async () => {
+test('reports an object that every cluster refuses as an error, with the field and without values', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   const wrong = { ...deployment('wrong'), spec: { replicaz: 'secret-value' } };
   const plan = await planner.plan({ template: json(wrong) });
@@ -101,7 +101,7 @@ test('tells what every cluster refuses as an error, with the field and without v
 test.each([
   { clusters: ['hub', 'south'], code: 'REFUSED_EVERYWHERE', severity: 'ERROR', ok: false },
   { clusters: ['south', 'east'], code: 'REFUSED_SOMEWHERE', severity: 'WARNING', ok: true },
-])('a namespace that is missing, and that the plan does not make, is $code in $clusters', async ({ clusters, code, severity, ok }) => {
+])('a missing namespace that the plan does not create is $code in $clusters', async ({ clusters, code, severity, ok }) => {
   const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [place('shop')] });
   const elsewhere = { ...settings, metadata: { name: 'settings', namespace: 'shop' } };
@@ -115,7 +115,7 @@ test.each([
   expect(made).toMatchObject({ ok: true, notes: [] });
 });
 
-test('a quota that is used up everywhere is an error of the plan', async () => {
+test('a quota that is exhausted in every cluster is an error of the plan', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   using _full = planner.world.cluster('south').refuseWrites({ type: 'quota', quota: 'small' });
   const plan = await planner.plan({ template: json(settings), placement: { clusters: ['south'] } });
@@ -129,7 +129,7 @@ test('a quota that is used up everywhere is an error of the plan', async () => {
 test.each([
   { more: {}, severity: 'WARNING', ok: true },
   { more: { strict: true }, severity: 'ERROR', ok: false },
-])('tells what some clusters refuse as a $severity with $more', async ({ more, severity, ok }) => {
+])('reports an object that some clusters refuse as a $severity with $more', async ({ more, severity, ok }) => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   using _refused = planner.world.cluster('east').refuseWrites({ type: 'invalid', field: 'data.ours' });
   const plan = await planner.plan({ template: json(settings), ...more });
@@ -140,7 +140,7 @@ test.each([
   expect(firstIn(plan, 'south').fault).toBeUndefined();
 });
 
-test('shows fields that others own, with manager and path, and what taking them would change', async () => {
+test('shows fields of other managers with manager and path, and the diff of taking them over', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   planner.world
     .cluster('south')
@@ -160,7 +160,7 @@ test('shows fields that others own, with manager and path, and what taking them 
   expect(firstIn(overwritten, 'south').diff).toContain('-  ours: theirs\n+  ours: "1"\n');
 });
 
-test('asks nothing about what is as it was sent, and takes back what was ours', async () => {
+test('makes no dry run for an unchanged copy, and forces fields that Muster sent before', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   const put = (name: string, data: Readonly<Record<string, string>>) => {
     const metadata = { ...settings.metadata, managedFields: managed('kubectl') };
@@ -185,7 +185,7 @@ test('asks nothing about what is as it was sent, and takes back what was ours', 
   expect(firstIn(plan, 'east').diff).toContain('-  ours: changed\n+  ours: "1"\n');
 });
 
-test('replaces the whole where that is asked for, with what the member owns', async () => {
+test('replaces the whole object in mode Replace and keeps the fields of the member cluster', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [theirs({ a: 'theirs' })] });
   const plan = await planner.plan({ template: json(settings), placement: { clusters: ['south'] }, write: 'Replace', conflict: 'Adopt' });
 
@@ -195,7 +195,7 @@ test('replaces the whole where that is asked for, with what the member owns', as
   expect(asked).toMatchObject({ method: 'PUT', query: { dryRun: 'All', fieldValidation: 'Strict' } });
 });
 
-test('does not wait for a cluster that answers nothing longer than 10 s, and says so of it alone', async () => {
+test('waits at most 10 s for a silent cluster, and reports the fault for this cluster only', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   const intent = { template: json(settings) };
   await planner.plan(intent);
@@ -211,7 +211,7 @@ test('does not wait for a cluster that answers nothing longer than 10 s, and say
   expect(plan.notes).toEqual([]);
 });
 
-test('foresees what no API server can tell of yet', async () => {
+test('predicts objects for which no dry run is possible yet', async () => {
   await using planner = await startPlannerWorld({ hub: [] });
   const inside = { ...configMap('inside'), metadata: { name: 'inside', namespace: 'shop' } };
   const plan = await planner.plan({ template: json({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }, inside) });
@@ -223,7 +223,7 @@ test('foresees what no API server can tell of yet', async () => {
   ]);
 });
 
-test('stops where the one who asked stops waiting', async () => {
+test('stops when the request is aborted', async () => {
   await using planner = await startPlannerWorld({ hub: [] });
   using _slow = planner.world.cluster('hub').delay(5_000, { verb: 'patch' });
   const life = new AbortController();
@@ -234,7 +234,7 @@ test('stops where the one who asked stops waiting', async () => {
   await expect(planner.world.pumped(planned)).rejects.toThrow('enough');
 });
 
-/** Fields of the ConfigMap, as one manager applied them. */
+/** Returns `managedFields` in which this manager applied a field of the ConfigMap. */
 function managed(manager: string) {
   const fieldsV1 = { 'f:data': { 'f:ours': {} } };
   return [{ manager, operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', time: '2026-01-01T00:00:00Z', fieldsV1 }];

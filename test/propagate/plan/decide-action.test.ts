@@ -10,7 +10,7 @@ import { actionsOf, clusterIn, configMap, entry, planOf, sight, standing } from 
 const modes: readonly ConflictMode[] = ['Abort', 'Adopt', 'Overwrite', 'CreateOnly', 'ServerSideApply'];
 
 const manifest = configMap('settings');
-/** Of what was sent, and was then found to stand there with what the server added. */
+/** The manifest as it was sent, with the intent token. `answered` is the object with a field that the server added. */
 const carried = { ...manifest, metadata: { ...manifest.metadata, annotations: { [marks.intent]: 'token' } } };
 const answered = { ...standing(carried, 'ours'), immutable: false };
 const asSent: Partial<InventoryEntry> = {
@@ -21,46 +21,51 @@ const asSent: Partial<InventoryEntry> = {
 
 const situations = [
   { what: 'nothing', live: undefined, known: undefined, does: ['CREATE', 'CREATE', 'CREATE', 'CREATE', 'CREATE'] },
-  { what: 'nothing where a copy was', live: undefined, known: asSent, does: ['CREATE', 'CREATE', 'CREATE', 'CREATE', 'CREATE'] },
-  { what: 'a stranger', live: 'theirs', known: undefined, does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'] },
+  { what: 'nothing in place of a copy', live: undefined, known: asSent, does: ['CREATE', 'CREATE', 'CREATE', 'CREATE', 'CREATE'] },
   {
-    what: 'a stranger in place of ours',
+    what: 'an object of another owner',
+    live: 'theirs',
+    known: undefined,
+    does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'],
+  },
+  {
+    what: 'an object of another owner in place of a copy',
     live: 'theirs',
     known: asSent,
     does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'],
   },
   {
-    what: 'ours, as it was sent',
+    what: 'a copy as it was sent',
     live: 'ours',
     known: asSent,
     does: ['UNCHANGED', 'UNCHANGED', 'UNCHANGED', 'HOLD (CreateOnly)', 'UNCHANGED'],
   },
   {
-    what: 'ours, of an earlier manifest',
+    what: 'a copy of an earlier manifest',
     live: 'ours',
     known: { ...asSent, appliedHash: 'x' },
     does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
   },
   {
-    what: 'ours, changed since',
+    what: 'a copy that was changed by others',
     live: 'ours',
     known: { ...asSent, observedHash: 'x' },
     does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
   },
   {
-    what: 'ours, on its way out',
+    what: 'a copy that is being deleted',
     live: 'ours',
     known: { ...asSent, state: 'Deleting' },
     does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
   },
   {
-    what: 'ours by its intent',
+    what: 'a copy with the announced intent token',
     live: 'theirs',
     known: { state: 'Intended', intent: 'token' },
     does: ['UPDATE', 'UPDATE', 'UPDATE', 'HOLD (CreateOnly)', 'UPDATE'],
   },
   {
-    what: 'what carries another intent',
+    what: 'an object with another intent token',
     live: 'theirs',
     known: { state: 'Intended', intent: 'mine' },
     does: ['HOLD (Conflict)', 'ADOPT', 'ADOPT', 'HOLD (CreateOnly)', 'ADOPT'],
@@ -84,7 +89,7 @@ test.each(
   expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual([`${does} settings`]);
 });
 
-test('believes the inventory where the mirror holds another version, whose fields mean something else', () => {
+test('trusts the inventory if the mirror holds another version with other fields', () => {
   const known = entry(manifest, { ...asSent, observedHash: 'of the version that was written' });
   const clusters = (otherVersions: ReadonlySet<string>) => ({
     a: { live: [standing(manifest, 'ours')], entries: [known], more: { otherVersions } },

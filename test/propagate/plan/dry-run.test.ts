@@ -25,7 +25,7 @@ const settings = (namespace: string, data: Readonly<Record<string, string>>): Ma
   data,
 });
 
-/** One cluster as a planner knows it, of which only what is served is asked. */
+/** A cluster of the planner. Only the kinds that it serves are used. */
 function portsOf(bench: CopyBench): PlannerPorts {
   const unasked = () => {
     throw new Error('a dry run asks no mirror');
@@ -50,7 +50,7 @@ function portsOf(bench: CopyBench): PlannerPorts {
 
 interface Asked {
   readonly spec?: Readonly<Record<string, unknown>>;
-  /** What the inventory says was sent: these paths. */
+  /** The paths that the inventory records as sent. */
   readonly sent?: readonly string[];
 }
 
@@ -72,7 +72,7 @@ for (const { title, available, start } of contractServers) {
     }, 60_000);
     afterAll(() => server[Symbol.asyncDispose]());
 
-    test('tell what would be created, and create nothing', async () => {
+    test('report what would be created, and create nothing', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       const answer = await ask(bench, await bench.rendered(manifest));
@@ -81,7 +81,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('tell what would be changed: the diff has what we set, and nothing of who owns it', async () => {
+    test('report what would change: the diff has the sent fields and no field ownership', async () => {
       using bench = await createCopyBench(server.endpoint);
       await bench.others(settings(bench.namespace, { a: '1', theirs: 'x' }));
       const manifest = settings(bench.namespace, { b: '2' });
@@ -97,9 +97,9 @@ for (const { title, available, start } of contractServers) {
     });
 
     test.each([
-      { what: 'something is there', before: undefined, after: { a: 'theirs' } },
-      { what: 'it was changed', before: { a: '1' }, after: { a: 'theirs' } },
-    ])('notice that $what, unseen by the mirror', async ({ before, after }) => {
+      { what: 'an object exists', before: undefined, after: { a: 'theirs' } },
+      { what: 'the object has changed', before: { a: '1' }, after: { a: 'theirs' } },
+    ])('detect that $what before the mirror shows it', async ({ before, after }) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { b: '2' });
       if (before !== undefined) await bench.others(settings(bench.namespace, before));
@@ -110,7 +110,7 @@ for (const { title, available, start } of contractServers) {
       expect(answer).toMatchObject({ result: 'stale', live: { result: 'held', object: { data: after } } });
     });
 
-    test.each([{ again: false }, { again: true }])('notice that it is gone, or another one: $again', async ({ again }) => {
+    test.each([{ again: false }, { again: true }])('detect that the object is gone or was recreated: $again', async ({ again }) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { b: '2' });
       await bench.others(settings(bench.namespace, { a: '1' }));
@@ -128,7 +128,7 @@ for (const { title, available, start } of contractServers) {
       { conflict: 'Adopt', sent: ['.data.b'], result: 'conflict' },
       { conflict: 'Overwrite', sent: undefined, result: 'accepted' },
       { conflict: 'Abort', sent: ['.data.a', '.data.b'], result: 'accepted' },
-    ])('tell of a field that kubectl owns with $conflict, where $sent was sent before: $result', async ({ conflict, sent, result }) => {
+    ])('report a field that kubectl owns as $result, with $conflict and the sent fields $sent', async ({ conflict, sent, result }) => {
       using bench = await createCopyBench(server.endpoint);
       await bench.others(settings(bench.namespace, { a: 'theirs' }), { verb: 'apply' });
       const object = await bench.rendered(settings(bench.namespace, { a: 'ours' }), { action: sent === undefined ? 'ADOPT' : 'UPDATE' });
@@ -138,7 +138,7 @@ for (const { title, available, start } of contractServers) {
       if (answer.result === 'accepted') expect(answer.object.data).toEqual({ a: 'ours' });
     });
 
-    test('tell which field is not one, without its value', async () => {
+    test('report an unknown field without its value', async () => {
       using bench = await createCopyBench(server.endpoint);
       const web = deployment('web', 2);
       const wrong = {
@@ -154,14 +154,14 @@ for (const { title, available, start } of contractServers) {
       expect(describeFault(answer.fault)).not.toContain('secret-value');
     });
 
-    test('tell of a namespace that is not there', async () => {
+    test('report a missing namespace', async () => {
       using bench = await createCopyBench(server.endpoint);
       const answer = await ask(bench, await bench.rendered(settings('nowhere-to-be-found', { a: '1' })));
 
       expect(answer).toMatchObject({ result: 'failed', fault: { code: 'NOT_FOUND' } });
     });
 
-    test('replace the whole with PUT, and keep what the member owns', async () => {
+    test('replace the whole object with PUT, and keep the fields of the member cluster', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { ours: '1' });
       await bench.others(settings(bench.namespace, { theirs: '1' }));

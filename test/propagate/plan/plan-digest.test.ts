@@ -21,23 +21,23 @@ const a = (live: Parameters<typeof standing>[0], uid: string, more = {}): Snapsh
 test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
   { what: 'the spec', facts: { ...base, spec: { ...base.spec, strict: true } } },
   { what: 'a manifest', facts: { ...base, template: [configMap('settings', { a: '2' }), deployment('web', 4)] } },
-  { what: 'what stands there', facts: a(configMap('settings', { a: 'theirs' }), 'u') },
-  { what: 'who stands there', facts: a(manifest, 'another') },
+  { what: 'the content of the existing object', facts: a(configMap('settings', { a: 'theirs' }), 'u') },
+  { what: 'the uid of the existing object', facts: a(manifest, 'another') },
   { what: 'a count', facts: { ...base, clusters: { ...base.clusters, b: { more: { missingKinds: ['Deployment.apps/v1'] } } } } },
-  { what: 'what goes', facts: { ...base, clusters: { ...base.clusters, c: {} } } },
+  { what: 'a removal', facts: { ...base, clusters: { ...base.clusters, c: {} } } },
   { what: 'whether a cluster can be rendered', facts: { ...base, clusters: { ...base.clusters, b: { unread: [entry(manifest).key] } } } },
 ])('changes with $what', ({ facts }) => {
   expect(digestOf(facts)).not.toBe(digestOf(base));
 });
 
 test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
-  { what: 'the version and generation of what stands there', facts: a(manifest, 'u', { resourceVersion: '99', generation: '3' }) },
+  { what: 'the version and generation of the existing object', facts: a(manifest, 'u', { resourceVersion: '99', generation: '3' }) },
   {
     what: 'status',
     facts: { ...base, clusters: { ...base.clusters, a: { live: [{ ...standing(manifest, 'u'), status: { phase: 'x' } }] } } },
   },
   {
-    what: 'who is said to own which field',
+    what: 'the owners of fields',
     facts: {
       ...base,
       clusters: {
@@ -47,7 +47,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
     },
   },
   {
-    what: 'whether an item says what it is',
+    what: 'the kind and apiVersion of an item',
     facts: {
       ...base,
       clusters: {
@@ -66,9 +66,9 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
       },
     },
   },
-  { what: 'room', facts: { ...base, clusters: { ...base.clusters, b: { more: { capacities: new Map([[1, 100]]) } } } } },
+  { what: 'capacities', facts: { ...base, clusters: { ...base.clusters, b: { more: { capacities: new Map([[1, 100]]) } } } } },
   { what: 'when mirrors were read', facts: { ...base, asOfMs: 5_000 } },
-  { what: 'what it is planned for', facts: { ...base, purpose: 'keep' } },
+  { what: 'the purpose of the plan', facts: { ...base, purpose: 'keep' } },
   {
     what: 'the order of keys in the template',
     facts: {
@@ -83,7 +83,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
   expect(digestOf(facts)).toBe(digestOf(base));
 });
 
-test('does not know who asked, nor when', () => {
+test('does not include the requester and the time of the request', () => {
   const snapshot = snapshotOf(base);
   const asked = (user: string, at: string): Snapshot => ({
     ...snapshot,
@@ -119,7 +119,7 @@ const arbitraryFacts = fc.record({
   standing: fc.record(Object.fromEntries(clusterNames.map((name) => [name, fc.record({ live: uids, entry: uids, state: states })]))),
 });
 
-/** The same, made anew, every map in another order. */
+/** Copies the value, with every map in another order. */
 function shuffled(snapshot: Snapshot): Snapshot {
   const reversed = <K, V>(map: ReadonlyMap<K, V>): ReadonlyMap<K, V> => new Map([...map].reverse());
   return {
@@ -128,7 +128,7 @@ function shuffled(snapshot: Snapshot): Snapshot {
   };
 }
 
-test('equal snapshots give equal bytes, and every cluster stands in one place', () => {
+test('equal snapshots give equal bytes, and every cluster appears once', () => {
   fc.assert(
     fc.property(arbitraryFacts, ({ spec, standing: there }) => {
       const facts = (): SnapshotFacts => ({
@@ -156,7 +156,7 @@ test('equal snapshots give equal bytes, and every cluster stands in one place', 
       for (const { chosen, objects } of plan.clusters) {
         const written = objects.filter(({ action }) => action === 'UPDATE' || action === 'UNCHANGED');
         const known = there[chosen.cluster];
-        // Only what the inventory has by its uid is ever taken for ours.
+        // Only an object whose uid is in the inventory counts as a copy.
         expect(written.length === 0 || known?.live === known?.entry).toBe(true);
       }
     }),

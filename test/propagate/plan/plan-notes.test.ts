@@ -21,19 +21,19 @@ const cases: readonly {
 }[] = [
   { what: 'nothing', facts: {}, notes: [], paths: [] },
   {
-    what: 'a cluster that there is not',
+    what: 'an unknown cluster',
     facts: { spec: { placement: { clusters: ['a', 'nowhere'] } } },
     notes: ['ERROR UNKNOWN_CLUSTER'],
     paths: ['placement.clusters[1]'],
   },
   {
-    what: 'one that left since',
+    what: 'a cluster that left later',
     facts: { purpose: 'keep', spec: { placement: { clusters: ['a', 'nowhere'] } } },
     notes: ['WARNING UNKNOWN_CLUSTER'],
     paths: ['placement.clusters[1]'],
   },
   {
-    what: 'one in a rule, a group and its overflow',
+    what: 'an unknown cluster in a rule, a group and its overflow',
     facts: {
       template: [web],
       spec: {
@@ -49,7 +49,7 @@ const cases: readonly {
     ],
   },
   {
-    what: 'one in an override, a wave and a suspension',
+    what: 'an unknown cluster in an override, a wave and a suspension',
     facts: {
       template: [web],
       spec: {
@@ -61,9 +61,9 @@ const cases: readonly {
     notes: Array(3).fill('WARNING UNKNOWN_CLUSTER'),
     paths: ['overrides[0].set.clusters[1]', 'rollout.waves[0].set.clusters[0]', 'suspend.clusters[0]'],
   },
-  { what: 'no cluster that fits', facts: { spec: { placement: { clusters: [] } } }, notes: ['ERROR NOTHING_CHOSEN'], paths: ['placement'] },
+  { what: 'no matching cluster', facts: { spec: { placement: { clusters: [] } } }, notes: ['ERROR NOTHING_CHOSEN'], paths: ['placement'] },
   {
-    what: 'no cluster with room',
+    what: 'no cluster with capacity',
     facts: {
       template: [web],
       spec: { replicas: { mode: 'Divided', strategy: 'Available' } },
@@ -121,7 +121,7 @@ const cases: readonly {
     paths: ['replicas.mode'],
   },
   {
-    what: 'an autoscaler that counts',
+    what: 'an autoscaler in mode External',
     facts: { template: [web, autoscaler], spec: { replicas: { mode: 'External' } }, clusters: { a: autoscaled } },
     notes: [],
     paths: [],
@@ -152,13 +152,13 @@ test.each(cases.filter(({ facts }) => facts.purpose !== 'keep'))(
   },
 );
 
-test('goes on with a strict generation whatever changes after it was decided', () => {
+test('continues a strict generation after later changes in the fleet', () => {
   const plan = planOf({ purpose: 'keep', spec: { strict: true, placement: { clusters: ['a', 'left'] } }, clusters: { a: {} } });
 
   expect([plan.ok, codesOf(plan)]).toEqual([true, ['WARNING UNKNOWN_CLUSTER']]);
 });
 
-test('an override that fails is the fault of the clusters it is for, and of no other', () => {
+test('a failed override is a fault of the clusters that it matches only', () => {
   const plan = planOf({ purpose: 'keep', spec: { overrides: [{ ...failing, set: { clusters: ['b'] } }] }, clusters: { a: {}, b: {} } });
 
   expect(clusterIn(plan, 'a').objects).toHaveLength(1);
@@ -176,7 +176,7 @@ test.each([
   { what: '4 of 10', template: many.slice(0, 6), entries: owned(10), held: '4 of 10 objects would be deleted' },
   { what: '3 of 10', template: many.slice(0, 7), entries: owned(10), held: undefined },
   {
-    what: '4 of 10 that are on their way out',
+    what: '4 of 10 that are being deleted',
     template: many.slice(0, 6),
     entries: [...owned(6), ...owned(10, { state: 'Deleting' }).slice(6)],
     held: undefined,
@@ -190,7 +190,7 @@ test.each([
   { what: '6 of 20', template: many.slice(0, 14), entries: owned(20), held: undefined },
   { what: '7 of 20', template: many.slice(0, 13), entries: owned(20), held: '7 of 20 objects would be deleted' },
   { what: '9 of 10', template: many.slice(0, 1), entries: owned(10), held: '9 of 10 objects would be deleted' },
-])('waits for a confirmation of a prune of $what: $held', ({ template, entries, held }) => {
+])('holds a prune of $what: $held', ({ template, entries, held }) => {
   const plan = planOf({ template, clusters: { a: { entries, live } } });
 
   expect(plan.pruneHeld).toBe(held);
@@ -200,17 +200,17 @@ test.each([
 
 test.each([
   {
-    what: 'what goes is the fourth of 10',
+    what: 'the fourth deletion of 10',
     standing: 7,
     kept: 6,
     most: 10,
-    held: '1 of 7 objects would be deleted, and 4 of 10 be gone since this was decided',
+    held: '1 of 7 objects would be deleted, 4 of 10 in total since this was decided',
   },
-  { what: 'what goes is the third of 10', standing: 8, kept: 7, most: 10, held: undefined },
-  { what: 'what goes is the fourth of 20', standing: 17, kept: 16, most: 20, held: undefined },
-  { what: 'nothing more goes', standing: 3, kept: 3, most: 10, held: undefined },
-  { what: 'there are more now', standing: 10, kept: 7, most: 4, held: undefined },
-])('what goes one by one waits for a confirmation like what goes at once: $what', ({ standing, kept, most, held }) => {
+  { what: 'the third deletion of 10', standing: 8, kept: 7, most: 10, held: undefined },
+  { what: 'the fourth deletion of 20', standing: 17, kept: 16, most: 20, held: undefined },
+  { what: 'no further deletion', standing: 3, kept: 3, most: 10, held: undefined },
+  { what: 'more objects than before', standing: 10, kept: 7, most: 4, held: undefined },
+])('deletions one by one are held like deletions at once: $what', ({ standing, kept, most, held }) => {
   const facts = { purpose: 'keep', template: many.slice(0, kept), clusters: { a: { entries: owned(standing), live } } } as const;
   const plan = planOf({
     ...facts,
@@ -220,14 +220,14 @@ test.each([
   expect(plan.pruneHeld).toBe(held);
 });
 
-test('waits for a confirmation when suddenly nothing is wanted anywhere', () => {
+test('holds a prune if the intent suddenly wants no object in any cluster', () => {
   const plan = planOf({ purpose: 'keep', spec: { strict: true, placement: { clusters: [] } }, clusters: { a: { entries: owned(1) } } });
 
-  expect(plan.pruneHeld).toBe('nothing is wanted anywhere, and 1 objects are there');
+  expect(plan.pruneHeld).toBe('the intent wants no object in any cluster, but 1 objects exist');
   expect(codesOf(plan)).toEqual(['ERROR NOTHING_CHOSEN', 'WARNING PRUNE_HELD']);
 });
 
-test('what is to go from a cluster that left is confirmed as well: it goes as soon as that is back', () => {
+test('a removal in a cluster that left the fleet needs a confirmation too, because it happens when the cluster is back', () => {
   const facts = { clusters: { a: {} }, left: [shareOf('gone', owned(10))] };
   const dropped = planOf({ spec: { placement: { exclude: ['gone'] } }, ...facts });
   const pending = planOf({

@@ -13,11 +13,15 @@ import { never } from '../../support/cluster/transport.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
-/** A planner over embedded clusters. The first cluster is the hub; shares are those that the test gives. */
+/** A planner over embedded clusters. The first cluster is the hub. The test gives the shares. */
 export interface PlannerWorld extends AsyncDisposable {
   readonly world: PropagationWorld;
   readonly planner: Planner;
-  /** A request for this document of a spec. @throws {Error} if it is none. */
+  /**
+   * Makes a request from the document of a spec.
+   *
+   * @throws {Error} if the document is no valid spec.
+   */
   request(document: Readonly<Record<string, unknown>>, more?: Partial<PlanRequest>): PlanRequest;
   plan(document: Readonly<Record<string, unknown>>, more?: Partial<PlanRequest>): Promise<PropagationPlan>;
   preflight(document: Readonly<Record<string, unknown>>, more?: Partial<PlanRequest>): Promise<PropagationPlan>;
@@ -25,7 +29,7 @@ export interface PlannerWorld extends AsyncDisposable {
 
 export interface PlannerWorldOptions extends PropagationWorldOptions {
   readonly hubless?: true;
-  /** What the hub has. */
+  /** The shares on the hub. */
   readonly shares?: readonly ClusterShare[] | 'unreadable';
 }
 
@@ -69,14 +73,22 @@ function hubOf({ hub }: PropagationWorld, shares: readonly ClusterShare[] | 'unr
   };
 }
 
-/** What a plan says of one cluster. @throws {Error} if nothing. */
+/**
+ * Returns one cluster of a plan.
+ *
+ * @throws {Error} if the plan does not have it.
+ */
 export function shown(plan: PropagationPlan, cluster: string): PlannedCluster {
   const found = plan.clusters.find((one) => one.cluster === cluster);
   if (found === undefined) throw new Error(`expected ${cluster} in the plan, got ${JSON.stringify(plan)}`);
   return found;
 }
 
-/** What a plan says of the first object in a cluster. @throws {Error} if nothing. */
+/**
+ * Returns the first object of a cluster in a plan.
+ *
+ * @throws {Error} if there is none.
+ */
 export function firstIn(plan: PropagationPlan, cluster: string): PlannedObject {
   const [object] = shown(plan, cluster).objects;
   if (object === undefined) throw new Error(`expected an object in ${cluster}, got ${JSON.stringify(plan)}`);

@@ -5,7 +5,7 @@ import { configMap, entry, shareOf } from './snapshots.ts';
 const template = [{ json: configMap('settings', { ours: '1' }) }];
 const rollback = { template, rollout: { onFailure: 'Rollback' } };
 
-test('is clear where every cluster answers, takes the objects, and lets the actor do it all', async () => {
+test('has no notes if every cluster answers, accepts the objects and allows all writes', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   const plan = await planner.plan(rollback);
 
@@ -14,7 +14,7 @@ test('is clear where every cluster answers, takes the objects, and lets the acto
   expect(reviews.length).toBeGreaterThan(0);
 });
 
-test('asks for no right where nothing is to be rolled back, unless that is what is asked', async () => {
+test('checks no rights unless a breach is rolled back or a preflight is requested', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   using _forbidden = planner.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['delete'] });
   const planned = await planner.plan({ template });
@@ -25,7 +25,7 @@ test('asks for no right where nothing is to be rolled back, unless that is what 
   expect(asked.digest).toBe(planned.digest);
 });
 
-test('names each right that is missing, in each cluster', async () => {
+test('names each missing right in each cluster', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   using _south = planner.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['delete'], namespaces: ['default'] });
   using _east = planner.world.cluster('east').forbid({ kind: 'ConfigMap', verbs: ['create'], exceptNamespaces: ['other'] });
@@ -38,7 +38,7 @@ test('names each right that is missing, in each cluster', async () => {
   expect(messages.some(([, message]) => message?.startsWith('cluster hub'))).toBe(false);
 });
 
-test('counts what goes: who may not delete there may not begin', async () => {
+test('includes removals: without the right to delete the plan must not start', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   using _forbidden = planner.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['delete'] });
   const shares = [shareOf('south', [entry(configMap('old'), { uid: 'u' })])];
@@ -47,7 +47,7 @@ test('counts what goes: who may not delete there may not begin', async () => {
   expect(plan.notes.map(({ message }) => message)).toEqual(['cluster south: not allowed to delete configmaps in default']);
 });
 
-test('is stopped by a conflict, a refusal and a cluster that is not there', async () => {
+test('reports a conflict, a refusal and an unreachable cluster', async () => {
   await using planner = await startPlannerWorld({ hub: [configMap('settings')], south: [], east: [], west: [] });
   await planner.plan({ template });
   using _refused = planner.world.cluster('south').refuseWrites({ type: 'quota' });
@@ -67,7 +67,7 @@ test('is stopped by a conflict, a refusal and a cluster that is not there', asyn
   expect(shown(plan, 'west').fault).toBeDefined();
 });
 
-test('takes what some clusters refuse for an error: a rollback would begin at once', async () => {
+test('treats a refusal by some clusters as an error, because a rollback would start at once', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   using _refused = planner.world.cluster('south').refuseWrites({ type: 'denied' });
   const plan = await planner.plan(rollback);

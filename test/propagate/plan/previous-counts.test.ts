@@ -13,26 +13,31 @@ const spec = specOf([web, worker]);
 
 test.each<[string, SnapshotFacts['clusters'], Readonly<Record<string, number>>, Readonly<Record<string, readonly number[]>>]>([
   [
-    'what the copies say',
+    'the counts of the copies',
     { a: { live: [counted('web', 4), counted('worker', 1)] }, b: { live: [counted('web', 2), counted('worker', 3)] } },
     { a: 5, b: 5 },
     { a: [4, 1], b: [2, 3] },
   ],
   [
-    'what the others leave, where a mirror is unread',
+    'the rest of the other clusters, if a mirror is unread',
     { a: { live: [counted('web', 4), counted('worker', 1)] }, b: { unread: workloads.map(({ key }) => key) } },
     { a: 5, b: 5 },
     { a: [4, 1], b: [2, 3] },
   ],
   [
-    'what the others leave, where somebody scaled a copy',
+    'the rest of the other clusters, if someone scaled a copy',
     { a: { live: [counted('web', 9), counted('worker', 1)] }, b: { live: [counted('web', 2), counted('worker', 3)] } },
     { a: 5, b: 5 },
     { a: [4, 1], b: [2, 3] },
   ],
-  ['nothing where nothing was', { a: {}, b: { live: [counted('web', 6), counted('worker', 4)] } }, { b: 10 }, { a: [0, 0], b: [6, 4] }],
-  ['all that is left by their sums, where nobody knows', { a: {}, b: {} }, { a: 6, b: 4 }, { a: [4, 2], b: [2, 2] }],
-])('of several workloads each had %s', (_, clusters, sums, expected) => {
+  [
+    '0 in a cluster without a previous count',
+    { a: {}, b: { live: [counted('web', 6), counted('worker', 4)] } },
+    { b: 10 },
+    { a: [0, 0], b: [6, 4] },
+  ],
+  ['a share in proportion to the sums, if all counts are unknown', { a: {}, b: {} }, { a: 6, b: 4 }, { a: [4, 2], b: [2, 2] }],
+])('each of several workloads had %s', (_, clusters, sums, expected) => {
   const previous = { replicas: new Map(Object.entries(sums)), spec };
   const countOf = previousCounts(
     previous,
@@ -42,7 +47,7 @@ test.each<[string, SnapshotFacts['clusters'], Readonly<Record<string, number>>, 
   expect(Object.fromEntries(Object.keys(expected).map((name) => [name, [countOf(name, 0), countOf(name, 1)]]))).toEqual(expected);
 });
 
-test('one workload had what was decided, whatever its copies say; before a decision nothing was', () => {
+test('a single workload had the decided count, whatever its copies have; before a decision it had 0', () => {
   const { clusters } = snapshotOf({ template: [web], clusters: { a: { live: [counted('web', 9)] } } });
   const [one] = workloads;
   expect(previousCounts({ replicas: new Map([['a', 6]]), spec }, one === undefined ? [] : [one], clusters)('a', 0)).toBe(6);
@@ -55,7 +60,7 @@ const replicasIn = (plan: RenderedPlan) =>
     objects.map(({ key, desired }) => [key.name, objectAt(desired, 'spec').replicas]),
   ]);
 
-test('planned again, several workloads stay where they are, whatever room there is by now', () => {
+test('a new plan keeps several workloads in place, whatever the capacity is now', () => {
   const names = ['a', 'b', 'c'];
   const rooms = fc.record({ a: fc.nat(12), b: fc.nat(12), c: fc.nat(12) });
   const counts = fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 }));

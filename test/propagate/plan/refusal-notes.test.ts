@@ -28,7 +28,7 @@ function notesOn(answers: Readonly<Record<string, DryRun>>, onFailure: 'Pause' |
   return refusalNotes({ spec, templates }, asked);
 }
 
-describe('refused by every cluster that answers it is an error', () => {
+describe('a refusal by every cluster that answers is an error', () => {
   test.each<readonly [string, DryRun]>([
     ['the kind is not served', { result: 'unserved' }],
     ['words', failed('NOT_SERVED')],
@@ -40,12 +40,12 @@ describe('refused by every cluster that answers it is an error', () => {
     const message = `every cluster refuses ConfigMap shop/web: ${words}`;
     const note = { severity: 'ERROR', code: 'REFUSED_EVERYWHERE', message, path: 'template[0]' };
     expect(notesOn({ east: answer })).toEqual([note]);
-    // Who does not answer says nothing about the object.
+    // A cluster without an answer neither accepts nor refuses the object.
     expect(notesOn({ east: answer, south: failed('UNREACHABLE', south) })).toEqual([note]);
   });
 });
 
-test('refused by some it is a warning with their names, and an error where a breach is rolled back', () => {
+test('a refusal by some clusters is a warning with their names, and an error if a breach is rolled back', () => {
   const answers = { east: failed('NOT_SERVED'), south: accepted };
   const message = '1 of 2 clusters (east) refuse ConfigMap shop/web: words';
   expect(notesOn(answers)).toEqual([{ severity: 'WARNING', code: 'REFUSED_SOMEWHERE', message, path: 'template[0]' }]);

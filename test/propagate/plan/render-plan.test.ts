@@ -7,7 +7,7 @@ import { actionsOf, clusterIn, configMap, deployment, entry, planOf, type Snapsh
 const weights = (...pairs: readonly (readonly [string, number])[]) =>
   pairs.map(([name, weight]) => ({ set: { clusters: [name] }, weight }));
 
-test('says of each cluster whether it is chosen, why not, how many replicas it gets and what is written', () => {
+test('reports for each cluster whether it is chosen, why not, its replicas and its writes', () => {
   const plan = planOf({
     template: [deployment('web', 8)],
     spec: {
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('leaves out clusters that get none of the replicas, and with them all else of the template', () => {
+test('rejects clusters without replicas, and writes no other object of the template there', () => {
   const plan = planOf({
     template: [deployment('web', 1), configMap('settings')],
     spec: { replicas: { mode: 'Divided', rules: weights(['a', 1], ['b', 1]) } },
@@ -88,7 +88,7 @@ test('keeps the copies of a workload that was set to zero', () => {
   expect(plan.ok).toBe(true);
 });
 
-test('divides each of several workloads, and leaves one out only where the other goes', () => {
+test('divides each of several workloads, and omits one without replicas only where another one has some', () => {
   const plan = planOf({
     template: [deployment('web', 4), deployment('worker', 1)],
     spec: { replicas: { mode: 'Divided', rules: weights(['a', 1], ['b', 1]) } },
@@ -102,7 +102,7 @@ test('divides each of several workloads, and leaves one out only where the other
   expect([plan.desired, plan.placed]).toEqual([5, 5]);
 });
 
-test('keeps replicas where they are when only labels change, and moves them when it is told to', () => {
+test('keeps replicas in place when only labels change, and moves them on a reschedule', () => {
   const replicas = { mode: 'Divided' };
   const placement = { selector: { matchLabels: { tier: 'front' } } };
   const labelled = { facts: { labels: { tier: 'front' } } };
@@ -138,7 +138,7 @@ test('keeps replicas where they are when only labels change, and moves them when
   expect(later({ replicas: { ...replicas, total: 6 }, placement }).clusters.map(({ chosen }) => chosen.cluster)).toEqual(['a', 'c']);
 });
 
-test('writes what others need first, and takes away in the reverse order what is not wanted any more', () => {
+test('writes dependencies first, and removes unwanted copies in reverse order', () => {
   const gone = [configMap('old'), deployment('old')];
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
   const plan = planOf({
@@ -158,7 +158,7 @@ test('writes what others need first, and takes away in the reverse order what is
   expect(plan.rejected).toEqual([{ cluster: 'b', reason: 'TAINT', detail: 'k:NoSchedule' }]);
 });
 
-test('foresees what stands in a namespace, or is of a kind, that it makes itself, as long as that is not there', () => {
+test('predicts objects in a namespace or of a kind that the plan itself creates', () => {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -179,7 +179,7 @@ test('foresees what stands in a namespace, or is of a kind, that it makes itself
   expect(predicted('b')).toEqual([]);
 });
 
-test('lets dependencies go where those that use them go', () => {
+test('places dependencies with the objects that use them', () => {
   const templates = [
     { manifest: deployment('web', 4), path: 'template[0]' },
     { manifest: deployment('worker', 1), path: 'template[1]' },
@@ -199,7 +199,7 @@ test('lets dependencies go where those that use them go', () => {
   ]);
 });
 
-test('keeps copies of what is needed and gone at its source, as long as something that goes there needs it', () => {
+test('keeps copies of a dependency that is gone at its source while an object there needs it', () => {
   const used = (name: string) => entry(configMap(name), { appliedHash: `hash of ${name}`, uid: name });
   const templates = [
     { manifest: deployment('web', 4), path: 'template[0]' },
@@ -227,7 +227,7 @@ test('keeps copies of what is needed and gone at its source, as long as somethin
   ]);
 });
 
-test('puts clusters into the first wave that has them, and names only waves that have one', () => {
+test('puts each cluster into the first matching wave, and names only waves with clusters', () => {
   const waves = [
     { name: 'canary', set: { clusters: ['b'] } },
     { name: 'nobody', set: { clusters: ['a'], exclude: ['a'] } },
@@ -243,7 +243,7 @@ test('puts clusters into the first wave that has them, and names only waves that
   ]);
 });
 
-test("renders nothing where a mirror is not read: what is there might be a stranger's", () => {
+test('renders nothing while a mirror is unread, because an existing object may belong to another owner', () => {
   const manifest = configMap('settings');
   const plan = planOf({
     template: [manifest],
@@ -255,7 +255,7 @@ test("renders nothing where a mirror is not read: what is there might be a stran
   expect(plan.ok).toBe(true);
 });
 
-test('renders nothing, and lets nothing go, of a template that could not be read', () => {
+test('renders nothing and removes nothing if the template could not be read', () => {
   const note = {
     severity: 'ERROR',
     code: 'INVALID',
@@ -265,10 +265,10 @@ test('renders nothing, and lets nothing go, of a template that could not be read
   const plan = planOf({ templates: [], notes: [note], clusters: { a: { entries: [entry(configMap('settings'), { uid: 'u' })] } } });
 
   expect(plan).toMatchObject({ ok: false, clusters: [], leaving: [], rejected: [], waves: [], notes: [note] });
-  expect(plan.pruneHeld).toBe('what is wanted could not be read, and 1 objects are there');
+  expect(plan.pruneHeld).toBe('the template could not be read, but 1 objects exist');
 });
 
-test('takes back what is in clusters that are not chosen any more, or are none any more', () => {
+test('removes the copies in clusters that are no longer chosen or left the fleet', () => {
   const ours = [entry(configMap('settings'), { uid: 'u' }), entry(configMap('shared'), { uid: 'v', state: 'Shared' })];
   const plan = planOf({
     spec: { placement: { clusters: ['a'] } },
@@ -288,7 +288,7 @@ test('takes back what is in clusters that are not chosen any more, or are none a
   expect(orphaned.leaving.map(({ objects }) => actionsOf(objects))).toEqual([['RELEASE shared', 'RELEASE settings']]);
 });
 
-test('leaves suspended clusters alone, whatever was to be done there', () => {
+test('holds every action in a suspended cluster', () => {
   const ours = [entry(configMap('settings'), { uid: 'u' })];
   const facts = { clusters: { a: {}, b: {}, c: { entries: ours } } };
   const one = planOf({ spec: { placement: { clusters: ['a', 'b'] }, suspend: { clusters: ['b', 'c'] } }, ...facts });
@@ -299,7 +299,7 @@ test('leaves suspended clusters alone, whatever was to be done there', () => {
   expect(all.clusters.flatMap(({ objects }) => actionsOf(objects))).toEqual(Array(3).fill('HOLD (Suspended) settings'));
 });
 
-test('knows a Secret by the version of its source, and holds none of its data', () => {
+test('hashes a Secret by the version of its source, and holds none of its data', () => {
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token', namespace: 'default' }, type: 'Opaque' };
   const secretOf = { cluster: clusterName('north'), namespace: 'default', name: 'token' };
   const planned = (sourceVersion: string) =>

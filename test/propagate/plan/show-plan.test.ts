@@ -21,7 +21,7 @@ function show(facts: SnapshotFacts, answers: Readonly<Record<string, DryRun>> = 
 
 const objectsIn = (plan: ReturnType<typeof show>, cluster: string) => plan.clusters.find((one) => one.cluster === cluster)?.objects ?? [];
 
-test('shows every cluster once, by name: chosen, rejected, left; with what goes from each', () => {
+test('shows every cluster once by name, chosen, rejected or left, with its removals', () => {
   const old = entry(configMap('old'), { uid: 'u' });
   const plan = show({
     spec: { placement: { exclude: ['b', '0'] } },
@@ -47,7 +47,7 @@ test('shows every cluster once, by name: chosen, rejected, left; with what goes 
   expect(plan.faults.map(({ code }) => code)).toEqual(['GONE', 'GONE']);
 });
 
-test('of a plan with an error nothing is shown as going, though nothing is chosen any more', () => {
+test('shows no removal in a plan with an error, even if no cluster is chosen', () => {
   const old = entry(configMap('old'), { uid: 'u' });
   const plan = show({
     spec: { placement: { exclude: ['a', 'b'] } },
@@ -58,7 +58,7 @@ test('of a plan with an error nothing is shown as going, though nothing is chose
   expect(plan.clusters.flatMap(({ objects }) => objects)).toEqual([]);
 });
 
-test('shows what is to be confirmed as held', () => {
+test('shows removals that need a confirmation as held', () => {
   const owned = Array.from({ length: 5 }, (_, index) => entry(configMap(`m${index}`), { uid: `u${index}` }));
   const plan = show({ clusters: { a: { entries: owned } } });
 
@@ -66,7 +66,7 @@ test('shows what is to be confirmed as held', () => {
   expect([plan.ok, plan.notes.map(({ code }) => code)]).toEqual([true, ['PRUNE_HELD']]);
 });
 
-test('shows of sensitive kinds neither values nor that of which they are made', () => {
+test('shows neither values of sensitive kinds nor their sources', () => {
   const manifest: Manifest = {
     apiVersion: 'example.com/v1',
     kind: 'Config',
@@ -104,7 +104,7 @@ test.each<{ readonly answer: DryRun; readonly code: string | undefined; readonly
   { answer: { result: 'stale', live: { result: 'absent', asOfMs: 1 } }, code: 'CONFLICT', ofCluster: false },
   { answer: { result: 'unserved' }, code: 'NOT_SERVED', ofCluster: false },
   { answer: { result: 'accepted', object: standing(configMap('settings'), 'u'), conflicts: [] }, code: undefined, ofCluster: false },
-])('shows $code, of the cluster: $ofCluster', ({ answer, code, ofCluster }) => {
+])('shows $code as a fault of the cluster: $ofCluster', ({ answer, code, ofCluster }) => {
   const plan = show({ clusters: { a: {} } }, { '/ConfigMap/default/settings': answer });
 
   expect(objectsIn(plan, 'a')[0]?.fault?.code).toBe(code);

@@ -32,7 +32,11 @@ export function deployment(name: string, replicas: number | undefined = 8): Mani
   };
 }
 
-/** The spec of a document as it stands in the resource, with this template. @throws {Error} if it is none. */
+/**
+ * Parses the document of a spec, with this template.
+ *
+ * @throws {Error} if it is no valid spec.
+ */
 export function specOf(template: readonly Manifest[], more: Readonly<Record<string, unknown>> = {}): PropagationSpec {
   const document = JSON.parse(JSON.stringify({ template: template.map((json) => ({ json })), placement: {}, ...more }));
   const spec = parseSpec(document);
@@ -40,7 +44,7 @@ export function specOf(template: readonly Manifest[], more: Readonly<Record<stri
   return spec;
 }
 
-/** What is known of one cluster: what stands there, and what of it is ours. */
+/** The facts about one cluster: its existing objects and the inventory. */
 export interface ClusterFacts {
   readonly facts?: Partial<Omit<MemberCluster, 'name'>>;
   readonly live?: readonly KubernetesObject[];
@@ -52,12 +56,12 @@ export interface ClusterFacts {
 export interface SnapshotFacts extends Partial<Omit<Snapshot, 'spec' | 'templates' | 'clusters'>> {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly template?: readonly Manifest[];
-  /** In place of what the template says. */
+  /** Replaces the objects of the template. */
   readonly templates?: readonly TemplateObject[];
   readonly clusters?: Readonly<Record<string, ClusterFacts>>;
 }
 
-/** A snapshot of these clusters, in which nothing else stands. */
+/** Makes a snapshot of these clusters, without other objects. */
 export function snapshotOf({ spec: more, template = [configMap('settings')], templates, clusters = {}, ...rest }: SnapshotFacts): Snapshot {
   const objects = templates ?? template.map((manifest, index) => ({ manifest, path: `template[${index}]` }));
   return {
@@ -110,7 +114,7 @@ export function shareOf(name: string, entries: readonly InventoryEntry[]): Clust
   return { name: `web.${name}`, namespace: 'default', owner: 'uid-of-web', ownerName: 'web', cluster: clusterName(name), entries };
 }
 
-/** The object as a cluster holds it. */
+/** Returns the object as a cluster stores it. */
 export function standing(manifest: Manifest, uid: string, more: Readonly<Record<string, string>> = {}): KubernetesObject {
   return { ...manifest, metadata: { ...manifest.metadata, uid, resourceVersion: '7', ...more } };
 }
@@ -123,19 +127,23 @@ export function planOf(facts: SnapshotFacts): RenderedPlan {
   return renderPlan(snapshotOf(facts), sight);
 }
 
-/** What a plan does in one cluster that is chosen. @throws {Error} if it is not. */
+/**
+ * Returns one chosen cluster of a plan.
+ *
+ * @throws {Error} if it is not chosen.
+ */
 export function clusterIn(plan: RenderedPlan, name: string): RenderedCluster {
   const found = plan.clusters.find(({ chosen }) => chosen.cluster === name);
   if (found === undefined) throw new Error(`expected ${name} to be chosen, got ${JSON.stringify(plan.rejected)}`);
   return found;
 }
 
-/** `CREATE settings`: what is done to which object, in the order of writes. */
+/** Returns the action and name of each object, such as `CREATE settings`, in write order. */
 export function actionsOf(objects: readonly RenderedObject[]): readonly string[] {
   return objects.map(({ action, held, key }) => `${action}${held === undefined ? '' : ` (${held})`} ${key.name}`);
 }
 
-/** `ERROR NOTHING_CHOSEN`. */
+/** Returns the severity and code of each note, such as `ERROR NOTHING_CHOSEN`. */
 export function codesOf({ notes }: Pick<RenderedPlan, 'notes'>): readonly string[] {
   return notes.map(({ severity, code }) => `${severity} ${code}`);
 }

@@ -4,14 +4,14 @@ import { objectAt } from '../../../src/core/json-at.ts';
 import { actionsOf, clusterIn, codesOf, configMap, deployment, entry, planOf, shareOf, specOf, standing } from './snapshots.ts';
 
 const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] };
-const unsaid: MemberCluster['unsaid'] = { fields: ['region'], mayCome: true, message: 'region not known: Nodes are unread' };
+const unsaid: MemberCluster['unsaid'] = { fields: ['region'], mayCome: true, message: 'region unknown: Nodes are unread' };
 const settings = configMap('settings');
 const ours = [entry(settings, { uid: 'u' })];
 const holding = { entries: ours, live: [standing(settings, 'u')] };
 const inEu = { facts: { region: 'eu' } };
 
-describe('a cluster that nobody knows where it runs', () => {
-  test('keeps what it holds, and nothing is written there, until that is known', () => {
+describe('a cluster with an unknown location', () => {
+  test('keeps its copies, and gets no writes until the location is known', () => {
     const plan = planOf({ purpose: 'keep', spec: { placement: eu }, clusters: { a: inEu, b: { ...holding, facts: { unsaid } } } });
 
     expect(clusterIn(plan, 'b')).toMatchObject({ objects: [], fault: { code: 'SYNCING', cluster: 'b', message: unsaid?.message } });
@@ -19,7 +19,7 @@ describe('a cluster that nobody knows where it runs', () => {
     expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual(['CREATE settings']);
   });
 
-  test('is not taken, and is no error, while others are', () => {
+  test('is not chosen while others are, without an error', () => {
     const plan = planOf({ spec: { placement: eu }, clusters: { a: inEu, b: { facts: { unsaid } } } });
 
     expect([plan.ok, plan.rejected]).toEqual([true, [{ cluster: 'b', reason: 'SYNCING', detail: unsaid?.message }]]);
@@ -29,7 +29,7 @@ describe('a cluster that nobody knows where it runs', () => {
     ['an override', { overrides: [{ set: eu, labels: [{ operator: 'Add', values: { a: 'b' } }] }] }],
     ['a wave', { rollout: { waves: [{ name: 'first', set: eu }] } }],
     ['a rule', { replicas: { mode: 'Divided', rules: [{ set: eu }, { set: { clusters: ['a'] } }] } }],
-  ])('has nothing rendered where %s hangs on that; strict or not it is no mistake of the input', (_, spec) => {
+  ])('gets no rendered objects if %s depends on the location, without an error note even if strict', (_, spec) => {
     const more = { ...spec, strict: true };
     const previous = {
       replicas: new Map([
@@ -48,7 +48,7 @@ describe('a cluster that nobody knows where it runs', () => {
     expect(clusterIn(planOf({ spec: { overrides: [] }, clusters: { b: { facts: { unsaid: never } } } }), 'b').fault).toBeUndefined();
   });
 
-  test('keeps the replicas it has while rules cannot be told, and so do the others', () => {
+  test('keeps its replicas, like the others, while the rules cannot be evaluated', () => {
     const rules = [
       { set: eu, weight: 3, max: 6 },
       { set: { clusters: ['a'] }, weight: 1, max: 2 },
@@ -72,7 +72,7 @@ describe('a cluster that nobody knows where it runs', () => {
     expect([plan.unplaced, plan.notes]).toEqual([0, []]);
   });
 
-  test('where replicas are divided already its placement is not asked about again', () => {
+  test('is not checked again once the replicas are divided', () => {
     const template = [deployment('web', 2)];
     const spec = { placement: eu, replicas: { mode: 'Divided' } };
     const previous = {
@@ -92,14 +92,14 @@ describe('a cluster that nobody knows where it runs', () => {
   });
 });
 
-describe('a cluster that is no member', () => {
+describe('a cluster outside the fleet', () => {
   const left = [shareOf('gone', ours)];
 
   test.each<[string, Readonly<Record<string, unknown>>, boolean]>([
     ['every cluster', {}, true],
     ['its name', { clusters: ['a', 'gone'] }, true],
     ['labels', { selector: { matchLabels: { tier: 'gold' } } }, true],
-    ['where it runs', eu, true],
+    ['its location', eu, true],
     [
       'a group that it may be in',
       {
@@ -112,14 +112,14 @@ describe('a cluster that is no member', () => {
     ],
     ['other names', { clusters: ['a'] }, false],
     ['all but its name', { exclude: ['gone'] }, false],
-  ])('placed by %s: its copies stay: %s', (_, placement, isAway) => {
+  ])('keeps its copies with a placement by %s: %s', (_, placement, isAway) => {
     const facts = { facts: { region: 'eu', labels: { tier: 'gold' } } };
     const plan = planOf({ purpose: 'keep', spec: { placement }, clusters: { a: facts }, left });
 
     expect([plan.away, plan.leaving.map(({ cluster }) => cluster)]).toEqual(isAway ? [['gone'], []] : [[], ['gone']]);
   });
 
-  test('is waited for where all that was chosen is away, and holds nothing up', () => {
+  test('causes no error if all chosen clusters are outside the fleet', () => {
     const spec = { placement: { clusters: ['gone'] } };
     const later = planOf({ purpose: 'keep', spec, clusters: { a: {} }, left });
     const anew = planOf({ spec, clusters: { a: {} }, left });
@@ -128,7 +128,7 @@ describe('a cluster that is no member', () => {
     expect([anew.ok, codesOf(anew)]).toEqual([false, ['ERROR UNKNOWN_CLUSTER', 'ERROR NOTHING_CHOSEN']]);
   });
 
-  test('a template that cannot be read takes nothing from it either', () => {
+  test('keeps its copies if the template cannot be read', () => {
     const note = { severity: 'ERROR', code: 'INVALID', message: 'it is not there', path: 'template[0].ref' } as const;
     expect(planOf({ templates: [], notes: [note], clusters: {}, left })).toMatchObject({ away: ['gone'], leaving: [] });
   });
@@ -140,14 +140,14 @@ describe('counts', () => {
     [[deployment('web', 1), settings], 6, []],
     [[deployment('web', 1), deployment('worker', 1)], undefined, []],
     [[deployment('web', 1), deployment('worker', 1)], 6, ['ERROR INVALID replicas.total']],
-  ])('a total is of one workload (%#)', (template, total, notes) => {
+  ])('total is allowed for a single workload only (%#)', (template, total, notes) => {
     for (const mode of ['Divided', 'Duplicated']) {
       const plan = planOf({ template, spec: { replicas: { mode, ...(total === undefined ? {} : { total }) } }, clusters: { a: {} } });
       expect(plan.notes.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual(notes);
     }
   });
 
-  test('are divided from zero at first, under other rules, and once its time has come, but not at each time until then', () => {
+  test('are divided from zero for the first time, under other rules and once when rescheduleAt passes', () => {
     const template = [deployment('web', 4)];
     const rescheduleAt = '2026-03-01T00:00:00Z';
     const replicas = { mode: 'Divided', rescheduleAt };

@@ -42,14 +42,20 @@ export async function readDependencies(
 
 async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, usedBy }: Need): Promise<FoundTemplate | MissingTemplate> {
   if (from === undefined) {
-    return { type: 'missing', note: invalid('dependencies', `${key.kind} ${key.name} is to be found on a hub, and there is none`) };
+    return {
+      type: 'missing',
+      note: invalid(
+        'dependencies',
+        `${key.kind} ${key.name} is a dependency of a manifest and must be read from the hub, but there is no hub`,
+      ),
+    };
   }
   const answer = await readLive(ports, request, { cluster: from, key });
   switch (answer.result) {
     case 'read':
       return { type: 'found', object: { ...templateOf(answer, from), path: 'dependencies', usedBy }, from };
     case 'absent': {
-      const message = `${answer.message}: copies of it stay as they are`;
+      const message = `${answer.message}: its existing copies stay unchanged`;
       const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message, path: 'dependencies' };
       return { type: 'missing', note, dependency: { key, usedBy } };
     }

@@ -69,7 +69,7 @@ function referencesIn({ members }: PlannerPorts, { spec: { template }, namespace
 }
 
 function tooMany(count: number): readonly Note[] {
-  return count <= maxObjects ? [] : [invalid('template', `expected at most ${maxObjects} objects with what they depend on, got ${count}`)];
+  return count <= maxObjects ? [] : [invalid('template', `expected at most ${maxObjects} objects including dependencies, got ${count}`)];
 }
 
 async function readSource(
@@ -94,7 +94,7 @@ async function readSource(
       const answer = await readLive(ports, request, { cluster, key: source.key });
       if (answer.result !== 'read') return missing(`${path}.ref`, answer);
       if (source.uid !== undefined && answer.object.metadata.uid !== source.uid) {
-        return { type: 'missing', note: invalid(`${path}.ref.uid`, 'expected the object of that uid, got another one of its name') };
+        return { type: 'missing', note: invalid(`${path}.ref.uid`, 'expected the object with this uid, got another object with its name') };
       }
       return { type: 'found', object: { ...templateOf(answer, cluster), path }, from: cluster };
     }
@@ -134,6 +134,8 @@ function duplicatesIn(objects: readonly TemplateObject[]): readonly MissingTempl
     const key = textOfKey(keyOfManifest(manifest));
     const other = first.get(key);
     first.set(key, other ?? path);
-    return other === undefined ? [] : [{ type: 'missing', note: invalid(path, `expected each object once, got that of ${other} again`) }];
+    return other === undefined
+      ? []
+      : [{ type: 'missing', note: invalid(path, `expected each object once, got the object of ${other} again`) }];
   });
 }

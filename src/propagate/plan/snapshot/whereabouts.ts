@@ -60,13 +60,13 @@ function unsaidOf(
   const all = objects.all(name, nodes);
   if (all !== undefined) {
     if (all.length > 0 || !isHolding) return undefined;
-    return { fields, mayCome: true, message: `${what} not known: there are no Nodes` };
+    return { fields, mayCome: true, message: `${what} unknown: the cluster has no Nodes` };
   }
   const read = objects.read(name, nodes, { namespace: '', name: 'any' });
   const fault = read.result === 'unread' ? read.fault : undefined;
   const mayCome = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
   if (!mayCome && !isHolding) return undefined;
-  return { fields, mayCome, message: `${what} not known: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
+  return { fields, mayCome, message: `${what} unknown: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
 }
 
 /** True if the inventory has copies in the cluster, written or announced. */

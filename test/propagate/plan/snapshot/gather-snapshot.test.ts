@@ -7,7 +7,7 @@ import { configMap, deployment, entry, shareOf } from '../snapshots.ts';
 const template = [{ json: configMap('settings') }];
 const existing = { uid: 'uid-of-web', status: {} };
 
-test('takes the inventory from the hub, where it is not given', async () => {
+test('reads the inventory from the hub if it is not given', async () => {
   const shares = [shareOf('south', [entry(configMap('old'), { uid: 'u' })]), shareOf('gone', [entry(configMap('old'), { uid: 'v' })])];
   await using planner = await startPlannerWorld({ hub: [], south: [] }, { shares });
   const plan = await planner.plan({ template, placement: { clusters: ['hub'] } }, { existing });
@@ -22,13 +22,13 @@ test('takes the inventory from the hub, where it is not given', async () => {
   expect(shown(unknown, 'south').objects).toEqual([]);
 });
 
-test('plans nothing without the inventory', async () => {
+test('makes no plan without the inventory', async () => {
   await using planner = await startPlannerWorld({ hub: [] }, { shares: 'unreadable' });
 
   await expect(planner.plan({ template }, { existing })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test('begins with what was decided: counts of clusters that are not on their way out', async () => {
+test('starts from the previous counts of clusters that are not being drained', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   const line = (cluster: string, phase: 'Settled' | 'Draining', replicas: number) => ({
     cluster,
@@ -54,7 +54,7 @@ test('begins with what was decided: counts of clusters that are not on their way
 });
 
 test.each([
-  { purpose: 'keep', held: ['to be confirmed first: 1 of 7 objects would be deleted, and 4 of 10 be gone since this was decided'] },
+  { purpose: 'keep', held: ['needs a confirmation first: 1 of 7 objects would be deleted, 4 of 10 in total since this was decided'] },
   { purpose: 'decide', held: [] },
 ] as const)('to $purpose a generation, a prune is judged by what stood since it was decided', async ({ purpose, held }) => {
   const maps = Array.from({ length: 7 }, (_, index) => configMap(`map-${index}`));
@@ -67,7 +67,7 @@ test.each([
   expect(plan.notes.filter(({ code }) => code === 'PRUNE_HELD').map(({ message }) => message)).toEqual(held);
 });
 
-test('leaves out clusters that do not serve a kind, and takes a kind that the template defines itself for served', async () => {
+test('rejects clusters that do not serve a kind, but counts a kind that the template defines itself as served', async () => {
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -97,7 +97,7 @@ test('leaves out clusters that do not serve a kind, and takes a kind that the te
   expect(shown(defined, 'hub').objects[1]?.key.namespace).toBe('default');
 });
 
-test('asks how much room there is before it divides by it', async () => {
+test('reads the free capacity before dividing by it', async () => {
   const node = (name: string, cpu: string): KubernetesObject => ({
     apiVersion: 'v1',
     kind: 'Node',
@@ -123,7 +123,7 @@ test('asks how much room there is before it divides by it', async () => {
   ]);
 });
 
-test('warns of an autoscaler that counts the same replicas in a cluster', async () => {
+test('warns of an autoscaler that sets the same replicas in a cluster', async () => {
   const autoscaler: KubernetesObject = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
@@ -138,7 +138,7 @@ test('warns of an autoscaler that counts the same replicas in a cluster', async 
   expect((await planned({ replicas: { mode: 'External' } })).notes).toEqual([]);
 });
 
-test('looks only where copies may go or are: mirrors of others are not begun', async () => {
+test('starts mirrors only in clusters that may get copies or hold some', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   await planner.plan({ template, placement: { clusters: ['hub'] } });
   const asked = (name: string) => planner.world.cluster(name).requests.some(({ path }) => path.endsWith('/configmaps'));
@@ -146,7 +146,7 @@ test('looks only where copies may go or are: mirrors of others are not begun', a
   expect([asked('hub'), asked('south')]).toEqual([true, false]);
 });
 
-test('waits for mirrors 10 s and no longer, and says which cluster is not read', async () => {
+test('waits at most 10 s for mirrors, and names the unread cluster', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   using _slow = planner.world.cluster('south').stall({ resource: 'configmaps' });
   const startMs = planner.world.clock.monotonic();
@@ -159,7 +159,7 @@ test('waits for mirrors 10 s and no longer, and says which cluster is not read',
   expect(firstIn(plan, 'hub').action).toBe('CREATE');
 });
 
-test('says as of when it is true: the oldest of the mirrors it looked at', async () => {
+test('reports the time of the oldest mirror that was read', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [] });
   const fresh = await planner.plan({ template });
   await planner.world.pass(5_000);

@@ -8,7 +8,7 @@ const ref = (kind: string, name: string, more: Readonly<Record<string, string>> 
   ref: { cluster: 'north', apiVersion: kind === 'Deployment' ? 'apps/v1' : 'v1', kind, name, ...more },
 });
 
-/** Deployments take their files, variables and images from these. */
+/** A Deployment whose Pod template is extended with these fields, which need other objects. */
 function needy(name: string, of: Readonly<Record<string, unknown>>): KubernetesObject {
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web' }], ...of } };
@@ -23,7 +23,7 @@ const secret: KubernetesObject = {
   data: { token: 'aGlkZGVuLXZhbHVl' },
 };
 
-test('follows a reference to what stands in a cluster, without what servers, kubectl and we wrote into it', async () => {
+test('reads a referenced object, without the fields that servers, kubectl and Muster added', async () => {
   const source = configMap('settings', { a: '1' });
   const traces = {
     labels: { app: 'web', [marks.propagation]: 'uid' },
@@ -53,19 +53,19 @@ const asked = { placement: { clusters: ['south'] } };
 
 test.each([
   {
-    what: 'a cluster that there is not',
+    what: 'an unknown cluster',
     template: { ref: { ...ref('ConfigMap', 'settings').ref, cluster: 'x' } },
     note: ['UNKNOWN_CLUSTER', 'template[0].ref.cluster', 'got "x"'],
   },
   {
-    what: 'an object that there is not',
+    what: 'a missing object',
     template: ref('ConfigMap', 'other'),
     note: ['INVALID', 'template[0].ref', 'there is no ConfigMap other in cluster north'],
   },
   {
-    what: 'another object of the name',
+    what: 'another object with the same name',
     template: ref('ConfigMap', 'settings', { uid: 'other' }),
-    note: ['INVALID', 'template[0].ref.uid', 'another one of its name'],
+    note: ['INVALID', 'template[0].ref.uid', 'another object with its name'],
   },
   {
     what: 'a kind that is not served',
@@ -80,7 +80,7 @@ test.each([
   expect(plan.notes[0]?.message).toContain(message);
 });
 
-test('reads as whoever asked: what he may not see enters no plan', async () => {
+test('reads with the identity of the requester, so hidden objects enter no plan', async () => {
   await using planner = await startPlannerWorld({ north: [configMap('settings')], south: [] });
   using _forbidden = planner.world.cluster('north').forbid({ kind: 'ConfigMap', verbs: ['get'], users: ['alice'] });
   const request = planner.request({ ...asked, template: [ref('ConfigMap', 'settings')] });
@@ -95,7 +95,7 @@ test('reads as whoever asked: what he may not see enters no plan', async () => {
   expect(planner.world.cluster('north').requests.filter(({ user }) => user === 'alice')).toHaveLength(1);
 });
 
-test('never holds the data of a Secret: keys and values stay where they are', async () => {
+test('never holds keys or values of a Secret', async () => {
   await using planner = await startPlannerWorld({ north: [secret], south: [] });
   const plan = await planner.plan({ ...asked, template: [ref('Secret', 'token')] });
   const rendered = await planner.world.pumped(planner.planner.render(planner.request({ ...asked, template: [ref('Secret', 'token')] })));
@@ -111,7 +111,7 @@ test('never holds the data of a Secret: keys and values stay where they are', as
   expect(written.map(({ query }) => query.dryRun)).toEqual(['All']);
 });
 
-test('puts what names no namespace into that of the Propagation, and what stands in none into none', async () => {
+test('gives objects without a namespace that of the Propagation, and cluster-scoped objects none', async () => {
   await using planner = await startPlannerWorld({ north: [] });
   const bare = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'bare' } };
   const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'reader', namespace: 'shop' } };
@@ -123,7 +123,7 @@ test('puts what names no namespace into that of the Propagation, and what stands
   ]);
 });
 
-test('refuses the same object twice, also in two versions', async () => {
+test('refuses a repeated object, also in two versions', async () => {
   await using planner = await startPlannerWorld({ north: [] });
   const scaler = (version: string) => ({
     json: { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
@@ -131,7 +131,7 @@ test('refuses the same object twice, also in two versions', async () => {
   const plan = await planner.plan({ template: [scaler('v1'), { json: configMap('settings') }, scaler('v2')] });
 
   expect(plan.notes).toMatchObject([
-    { severity: 'ERROR', code: 'INVALID', path: 'template[2]', message: 'expected each object once, got that of template[0] again' },
+    { severity: 'ERROR', code: 'INVALID', path: 'template[2]', message: 'expected each object once, got the object of template[0] again' },
   ]);
 });
 
@@ -145,7 +145,7 @@ async function planNeedy(planner: PlannerWorld, template: readonly unknown[]) {
   return { plan, names };
 }
 
-test('brings along what a template needs: of a reference from its cluster, of a manifest from the hub', async () => {
+test('adds the dependencies of a reference from its cluster, and those of a manifest from the hub', async () => {
   await using planner = await startPlannerWorld({
     hub: [configMap('files')],
     north: [needy('web', needs), configMap('files', { a: 'north' }), secret],
@@ -168,7 +168,7 @@ test('brings along what a template needs: of a reference from its cluster, of a 
   ]);
 });
 
-test('what is gone at its source takes no copy away, and says so', async () => {
+test('a dependency that is gone at its source removes no copy and gives a warning', async () => {
   const token = { apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: 'token' };
   const shares = [shareOf('south', [{ key: token, state: 'Owned', health: 'Healthy', uid: 'uid-of-token', appliedHash: 'as it was' }])];
   await using planner = await startPlannerWorld({ hub: [configMap('files')], south: [secret] }, { shares });
@@ -179,12 +179,12 @@ test('what is gone at its source takes no copy away, and says so', async () => {
 
   expect(shown(held, 'south').objects.find(({ key }) => key.name === 'token')).toMatchObject({ action: 'HOLD' });
   expect(held.notes).toMatchObject([
-    { code: 'DEPENDENCY_MISSING', message: 'there is no Secret token in cluster hub: copies of it stay as they are' },
+    { code: 'DEPENDENCY_MISSING', message: 'there is no Secret token in cluster hub: its existing copies stay unchanged' },
   ]);
   expect(shown(unneeded, 'south').objects.find(({ key }) => key.name === 'token')).toMatchObject({ action: 'DELETE' });
 });
 
-test('brings along once what several need, and not what the template has itself', async () => {
+test('adds a shared dependency once, and none that the template contains', async () => {
   await using planner = await startPlannerWorld({ hub: [configMap('files', { a: 'hub' }), secret], south: [] });
   const shared = await planNeedy(planner, [{ json: needy('web', needs) }, { json: needy('worker', needs) }]);
   const own = await planNeedy(planner, [{ json: needy('web', needs) }, { json: configMap('files', { a: 'own' }) }]);
@@ -194,7 +194,7 @@ test('brings along once what several need, and not what the template has itself'
   expect(firstIn(own.plan, 'south').manifest).toMatchObject({ data: { a: 'own' } });
 });
 
-test('finds what is needed by its label', async () => {
+test('finds dependencies by label', async () => {
   const slice = (name: string, service: string): KubernetesObject => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -219,7 +219,7 @@ test('finds what is needed by its label', async () => {
     planner.planner.render(planner.request({ template: [{ json: imported }, { json: configMap('a') }], dependencies: true })),
   );
 
-  // Nobody serves ServiceImports here: that is why no cluster is chosen, and what was found shows in the reason.
+  // No cluster serves ServiceImports here, so no cluster is chosen. The reason names the dependencies that were found.
   expect(rendered.rejected).toEqual([
     { cluster: 'hub', reason: 'API_MISSING', detail: 'ServiceImport.multicluster.x-k8s.io/v1alpha1' },
     { cluster: 'south', reason: 'API_MISSING', detail: 'ServiceImport.multicluster.x-k8s.io/v1alpha1' },
@@ -228,13 +228,13 @@ test('finds what is needed by its label', async () => {
   expect(hub.map(({ path }) => path.split('/').at(-1))).toEqual(['one']);
 });
 
-test('says that dependencies of a manifest are to be found on a hub, where there is none', async () => {
+test('refuses dependencies of a manifest without a hub', async () => {
   await using planner = await startPlannerWorld({ north: [] }, { hubless: true });
   const plan = await planner.plan({ template: [{ json: needy('web', needs) }], dependencies: true });
 
   expect(plan.ok).toBe(false);
   expect(plan.notes.map(({ code, message }) => [code, message])).toEqual([
-    ['INVALID', 'ConfigMap files is to be found on a hub, and there is none'],
-    ['INVALID', 'Secret token is to be found on a hub, and there is none'],
+    ['INVALID', 'ConfigMap files is a dependency of a manifest and must be read from the hub, but there is no hub'],
+    ['INVALID', 'Secret token is a dependency of a manifest and must be read from the hub, but there is no hub'],
   ]);
 });

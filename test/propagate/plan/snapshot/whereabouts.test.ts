@@ -10,7 +10,7 @@ const placement = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }
 const existing = { uid: 'uid-of-web', status: {} };
 const share = shareOf('south', [entry(configMap('settings'), { uid: 'u' })]);
 
-test('Nodes are waited for 10 s and no longer, all together with other mirrors, and only where something hangs on them', async () => {
+test('waits at most 10 s for Nodes and other mirrors together, and only if the intent depends on Nodes', async () => {
   await using planner = await startPlannerWorld({ hub: [node], south: [node] }, { traits: { hub: { region: 'eu' } } });
   const { world } = planner;
   using _nodes = world.cluster('south').stall({ resource: 'nodes' });
@@ -22,11 +22,11 @@ test('Nodes are waited for 10 s and no longer, all together with other mirrors, 
   expect(tookMs).toBeGreaterThanOrEqual(10_000);
   expect(tookMs).toBeLessThan(12_000);
   expect(shown(plan, 'south')).toMatchObject({ reason: 'SYNCING', fault: { code: 'SYNCING', cluster: 'south' } });
-  expect(shown(plan, 'south').detail).toContain('region not known: Nodes are unread');
+  expect(shown(plan, 'south').detail).toContain('region unknown: Nodes are unread');
   expect(plan.faults.map(({ cluster, code }) => [cluster, code])).toContainEqual(['south', 'SYNCING']);
 });
 
-test('Nodes are not waited for where nobody asks where clusters run, or the config says it', async () => {
+test('does not wait for Nodes if the intent uses no location or the config has it', async () => {
   await using planner = await startPlannerWorld(
     { hub: [], south: [] },
     { traits: { hub: { region: 'eu' }, south: { region: 'us', zones: ['us-1'], provider: 'aws' } } },
@@ -45,12 +45,12 @@ test('Nodes are not waited for where nobody asks where clusters run, or the conf
 });
 
 test.each<[string, readonly KubernetesObject[], 'nothing' | 'forbidden', boolean, string | undefined]>([
-  ['a Node that does not say it', [node], 'nothing', true, undefined],
-  ['no Nodes, where nothing is held', [], 'nothing', false, undefined],
-  ['no Nodes, where copies are', [], 'nothing', true, 'may come: region not known: there are no Nodes'],
-  ['Nodes nobody may read, where nothing is held', [node], 'forbidden', false, undefined],
-  ['Nodes nobody may read, where copies are', [node], 'forbidden', true, 'will not come'],
-])('what is not said by %s', async (_, nodes, sickness, isHolding, expected) => {
+  ['a Node without the label', [node], 'nothing', true, undefined],
+  ['no Nodes in a cluster without copies', [], 'nothing', false, undefined],
+  ['no Nodes in a cluster with copies', [], 'nothing', true, 'may come: region unknown: the cluster has no Nodes'],
+  ['unreadable Nodes in a cluster without copies', [node], 'forbidden', false, undefined],
+  ['unreadable Nodes in a cluster with copies', [node], 'forbidden', true, 'will not come'],
+])('unknown location with %s', async (_, nodes, sickness, isHolding, expected) => {
   await using planner = await startPlannerWorld({ hub: [], south: nodes }, { shares: isHolding ? [share] : [] });
   const { world } = planner;
   using _forbidden = sickness === 'forbidden' ? world.cluster('south').forbid({ resource: 'nodes' }) : undefined;
