@@ -11,7 +11,7 @@ import type { ClusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
 import { WorkScheduler } from './core/scheduling/work-scheduler.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
-import type { Duplicate } from './fleet/roster.ts';
+import type { DuplicateName } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import { createBudget } from './graph/budget.ts';
 import type { GatewayView, GraphContext } from './graph/context.ts';
@@ -230,7 +230,7 @@ interface Followed {
 
 /** Mirrors who is a member for as long as it is one, and tells the fleet which cluster is which as soon as they have said so themselves. */
 function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
-  const tell = ({ name, same }: Duplicate) => onProgress?.({ cluster: name, step: 'duplicate', same });
+  const tell = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
   fleet.duplicates().forEach(tell);
   mirrors.onChange(({ type, cluster }) => {
     const uid = type === 'changed' ? mirrors.cluster(cluster)?.uid : undefined;

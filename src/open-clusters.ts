@@ -5,7 +5,7 @@ import type { Clock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { clusterName } from './core/names.ts';
-import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
+import type { ClusterCandidate, ClusterSource } from './fleet/cluster-source.ts';
 import { fixedSource } from './fleet/cluster-source.ts';
 import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 
@@ -80,7 +80,7 @@ function demoCandidate({
   readonly url: string;
   readonly caPem: string;
   readonly token: string;
-}): Candidate {
+}): ClusterCandidate {
   return {
     result: 'usable',
     name: clusterName(name),

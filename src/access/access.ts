@@ -8,14 +8,14 @@ export interface Caller {
 }
 
 /** What a caller may see of one kind in one cluster. */
-export type Sight =
+export type Visibility =
   | { readonly type: 'all' }
   /** These namespaces only; no fault is told for the others. */
   | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> }
   /** Nothing, anywhere: decided before any lookup. */
   | { readonly type: 'none'; readonly fault: Fault };
 
-export interface AccessQuestion {
+export interface AccessRequest {
   readonly caller: Caller;
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
@@ -30,7 +30,7 @@ export interface AccessQuestion {
  */
 export interface Access {
   /** At once where nothing has to be asked; a promise otherwise. Doubt answers `none` with its fault. Never throws. */
-  sightOf(question: AccessQuestion, signal: AbortSignal): Sight | Promise<Sight>;
+  visibilityOf(question: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility>;
   /** A cluster is visible to whoever may see anything in it. */
   maySeeCluster(caller: Caller, cluster: ClusterName): boolean;
 }

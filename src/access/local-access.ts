@@ -1,11 +1,11 @@
-import type { Access, Sight } from './access.ts';
+import type { Access, Visibility } from './access.ts';
 
-const everything: Sight = { type: 'all' };
+const everything: Visibility = { type: 'all' };
 
 /**
  * Access in local mode: the caller is whoever runs the gateway, with the rights of its kubeconfig. What those rights do not allow, no mirror
  * holds, and each mirror says so itself.
  */
 export function createLocalAccess(): Access {
-  return { sightOf: () => everything, maySeeCluster: () => true };
+  return { visibilityOf: () => everything, maySeeCluster: () => true };
 }

@@ -104,7 +104,7 @@ async function eachTarget(
       const addressed = await addressOf(target, members, signal);
       if (addressed.result === 'failed') return failure(target.cluster, addressed.key, addressed.fault);
       const { address, key } = addressed;
-      const sight = await access.sightOf({ caller, cluster: target.cluster, kind: target.kind, verb: 'get' }, signal);
+      const sight = await access.visibilityOf({ caller, cluster: target.cluster, kind: target.kind, verb: 'get' }, signal);
       const client = clientOf(target.cluster, caller);
       const isHidden = sight.type === 'none' || (sight.type === 'namespaces' && !sight.namespaces.has(address.namespace ?? ''));
       if (isHidden || client === undefined) return failure(target.cluster, key, absence(target.cluster, key));

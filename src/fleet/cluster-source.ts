@@ -3,7 +3,7 @@ import type { ClusterName } from '../core/names.ts';
 import type { MemberSettings } from './member.ts';
 
 /** A cluster that a source would have in the fleet: reachable as far as can be told from its description, or why not. */
-export type Candidate =
+export type ClusterCandidate =
   | { readonly result: 'usable'; readonly name: ClusterName; readonly endpoint: Endpoint; readonly settings: MemberSettings }
   /** `problem` is one line for the operator: what was expected and what came. */
   | { readonly result: 'broken'; readonly name: ClusterName; readonly problem: string; readonly settings: MemberSettings };
@@ -15,11 +15,11 @@ export interface ClusterSource {
    *
    * What breaks while it runs is logged and leaves the last set standing. Ends when the signal aborts; throws nothing.
    */
-  watch(signal: AbortSignal): AsyncIterable<readonly Candidate[]>;
+  watch(signal: AbortSignal): AsyncIterable<readonly ClusterCandidate[]>;
 }
 
 /** A source that says one set and never another. */
-export function fixedSource(candidates: readonly Candidate[]): ClusterSource {
+export function fixedSource(candidates: readonly ClusterCandidate[]): ClusterSource {
   return {
     async *watch(signal) {
       yield candidates;

@@ -1,9 +1,9 @@
 import type { ClusterName } from '../core/names.ts';
-import type { Candidate } from './cluster-source.ts';
+import type { ClusterCandidate } from './cluster-source.ts';
 
 /** Who becomes a member, and which other names stand for the same cluster. */
-export interface Seat {
-  readonly candidate: Candidate;
+export interface PlannedMember {
+  readonly candidate: ClusterCandidate;
   /** Other names of the same address, in the order of the candidates: they get no seat. */
   readonly duplicates: readonly ClusterName[];
   /** Members at other addresses whose `kube-system` has the same uid: clones of one cluster, or one cluster that is read twice. */
@@ -16,8 +16,8 @@ export interface Seat {
  * An address is server, TLS name and CA. Two names of one address are one cluster unless the uids of their `kube-system` are known and differ.
  * One uid at two addresses is two clusters: a cluster that was restored from a backup of another has its uid too.
  */
-export function planSeats(candidates: readonly Candidate[], uids: ReadonlyMap<ClusterName, string>): readonly Seat[] {
-  const seats: { readonly candidate: Candidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
+export function planMembers(candidates: readonly ClusterCandidate[], uids: ReadonlyMap<ClusterName, string>): readonly PlannedMember[] {
+  const seats: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
   const byAddress = new Map<string, typeof seats>();
   for (const candidate of candidates) {
     const uid = uids.get(candidate.name);
@@ -64,8 +64,8 @@ const addressOf = remembered((candidate) => {
 });
 
 /** Candidates are compared again whenever one of them is identified, so each is spelled out once. */
-function remembered<Key extends string | undefined>(keyOf: (candidate: Candidate) => Key): (candidate: Candidate) => Key {
-  const known = new WeakMap<Candidate, { readonly key: Key }>();
+function remembered<Key extends string | undefined>(keyOf: (candidate: ClusterCandidate) => Key): (candidate: ClusterCandidate) => Key {
+  const known = new WeakMap<ClusterCandidate, { readonly key: Key }>();
   return (candidate) => {
     const { key } = known.get(candidate) ?? { key: keyOf(candidate) };
     known.set(candidate, { key });

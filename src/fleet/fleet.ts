@@ -1,13 +1,13 @@
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { Candidate, ClusterSource } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
 import type { Member } from './member.ts';
-import { type Connect, type Duplicate, Roster } from './roster.ts';
+import { type ConnectCluster, type DuplicateName, Roster } from './roster.ts';
 
 interface FleetOptions {
   /** Of two that name a cluster alike the earlier one's is taken. */
   readonly sources: readonly ClusterSource[];
-  readonly connect: Connect;
+  readonly connect: ConnectCluster;
   readonly log: Log;
 }
 
@@ -17,7 +17,7 @@ export interface Fleet extends AsyncDisposable {
   members(): readonly Member[];
   member(name: ClusterName): Member | undefined;
   /** Names that stand for a cluster which has a member already. */
-  duplicates(): readonly Duplicate[];
+  duplicates(): readonly DuplicateName[];
   /** Calls back at once for each member there is, then for each that joins, until the signal aborts. A member's own signal tells when it leaves. */
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
@@ -31,14 +31,14 @@ export interface Fleet extends AsyncDisposable {
    *
    * @returns Who has left by it, and as whom it is read from now on.
    */
-  identified(name: ClusterName, uid: string): readonly Duplicate[];
+  identified(name: ClusterName, uid: string): readonly DuplicateName[];
 }
 
 /** Makes the fleet of what the sources say first, and follows them. Resolves once each source has said its first set. */
 export async function createFleet({ sources, connect, log }: FleetOptions): Promise<Fleet> {
   const ended = new AbortController();
   const roster = new Roster(connect, log);
-  const sets: (readonly Candidate[] | undefined)[] = sources.map(() => undefined);
+  const sets: (readonly ClusterCandidate[] | undefined)[] = sources.map(() => undefined);
   const followers = sources.map((source, place) => {
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const follow = async () => {

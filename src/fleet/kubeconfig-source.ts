@@ -4,7 +4,7 @@ import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type ClusterName, clusterName, parseClusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
-import type { Candidate, ClusterSource } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
 import { watchFiles } from './file-watch.ts';
 import type { MemberSettings } from './member.ts';
 
@@ -51,12 +51,12 @@ export async function openKubeconfigSource(options: KubeconfigSourceOptions): Pr
 }
 
 interface Reading {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly ClusterCandidate[];
   /** The files that were read. */
   readonly paths: readonly string[];
 }
 
-async function* follow(first: Reading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<readonly Candidate[]> {
+async function* follow(first: Reading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<readonly ClusterCandidate[]> {
   yield first.candidates;
   let paths = first.paths;
   let broken = false;
@@ -114,7 +114,7 @@ async function readNamed(named: readonly NamedCluster[], options: KubeconfigSour
     loads.set(file, loading);
     return loading;
   };
-  const candidates: Candidate[] = [];
+  const candidates: ClusterCandidate[] = [];
   for (const cluster of selected(named, options.contexts)) {
     const kubeconfig = await loaded(cluster.kubeconfig ?? options.kubeconfig);
     if (kubeconfig === undefined)
@@ -141,14 +141,14 @@ function selected(named: readonly NamedCluster[], contexts: readonly string[]): 
   });
 }
 
-function namedCandidate(cluster: NamedCluster, context: KubeconfigContext): Candidate {
+function namedCandidate(cluster: NamedCluster, context: KubeconfigContext): ClusterCandidate {
   const { name, kubeconfig: _, context: __, insecure, namespaces, ...settings } = cluster;
   const candidate = candidateOf(context, { name, settings: { ...settings, namespaces: withOwnNamespace(namespaces, context) } });
   if (!insecure || candidate.result === 'broken') return candidate;
   return { ...candidate, endpoint: { ...candidate.endpoint, trust: { type: 'unverified' } } };
 }
 
-function candidateOf(context: KubeconfigContext, as: { readonly name: string; readonly settings: MemberSettings }): Candidate {
+function candidateOf(context: KubeconfigContext, as: { readonly name: string; readonly settings: MemberSettings }): ClusterCandidate {
   if (context.result === 'broken') return { result: 'broken', name: shownName(as.name), problem: context.problem, settings: as.settings };
   const name = clusterName(as.name);
   return { result: 'usable', name, endpoint: { ...context.endpoint, name }, settings: as.settings };
@@ -205,7 +205,7 @@ function nothingToTake(kubeconfig: Kubeconfig | undefined, contexts: readonly st
 }
 
 /** What was named must be whole at the start; what merely stands in the file beside others shows as a fault. */
-function demandUsable(candidates: readonly Candidate[], { contexts }: KubeconfigSourceOptions): void {
+function demandUsable(candidates: readonly ClusterCandidate[], { contexts }: KubeconfigSourceOptions): void {
   const broken = candidates.filter((candidate) => candidate.result === 'broken');
   const first = broken[0];
   if (first !== undefined && (contexts.length > 0 || broken.length === candidates.length))

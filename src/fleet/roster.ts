@@ -4,8 +4,8 @@ import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { brokenApi, withFaults } from './broken-api.ts';
-import type { Candidate } from './cluster-source.ts';
-import { connectionKeyOf, descriptionKeyOf, mirroringKeyOf, planSeats, type Seat } from './duplicates.ts';
+import type { ClusterCandidate } from './cluster-source.ts';
+import { connectionKeyOf, descriptionKeyOf, mirroringKeyOf, type PlannedMember, planMembers } from './duplicates.ts';
 import type { Member, MemberSettings } from './member.ts';
 
 /**
@@ -13,10 +13,10 @@ import type { Member, MemberSettings } from './member.ts';
  *
  * @param current The endpoint as it is described at the time of the call: only its credentials differ from those of `endpoint`.
  */
-export type Connect = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
+export type ConnectCluster = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
 
 /** A name that stands for a cluster which has a member already. */
-export interface Duplicate {
+export interface DuplicateName {
   readonly name: ClusterName;
   readonly same: ClusterName;
 }
@@ -28,26 +28,26 @@ interface Connection {
   readonly life: AbortController;
 }
 
-interface Seated {
+interface MemberEntry {
   readonly member: Member;
   readonly connection: Connection;
   /** Life of the member. It ends before the life of the connection, or with it. */
   readonly life: AbortController;
-  seat: Seat;
+  seat: PlannedMember;
 }
 
 /** Who is a member: turns sets of candidates into lives that begin and end, with a line in the log for each. All in the turn of the call. */
 export class Roster {
-  readonly #connect: Connect;
+  readonly #connect: ConnectCluster;
   readonly #log: Log;
-  readonly #seated = new Map<ClusterName, Seated>();
+  readonly #seated = new Map<ClusterName, MemberEntry>();
   readonly #callbacks = new Set<(member: Member) => void>();
   readonly #redescribed = new Set<(member: Member) => void>();
   /** Kept for those who left as duplicates too: else they would come back at the next change. */
   readonly #uids = new Map<ClusterName, string>();
-  #candidates: readonly Candidate[] = [];
+  #candidates: readonly ClusterCandidate[] = [];
 
-  constructor(connect: Connect, log: Log) {
+  constructor(connect: ConnectCluster, log: Log) {
     this.#connect = connect;
     this.#log = log;
   }
@@ -73,7 +73,7 @@ export class Roster {
     signal.addEventListener('abort', () => this.#redescribed.delete(callback), { once: true });
   }
 
-  identified(name: ClusterName, uid: string): readonly Duplicate[] {
+  identified(name: ClusterName, uid: string): readonly DuplicateName[] {
     if (this.#uids.get(name) === uid || !this.#seated.has(name)) return [];
     this.#uids.set(name, uid);
     const before = new Set(this.#seated.keys());
@@ -82,12 +82,12 @@ export class Roster {
   }
 
   /** All of them, in the order of the candidates. */
-  duplicates(): readonly Duplicate[] {
+  duplicates(): readonly DuplicateName[] {
     return [...this.#seated.values()].flatMap(({ member, seat }) => seat.duplicates.map((name) => ({ name, same: member.name })));
   }
 
   /** Takes the whole set of candidates, the earlier winning over the later. Who is unchanged is not touched. */
-  update(all: readonly Candidate[]): void {
+  update(all: readonly ClusterCandidate[]): void {
     const before = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     this.#candidates = this.#firstOfEachName(all);
     const now = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
@@ -103,7 +103,7 @@ export class Roster {
   }
 
   #reseat(): void {
-    const seats = new Map(planSeats(this.#candidates, this.#uids).map((seat) => [seat.candidate.name, seat]));
+    const seats = new Map(planMembers(this.#candidates, this.#uids).map((seat) => [seat.candidate.name, seat]));
     for (const entry of [...this.#seated.values()]) {
       const seat = seats.get(entry.member.name);
       if (seat === undefined) this.#leave(entry, 'left the fleet');
@@ -118,7 +118,7 @@ export class Roster {
   }
 
   /** @returns True if a member stays and its description has changed. */
-  #seat(seat: Seat): boolean {
+  #seat(seat: PlannedMember): boolean {
     const { candidate } = seat;
     const entry = this.#seated.get(candidate.name);
     this.#warnOfDuplicates(entry?.seat, seat);
@@ -138,7 +138,7 @@ export class Roster {
     return true;
   }
 
-  #warnOfDuplicates(before: Seat | undefined, { candidate: { name }, duplicates, twins }: Seat): void {
+  #warnOfDuplicates(before: PlannedMember | undefined, { candidate: { name }, duplicates, twins }: PlannedMember): void {
     for (const duplicate of duplicates)
       if (!before?.duplicates.includes(duplicate))
         this.#log.warn({ cluster: name, duplicate, fault: 'DUPLICATE' }, 'two names of one cluster: it is read once');
@@ -147,7 +147,7 @@ export class Roster {
         this.#log.warn({ cluster: name, duplicate, fault: 'DUPLICATE' }, 'two addresses with one kube-system uid: both clusters are read');
   }
 
-  #connectTo(candidate: Candidate): Connection {
+  #connectTo(candidate: ClusterCandidate): Connection {
     const { name } = candidate;
     const life = new AbortController();
     const key = connectionKeyOf(candidate);
@@ -160,7 +160,7 @@ export class Roster {
     return { api: this.#connect(endpoint, life.signal, current), key, life };
   }
 
-  #join(seat: Seat, connection: Connection): void {
+  #join(seat: PlannedMember, connection: Connection): void {
     const { name } = seat.candidate;
     const life = new AbortController();
     const seatNow = () => this.#seated.get(name)?.seat ?? seat;
@@ -177,19 +177,19 @@ export class Roster {
     for (const callback of [...this.#callbacks]) callback(member);
   }
 
-  #leave(entry: Seated, how: string): void {
+  #leave(entry: MemberEntry, how: string): void {
     this.#log.info({ cluster: entry.member.name, membership: 'left' }, `cluster: ${how}`);
     this.#unseat(entry);
   }
 
-  #unseat({ member, life, connection }: Seated): void {
+  #unseat({ member, life, connection }: MemberEntry): void {
     this.#seated.delete(member.name);
     life.abort();
     connection.life.abort();
   }
 
-  #firstOfEachName(candidates: readonly Candidate[]): readonly Candidate[] {
-    const first = new Map<ClusterName, Candidate>();
+  #firstOfEachName(candidates: readonly ClusterCandidate[]): readonly ClusterCandidate[] {
+    const first = new Map<ClusterName, ClusterCandidate>();
     for (const candidate of candidates) {
       if (first.has(candidate.name)) this.#log.warn({ cluster: candidate.name }, 'two sources name a cluster alike: the first is taken');
       else first.set(candidate.name, candidate);
@@ -198,7 +198,7 @@ export class Roster {
   }
 }
 
-function isSame(a: Seat, b: Seat): boolean {
+function isSame(a: PlannedMember, b: PlannedMember): boolean {
   return (
     descriptionKeyOf(a.candidate) === descriptionKeyOf(b.candidate) &&
     a.duplicates.join() === b.duplicates.join() &&
@@ -206,7 +206,7 @@ function isSame(a: Seat, b: Seat): boolean {
   );
 }
 
-function duplicateFaults(cluster: ClusterName, { duplicates, twins }: Seat): readonly Fault[] {
+function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMember): readonly Fault[] {
   const faultOf = (message: string): Fault => ({ code: 'DUPLICATE', cluster, message, retry: 'NEVER' });
   return [
     ...duplicates.map((other) => faultOf(`${other} is the same cluster: it is read once, as ${cluster}`)),

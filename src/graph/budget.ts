@@ -1,7 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import type { TimeSlices } from '../core/scheduling/operation-scheduler.ts';
 import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
-import { type Look, maxLooks } from '../load/reads.ts';
+import { type CountReads, maxReads } from '../load/reads.ts';
 
 /** What one operation may still be given: of a subscription, one message. */
 export interface Budget {
@@ -14,9 +14,9 @@ export interface Budget {
   /**
    * Takes what was looked at to find them out of a second account, as `ReadContext` says. It is called while objects are looked at.
    *
-   * @throws {MusterError} `TOO_COSTLY` once more than `maxLooks` were taken together, then and from then on.
+   * @throws {MusterError} `TOO_COSTLY` once more than `maxReads` were taken together, then and from then on.
    */
-  readonly look: Look;
+  readonly look: CountReads;
   /**
    * The text itself, charged by its length: one that a resolver has made lives until the answer is sent.
    *
@@ -47,7 +47,7 @@ export function costOfText(lines: readonly { readonly text: string }[]): number 
 }
 
 /**
- * A budget of `maxObjects` and `maxLooks`.
+ * A budget of `maxObjects` and `maxReads`.
  *
  * @param maxAnswerBytes Characters of all texts that resolvers make. Default: no bound.
  * @param throwIfOver Asked each time: what nobody waits for any more goes no further.
@@ -85,9 +85,9 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
     look(looks) {
       throwIfOver();
       looked += looks;
-      if (looked <= maxLooks) return;
+      if (looked <= maxReads) return;
       refuse(
-        `expected to look at no more than ${maxLooks} objects, one counted again for each path and page of relations that it is read for, got ${looked} ` +
+        `expected to look at no more than ${maxReads} objects, one counted again for each path and page of relations that it is read for, got ${looked} ` +
           'so far: narrow the lists (clusters, namespaces, labels), or ask in parts',
       );
     },

@@ -8,7 +8,7 @@ import { idOfObject } from '../core/object-ids.ts';
 import { exactNumberOfQuantity, parseQuantity } from '../core/quantities.ts';
 import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import { manifestOf } from '../load/manifest.ts';
-import { type Row, valuesPerLook } from '../load/reads.ts';
+import { type Row, valuesPerRead } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
@@ -123,7 +123,7 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
         args: { keys: t.arg.stringList({ description: 'Only the annotations with these keys. Default: all annotations.' }) },
         resolve({ object: { metadata } }, { keys }, { budget }) {
           if (keys == null) return metadata.annotations;
-          budget.look(Math.ceil(boundedList('keys', keys).length / valuesPerLook));
+          budget.look(Math.ceil(boundedList('keys', keys).length / valuesPerRead));
           return onlyKeys(metadata.annotations, keys);
         },
       }),

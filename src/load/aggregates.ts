@@ -3,7 +3,7 @@ import { mapPromiseOrValue, type PromiseOrValue } from '../core/scheduling/promi
 import { compileExtreme } from '../store/aggregates/extremes.ts';
 import { compileGroups } from '../store/aggregates/groups.ts';
 import { compileSum } from '../store/aggregates/sums.ts';
-import type { Matches } from '../store/query/query.ts';
+import type { SourceMatches } from '../store/query/query.ts';
 import { type AskedKinds, type BegunRelations, checkFirst, refuseValuesHeldBack, relationsIn } from './list-arguments.ts';
 import type { Aggregates, GroupView, Listed, ReadContext } from './reads.ts';
 
@@ -20,7 +20,7 @@ const defaultGroups = 100;
  */
 export function createAggregates(
   asked: AskedKinds & { readonly relations: BegunRelations },
-  matches: readonly Matches[],
+  matches: readonly SourceMatches[],
   { look, timeSlices: slices }: Pick<ReadContext, 'look' | 'timeSlices'>,
 ): PageAggregates {
   // Last, as in lists: by then the path is known to be one.
@@ -37,7 +37,7 @@ export function createAggregates(
   const sum = once((path) => checked([path], compileSum(asked, path)));
   const min = once((path) => checked([path], compileExtreme(asked, path, 'min')));
   const max = once((path) => checked([path], compileExtreme(asked, path, 'max')));
-  const of = (some: readonly Matches[]): Aggregates => ({
+  const of = (some: readonly SourceMatches[]): Aggregates => ({
     sum: once((path) => slices.run(sum(path)(some, look))),
     min: once((path) => slices.run(min(path)(some, look))),
     max: once((path) => slices.run(max(path)(some, look))),

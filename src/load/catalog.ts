@@ -8,7 +8,7 @@ import { convertDefinition, isEstablished } from '../model/convert-definition.ts
 import type { Model } from '../model/model.ts';
 import { anyCluster, dayOf, type LockedKind } from '../model/schema-lock.ts';
 import type { KindSchema } from '../model/shapes.ts';
-import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
+import type { ClusterStatus, Mirrors } from '../watch/mirrors.ts';
 import { createCustomModel } from './custom-model.ts';
 import { debounce } from './debounce.ts';
 import { createDefinedKinds, type DefinedKinds } from './defined-kinds.ts';
@@ -123,7 +123,7 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 }
 
 /** Before the definitions of a cluster are known, its custom kinds would look like unknown ones. */
-function whoseDefinitionsAreKnown(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterState[] {
+function whoseDefinitionsAreKnown(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
   const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
   return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
 }
@@ -181,7 +181,7 @@ function createConversions(): Conversions {
 }
 
 /** A cluster is away for a kind if the kinds that it serves are not known yet, or if it serves the kind and the definition is not known. */
-function createAbsence(clusters: readonly ClusterState[]): (cluster: string, kind: string) => boolean {
+function createAbsence(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
   const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
   const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
@@ -225,7 +225,7 @@ function lockedKinds(kinds: DefinedKinds, service: KindService, clock: Clock): R
 /** Which kinds are served, by `keyOfKind`. */
 interface KindService {
   /** Takes in what the clusters serve and define now. Gives what was served once, and is neither served nor defined any more. */
-  unserved(clusters: readonly ClusterState[], defined: readonly KindSchema[]): ReadonlySet<string>;
+  unserved(clusters: readonly ClusterStatus[], defined: readonly KindSchema[]): ReadonlySet<string>;
   /** The last day on which it was served, as `dayOf` gives it: today, if it is served as of the last look. Undefined if it never was. */
   servedOn(key: string): string | undefined;
 }

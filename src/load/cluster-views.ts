@@ -4,7 +4,7 @@ import { type ClusterName, parseClusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import type { StoreReader } from '../store/mirror-store.ts';
-import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
+import type { ClusterStatus, Mirrors } from '../watch/mirrors.ts';
 import { type NodeFacts, nodeFactsOf } from './node-facts.ts';
 import type { ClusterView } from './reads.ts';
 
@@ -37,7 +37,7 @@ interface ClusterViewsOptions {
 export function createClusterViews({ mirrors, access, settingsOf }: ClusterViewsOptions): ClusterViews {
   const facts = createFactsCache();
 
-  function viewOf({ name, phase, faults, version, asOfMs }: ClusterState): ClusterView {
+  function viewOf({ name, phase, faults, version, asOfMs }: ClusterStatus): ClusterView {
     const settings = settingsOf(name);
     const said = facts.of(mirrors.peek(name, node)?.store);
     const provider = settings?.provider ?? said.provider;

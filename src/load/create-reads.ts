@@ -97,7 +97,7 @@ function countInSight(
   access: Access,
   { caller, signal }: ReadContext,
 ): number | undefined {
-  const sight = access.sightOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
+  const sight = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
   if (sight instanceof Promise || sight.type === 'none') return undefined;
   return sight.type === 'all' ? store.size : [...sight.namespaces].reduce((sum, namespace) => sum + store.countIn(namespace), 0);
 }

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { Model } from '../model/model.ts';
 import { descriptionsIn, type ModelDescriptions } from '../model/model-descriptions.ts';
-import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
+import type { ClusterStatus, Mirrors } from '../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
 import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 
@@ -83,8 +83,8 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
   }
 
   /** True if all that the newest release has to say is said. */
-  async function describeByFirst(clusters: readonly ClusterState[]): Promise<boolean> {
-    let first: ClusterState | undefined;
+  async function describeByFirst(clusters: readonly ClusterStatus[]): Promise<boolean> {
+    let first: ClusterStatus | undefined;
     let unsaid: readonly string[] = [];
     for (const cluster of clusters) {
       const isOlder = first !== undefined && compareReleases(cluster.version, first.version) < 0;
@@ -105,7 +105,7 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
 
   /** Those of its documents that are wanted (all, by default) and have another address than before. Returns what is wanted and was not said. */
   async function readDocuments(
-    cluster: ClusterState,
+    cluster: ClusterStatus,
     index: ReadonlyMap<string, string>,
     wanted?: readonly string[],
   ): Promise<readonly string[]> {
@@ -161,7 +161,7 @@ interface DescribedDocument {
 }
 
 /** Clusters that answer, the newest release first; of one release by name. */
-function newestFirst(mirrors: Mirrors): readonly ClusterState[] {
+function newestFirst(mirrors: Mirrors): readonly ClusterStatus[] {
   return mirrors
     .clusters()
     .filter(({ phase, resources }) => phase !== 'UNREACHABLE' && resources !== undefined)
@@ -169,7 +169,7 @@ function newestFirst(mirrors: Mirrors): readonly ClusterState[] {
 }
 
 /** Changes when another cluster is to be asked. */
-function keyOf(clusters: readonly ClusterState[]): string {
+function keyOf(clusters: readonly ClusterStatus[]): string {
   return clusters.map(({ name, version }) => `${name} ${version ?? ''}`).join();
 }
 
@@ -186,7 +186,7 @@ function numbersIn(version: string | undefined): readonly number[] {
 }
 
 /** The built-in kinds that a cluster serves, by their group versions, in order of these. */
-function builtInsOf({ resources = [] }: ClusterState, baseline: Model): readonly (readonly [string, readonly ServedResource[]])[] {
+function builtInsOf({ resources = [] }: ClusterStatus, baseline: Model): readonly (readonly [string, readonly ServedResource[]])[] {
   const builtIn = resources.filter((resource) => baseline.kinds.has(keyOfKind(resource)));
   return [...Map.groupBy(builtIn, apiVersionOf)].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -6,9 +6,9 @@ import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { mayBeginWithRelation, type PathRelation, pathRelationsOf } from '../model/path-relations.ts';
 import { findPath, isMisfit, parsePath } from '../model/paths.ts';
-import { compileWhere, type Where } from '../store/filter/where.ts';
+import { type CompiledWhere, compileWhere } from '../store/filter/where.ts';
 import { canonicalFilter } from '../store/query/cursor.ts';
-import { compileOrder, type Order } from '../store/query/order.ts';
+import { type CompiledOrder, compileOrder } from '../store/query/order.ts';
 import type { ListArguments, WhereInput } from './reads.ts';
 
 /** The arguments of a list field, checked. */
@@ -16,9 +16,9 @@ export interface CheckedArguments {
   readonly clusters: readonly string[] | undefined;
   readonly namespaces: readonly string[] | undefined;
   readonly selector: LabelSelector | undefined;
-  readonly where: Where | undefined;
+  readonly where: CompiledWhere | undefined;
   readonly search: string | undefined;
-  readonly order: Order | undefined;
+  readonly order: CompiledOrder | undefined;
   readonly first: number;
   readonly after: string | undefined;
   readonly waitMs: number;

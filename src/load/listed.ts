@@ -7,9 +7,9 @@ import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import { compareText } from '../core/text.ts';
 import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
-import { countLooks } from '../store/query/count-reads.ts';
-import { printPosition } from '../store/query/cursor.ts';
-import { type Hit, type Matches, prepareQuery, type QueryResult, type QuerySpec, queryInSteps } from '../store/query/query.ts';
+import { createReadCounter } from '../store/query/count-reads.ts';
+import { printOrderPosition } from '../store/query/cursor.ts';
+import { prepareQuery, type QueryHit, type QueryResult, type QuerySpec, queryInSteps, type SourceMatches } from '../store/query/query.ts';
 import type { QuerySource, RelatedObject, RelatedObjects } from '../store/query-source.ts';
 import { createAggregates, noAggregates, type PageAggregates } from './aggregates.ts';
 import type { BegunRelations } from './list-arguments.ts';
@@ -65,8 +65,8 @@ function* listedInSteps(options: ListedOptions, parts: readonly Part[], asked: A
   const held = parts.filter((part) => part.type === 'held').map(sourceOf);
   yield* prepareQuery(held, spec);
   const sources = related === undefined ? held : held.map((source) => ({ ...source, related: related.of(source.part) }));
-  const result = yield* queryInSteps(sources, { ...spec, look: context.look, keepMatches: aggregated !== undefined });
-  const matches: Matches[] = [];
+  const result = yield* queryInSteps(sources, { ...spec, countReads: context.look, keepMatches: aggregated !== undefined });
+  const matches: SourceMatches[] = [];
   for (const some of result.matches) matches.push(related === undefined ? some : yield* keepRelated(some, asked));
   return new ListedPage({ options, parts, asked, result, matches });
 }
@@ -79,7 +79,7 @@ interface PartSource extends QuerySource {
 /** What a query reads of it. */
 export function sourceOf(part: HeldPart): PartSource {
   const { ask, mirror, sight } = part;
-  return { part, cluster: ask.cluster, kind: ask.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
+  return { part, cluster: ask.cluster, kind: ask.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, visibility: sight };
 }
 
 interface Made {
@@ -87,7 +87,7 @@ interface Made {
   readonly parts: readonly Part[];
   readonly asked: AskedPage;
   readonly result: QueryResult<PartSource>;
-  readonly matches: readonly Matches[];
+  readonly matches: readonly SourceMatches[];
 }
 
 /** A relation makes one for each object, of which most are asked for their items alone: the rest is made when it is read. */
@@ -141,10 +141,10 @@ class ListedPage implements Listed {
     return cursor;
   }
 
-  #seal(hit: Hit<PartSource> | undefined): string {
+  #seal(hit: QueryHit<PartSource> | undefined): string {
     const { options, asked, result } = this.#made;
     if (hit === undefined) throw foreignCursor();
-    return options.seal.close(printPosition(result.positionOf(hit)), asked.scope);
+    return options.seal.close(printOrderPosition(result.positionOf(hit)), asked.scope);
   }
 
   get #aggregated(): PageAggregates {
@@ -173,11 +173,11 @@ class ListedPage implements Listed {
 }
 
 /** Aggregates are asked later than the page is made, but are of its moment. */
-function* keepRelated({ source, objects }: Matches, { aggregated, context }: AskedPage): Steps<Matches> {
+function* keepRelated({ source, objects }: SourceMatches, { aggregated, context }: AskedPage): Steps<SourceMatches> {
   const { related } = source;
   const relations = aggregated?.relations.get(source.kind);
   if (related === undefined || relations === undefined) return { source: { ...source, related: undefined }, objects };
-  const looks = countLooks(context.look);
+  const looks = createReadCounter(context.look);
   const found = new Map<string, Map<KubernetesObject, RelatedObject | undefined>>();
   for (const relation of relations) {
     const ofRelation = new Map<KubernetesObject, RelatedObject | undefined>();

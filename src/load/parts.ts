@@ -1,10 +1,10 @@
-import type { Access, Sight } from '../access/access.ts';
+import type { Access, Visibility } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../model/model.ts';
-import type { QuerySight } from '../store/query-source.ts';
+import type { QueryVisibility } from '../store/query-source.ts';
 import type { MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
 import { isAnnounced, type KindInCluster, whenServed } from './announced.ts';
 import type { ClusterViews } from './cluster-views.ts';
@@ -27,7 +27,7 @@ export interface HeldPart {
   readonly type: 'held';
   readonly ask: Ask;
   readonly mirror: MirrorReader;
-  readonly sight: Exclude<Sight, { type: 'none' }>;
+  readonly sight: Exclude<Visibility, { type: 'none' }>;
   /** `MISSING` too where namespaces that are asked for are not mirrored; with a fault where none was named, and not all are. */
   readonly sync: SyncView;
   /** How true what is held is: that of every row. */
@@ -114,12 +114,12 @@ async function settledPart(options: PartOptions, { ask, waitMs, context }: Asked
 }
 
 /** Promises only where something has to be asked: the usual case costs no turn of its own. */
-async function sightsOf(asks: readonly Ask[], access: Access, context: ReadContext): Promise<readonly Sight[]> {
+async function sightsOf(asks: readonly Ask[], access: Access, context: ReadContext): Promise<readonly Visibility[]> {
   return Promise.all(asks.map((ask) => sightOf(ask, access, context)));
 }
 
-function sightOf({ cluster, kind, verb }: Ask, access: Access, { caller, signal }: ReadContext): PromiseOrValue<Sight> {
-  return access.sightOf({ caller, cluster: cluster.name, kind, verb }, signal);
+function sightOf({ cluster, kind, verb }: Ask, access: Access, { caller, signal }: ReadContext): PromiseOrValue<Visibility> {
+  return access.visibilityOf({ caller, cluster: cluster.name, kind, verb }, signal);
 }
 
 interface Loaded {
@@ -148,7 +148,7 @@ function inCluster({ cluster, kind }: Ask): KindInCluster {
   return { cluster: cluster.name, kind };
 }
 
-function partOf(ask: Ask, { sight, mirrors, context }: Loaded & { readonly sight: Sight | undefined }): Part {
+function partOf(ask: Ask, { sight, mirrors, context }: Loaded & { readonly sight: Visibility | undefined }): Part {
   const missing = (state: SyncState): Part => ({ type: 'missing', ask, sync: syncViewOf(ask, state) });
   if (sight === undefined || sight.type === 'none') return missing({ phase: 'MISSING', fault: sight?.fault });
   const mirror = context.loaders.mirrors.held(ask);
@@ -172,7 +172,7 @@ export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fa
  * How true an answer from the mirror is: not at all for namespaces that are asked for, are in sight, and are not mirrored. Where none is named, what
  * is held is as true as it is, and the fault says that it is not all.
  */
-export function partSyncOf(ask: Ask, mirror: MirrorReader, sight: QuerySight): SyncView {
+export function partSyncOf(ask: Ask, mirror: MirrorReader, sight: QueryVisibility): SyncView {
   const state = mirror.sync();
   const unread = state.fault === undefined ? unreadFaultOf(ask, mirror, sight) : undefined;
   if (unread === undefined) return syncViewOf(ask, state);
@@ -180,9 +180,9 @@ export function partSyncOf(ask: Ask, mirror: MirrorReader, sight: QuerySight): S
 }
 
 /** Why nothing is known of some of the namespaces that are asked for. What is not in sight takes no other way than what is absent. */
-export function unreadFaultOf({ namespaces }: Pick<Ask, 'namespaces'>, mirror: MirrorReader, sight: QuerySight): Fault | undefined {
-  if (namespaces === undefined) return mirror.unlisted(sight.type === 'all' ? 'all' : sight.namespaces);
-  return mirror.unread(sight.type === 'all' ? namespaces : namespaces.filter((namespace) => sight.namespaces.has(namespace)));
+export function unreadFaultOf({ namespaces }: Pick<Ask, 'namespaces'>, mirror: MirrorReader, sight: QueryVisibility): Fault | undefined {
+  if (namespaces === undefined) return mirror.partialListFault(sight.type === 'all' ? 'all' : sight.namespaces);
+  return mirror.unmirroredFault(sight.type === 'all' ? namespaces : namespaces.filter((namespace) => sight.namespaces.has(namespace)));
 }
 
 /** A mirror that is neither whole nor failed is a fault of its part, also where the mirror itself names none. */

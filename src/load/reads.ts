@@ -10,13 +10,13 @@ import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { GroupOrder } from '../store/aggregates/groups.ts';
 import type { WhereInput } from '../store/filter/where-input.ts';
-import type { Look } from '../store/query/count-reads.ts';
+import type { CountReads } from '../store/query/count-reads.ts';
 import type { OrderByInput } from '../store/query/order.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 import type { OperationLoaders } from './operation-loaders.ts';
 
 export type { WhereInput } from '../store/filter/where-input.ts';
-export { type Look, maxLooks, valuesPerLook } from '../store/query/count-reads.ts';
+export { type CountReads, maxReads, valuesPerRead } from '../store/query/count-reads.ts';
 export type { OrderByInput } from '../store/query/order.ts';
 
 /** One cluster as readers see it now: what it says of itself, with what the config and its Nodes say of it. */
@@ -135,7 +135,7 @@ export interface ReadContext {
    * @throws {MusterError} `TOO_COSTLY` once they are more than one operation may look at.
    * @throws The signal's reason once the operation is over, which its time may be while nothing else has had a turn to say so.
    */
-  readonly look: Look;
+  readonly look: CountReads;
   /** Long work of the operation runs in them. */
   readonly timeSlices: TimeSlices;
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { invariant, MusterError } from '../core/errors.ts';
-import { type Position, parsePosition } from '../store/query/cursor.ts';
+import { type OrderPosition, parseOrderPosition } from '../store/query/cursor.ts';
 
 /** What a cursor is good for: none of another list or stream opens. */
 export type SealScope = ListScope | StreamScope;
@@ -94,9 +94,9 @@ function checkSumOf(keyId: Uint8Array, sealed: Uint8Array, scope: StreamScope): 
 }
 
 /** The position that a cursor of this scope was made of. Undefined without a cursor. @throws {MusterError} As `foreignCursor`. */
-export function openPosition(seal: Seal, cursor: string | null | undefined, scope: SealScope): Position | undefined {
+export function openPosition(seal: Seal, cursor: string | null | undefined, scope: SealScope): OrderPosition | undefined {
   if (cursor == null) return undefined;
-  const position = parsePosition(seal.open(cursor, scope));
+  const position = parseOrderPosition(seal.open(cursor, scope));
   if (position === undefined) throw foreignCursor();
   return position;
 }

@@ -1,4 +1,4 @@
-import type { Sight } from '../access/access.ts';
+import type { Visibility } from '../access/access.ts';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
@@ -12,7 +12,7 @@ import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { FrozenObjects } from '../store/mirror-store.ts';
-import type { ClusterState } from '../watch/mirrors.ts';
+import type { ClusterStatus } from '../watch/mirrors.ts';
 import { singleWaitMs } from './list-arguments.ts';
 import { type Ask, absenceOf, type HeldPart, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom } from './reads.ts';
@@ -154,7 +154,7 @@ async function findLive(options: SinglesOptions, context: ReadContext, { cluster
   const away = awayFaultOf(mirrors.cluster(cluster.name));
   if (away !== undefined) return { faults: [aboutKind(away, kind)] };
   const ask: Ask = { cluster, kind, verb: 'get', named: true };
-  const sight = await access.sightOf({ caller: context.caller, cluster: cluster.name, kind, verb: 'get' }, context.signal);
+  const sight = await access.visibilityOf({ caller: context.caller, cluster: cluster.name, kind, verb: 'get' }, context.signal);
   if (sight.type === 'none') return { faults: [aboutKind(sight.fault, kind)] };
   if (!isInSight(sight, key.namespace)) return nothing;
   await whenDiscovered(options, context, cluster.name);
@@ -174,7 +174,7 @@ async function findLive(options: SinglesOptions, context: ReadContext, { cluster
 }
 
 /** What is known not to answer is not asked: a request would take all its time to learn the same. One that never answered yet is tried. */
-function awayFaultOf(state: ClusterState | undefined): Fault | undefined {
+function awayFaultOf(state: ClusterStatus | undefined): Fault | undefined {
   return state?.phase === 'UNREACHABLE' ? state.faults.find(isReason) : undefined;
 }
 
@@ -199,7 +199,7 @@ async function whenDiscovered({ mirrors, clock }: SinglesOptions, context: ReadC
 }
 
 /** An object of a cluster-scoped kind is in no namespace, and so in nobody's sight who sees namespaces only. */
-function isInSight(sight: Exclude<Sight, { type: 'none' }>, namespace: string | undefined): boolean {
+function isInSight(sight: Exclude<Visibility, { type: 'none' }>, namespace: string | undefined): boolean {
   return sight.type === 'all' || (namespace !== undefined && sight.namespaces.has(namespace));
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { convertGroupVersion } from '../model/convert-group-version.ts';
 import type { KindSchema } from '../model/shapes.ts';
-import type { ClusterState } from '../watch/mirrors.ts';
+import type { ClusterStatus } from '../watch/mirrors.ts';
 
 /**
  * What `/openapi/v3/<path>` of a cluster says: `path` is `api/v1` or `apis/<group>/<version>`; empty, it is the list of these. Undefined if the cluster does not say it now;
@@ -24,7 +24,7 @@ interface UnknownKindsOptions {
 /** The shapes of kinds that are served but that neither the baseline nor a CustomResourceDefinition knows: aggregated APIs, newer releases. */
 interface UnknownKinds {
   /** Asks the clusters about the kinds that are not known, one group version after the other, each once per cluster; again at the next look if there was no answer. */
-  look(clusters: readonly ClusterState[], known: ReadonlySet<string>): void;
+  look(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
   /** By the cluster that has answered. */
   found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
 }

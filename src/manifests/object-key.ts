@@ -1,5 +1,5 @@
 import { type GroupKind, groupOfApiVersion } from '../core/kinds.ts';
-import type { ObjectPlace } from '../store/member-objects.ts';
+import type { NamespacedName } from '../store/member-objects.ts';
 import type { Manifest, ObjectKey } from './manifest.ts';
 
 /** Returns the key of the object that a manifest describes. */
@@ -22,6 +22,6 @@ export function kindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion' | '
 }
 
 /** Returns the key of the object in a mirror. */
-export function placeOfKey({ namespace, name }: ObjectKey): ObjectPlace {
+export function placeOfKey({ namespace, name }: ObjectKey): NamespacedName {
   return { namespace: namespace ?? '', name };
 }

@@ -4,7 +4,7 @@ import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 
 /** Which object of a kind. `namespace` is `''` for cluster-scoped ones. */
-export interface ObjectPlace {
+export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -36,7 +36,7 @@ export type MemberChange =
   /** It joined, left, or its phase, faults, version or served kinds changed. */
   | { readonly type: 'cluster'; readonly cluster: ClusterName }
   /** One object appeared, changed or went. */
-  | { readonly type: 'object'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly place: ObjectPlace }
+  | { readonly type: 'object'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly place: NamespacedName }
   /** A mirror's sync changed, or what changed in it is unknown: look at all that is of interest in it. */
   | { readonly type: 'mirror'; readonly cluster: ClusterName; readonly kind: GroupKind };
 
@@ -54,7 +54,7 @@ export interface MemberObjects {
     kind: { readonly apiVersion: string; readonly kind: string } | GroupKind,
   ): ServedResource | 'absent' | undefined;
   /** At once. Starts the mirror if nobody has; what `hold` does not hold may be evicted again. */
-  read(cluster: ClusterName, kind: GroupKind, place: ObjectPlace): MirroredObject;
+  read(cluster: ClusterName, kind: GroupKind, place: NamespacedName): MirroredObject;
   /** All objects of a kind, at once; undefined while they are unread. In no promised order. */
   all(cluster: ClusterName, kind: GroupKind): readonly KubernetesObject[] | undefined;
   /** Keeps the mirror, and has its changes told, until the signal aborts; across lists, rights and the cluster's leaving and joining. Counted: twice is twice. */

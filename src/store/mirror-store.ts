@@ -77,9 +77,9 @@ export interface StoreReader {
    */
   indexedInOrder(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
-  follow(reader: FeedReader, signal: AbortSignal): Following;
-  /** Joins the change feed without a snapshot, at no cost that grows with what is held. @returns `Following.pull`. */
-  attend(reader: FeedReader, signal: AbortSignal): () => void;
+  follow(reader: FeedReader, signal: AbortSignal): FeedSubscription;
+  /** Joins the change feed without a snapshot, at no cost that grows with what is held. @returns `FeedSubscription.pull`. */
+  followChanges(reader: FeedReader, signal: AbortSignal): () => void;
   /**
    * What came after that version, for one who resumes: in order, its last version being `version` above. Undefined if the delta is unknown:
    * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes), a version that a list jumped over, a mirror of single namespaces.
@@ -102,7 +102,7 @@ export type IndexLookup =
 export interface Mention {
   /** Unique for the kind: of mentions of one name the first that was looked up makes the index. */
   readonly name: string;
-  of(object: KubernetesObject): readonly string[];
+  valuesOf(object: KubernetesObject): readonly string[];
 }
 
 /**
@@ -113,7 +113,7 @@ export interface Mention {
  */
 export type FeedReader = (events: readonly StoreEvent[]) => unknown;
 
-export interface Followed {
+export interface StoreSnapshot {
   /** All objects at the moment of joining. */
   readonly snapshot: readonly KubernetesObject[];
   readonly version: ResourceVersion | undefined;
@@ -121,7 +121,7 @@ export interface Followed {
 }
 
 /** What a reader of the change feed is given when it joins. */
-interface Following extends Followed {
+interface FeedSubscription extends StoreSnapshot {
   /**
    * Hands over at once all that waits for this reader, as the end of the turn would: after it the reader knows the mirror as it is now. Without
    * effect while the reader still handles a batch, and once it has ended.
@@ -136,7 +136,7 @@ export type ExactParse = () => KubernetesObject;
  * A complete list in the making. Nothing of it is seen before `commit`, which is one synchronous turn; after it, or after `discard`, every
  * method is without effect. What events say meanwhile about versions after the list's own survives the commit.
  */
-export interface Stage {
+export interface ListStage {
   /** True if the store holds this uid at this version: it is kept, and the bytes need no parsing. Never with `byContent`. */
   keep(identity: ObjectIdentity): boolean;
   add(object: KubernetesObject, exactly: ExactParse): void;
@@ -151,7 +151,7 @@ export interface Stage {
   discard(): void;
 }
 
-export interface StageOptions {
+export interface ListStageOptions {
   /** Replaces this namespace's objects only. Absent: everything. */
   readonly namespace?: string | undefined;
   /** Compare content even where uid and version are equal: the version served, or the server's, has changed (docs/internals/mirror.md 3.4). */
@@ -160,7 +160,7 @@ export interface StageOptions {
 
 /** The mirror of one kind in one cluster, for the one who fills it. */
 export interface StoreWriter {
-  replace(options?: StageOptions): Stage;
+  replace(options?: ListStageOptions): ListStage;
   /** ADDED or MODIFIED. Idempotent: what is equal to what is held moves the version only. Another uid under the name: `deleted` old, `applied` new. */
   applied(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
   /** DELETED with the state it carries. An unknown key is ignored but for the version. */

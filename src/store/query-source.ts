@@ -4,7 +4,7 @@ import type { PathRelation } from '../model/path-relations.ts';
 import type { StoreReader } from './mirror-store.ts';
 
 /** What filters, orders and relations may ask of a cluster: the paths that begin with `cluster`. */
-export interface ClusterFacts {
+export interface ClusterAttributes {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly phase: string;
@@ -16,12 +16,12 @@ export interface ClusterFacts {
 
 /** One mirror that a query reads: one kind of one cluster, and what of it the caller may see. */
 export interface QuerySource {
-  readonly cluster: ClusterFacts;
+  readonly cluster: ClusterAttributes;
   readonly kind: ModelKind;
   /** As how the kind is read here (`apps/v1`): items of lists do not say it themselves. */
   readonly apiVersion: string;
   readonly store: StoreReader;
-  readonly sight: QuerySight;
+  readonly visibility: QueryVisibility;
   /** Where paths that begin with a relation go on; absent where nobody asks for one: then they lead to nothing. */
   readonly related?: RelatedObjects | undefined;
 }
@@ -37,8 +37,8 @@ export interface RelatedObjects {
 /** An object, and as how it is read. */
 export interface RelatedObject {
   readonly object: KubernetesObject;
-  readonly served: { readonly apiVersion: string; readonly kind: string };
+  readonly servedAs: { readonly apiVersion: string; readonly kind: string };
 }
 
 /** Everything, or the objects of these namespaces only. A cluster-scoped object is in none. */
-export type QuerySight = { readonly type: 'all' } | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> };
+export type QueryVisibility = { readonly type: 'all' } | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> };

@@ -27,12 +27,12 @@ export interface MirrorReader {
    * it may not be listed there either, else `TOO_LARGE` as there was no room for it. Undefined otherwise, and while it is being asked for: then
    * `sync` says so.
    */
-  unread(namespaces: readonly string[]): Fault | undefined;
+  unmirroredFault(namespaces: readonly string[]): Fault | undefined;
   /**
    * `FORBIDDEN` where the kind may not be listed in all namespaces, so that what is held is of some of those in sight: the message says of which,
    * and names none that is out of sight. Undefined if all in sight are mirrored.
    */
-  unlisted(sight: 'all' | ReadonlySet<string>): Fault | undefined;
+  partialListFault(sight: 'all' | ReadonlySet<string>): Fault | undefined;
   /** True once the first list is whole, or has failed, or can never come: nothing to wait for. */
   settled(): boolean;
   /** Resolves when settled, or when the signal aborts. */
@@ -48,7 +48,7 @@ export interface MirrorLease extends Disposable {
 export type ClusterPhase = 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
 
 /** What is known of one cluster now. */
-export interface ClusterState {
+export interface ClusterStatus {
   readonly name: ClusterName;
   readonly phase: ClusterPhase;
   /** Milliseconds of the epoch of the last sign of life. */
@@ -67,9 +67,9 @@ export interface Mirrors {
   /** The names of the clusters that are members now, in order of code units: the same set until one joins or leaves. */
   members(): ReadonlySet<ClusterName>;
   /** What is known of the members now, in that order: some time for each. */
-  clusters(): readonly ClusterState[];
+  clusters(): readonly ClusterStatus[];
   /** Undefined if no such cluster is a member. */
-  cluster(name: ClusterName): ClusterState | undefined;
+  cluster(name: ClusterName): ClusterStatus | undefined;
   /** Undefined if the cluster has not answered yet or does not serve the kind. */
   served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined;
   /**

@@ -8,5 +8,5 @@ test('in local mode the caller sees what the kubeconfig sees, of every cluster, 
   const cluster = clusterName('north');
   expect(access.maySeeCluster(caller, cluster)).toBe(true);
   const question = { caller, cluster, kind: { group: '', kind: 'Pod' }, verb: 'list' } as const;
-  expect(access.sightOf(question, new AbortController().signal)).toEqual({ type: 'all' });
+  expect(access.visibilityOf(question, new AbortController().signal)).toEqual({ type: 'all' });
 });

@@ -90,7 +90,7 @@ function askAll(): void {
   const kind = model.kinds.get('Pod');
   if (kind === undefined) throw new Error('no Pod in the model');
   const cluster = { name: 'bench', labels: {}, phase: 'SYNCED' };
-  const source: QuerySource = { cluster, kind, apiVersion: 'v1', store, sight: { type: 'all' } };
+  const source: QuerySource = { cluster, kind, apiVersion: 'v1', store, visibility: { type: 'all' } };
   const kinds: readonly ModelKind[] = [kind];
   const questions: Readonly<Record<string, Partial<QuerySpec>>> = {
     'page of 100, default order': {},

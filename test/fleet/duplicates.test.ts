@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { clusterName } from '../../src/core/names.ts';
-import type { Candidate } from '../../src/fleet/cluster-source.ts';
-import { planSeats } from '../../src/fleet/duplicates.ts';
+import type { ClusterCandidate } from '../../src/fleet/cluster-source.ts';
+import { planMembers } from '../../src/fleet/duplicates.ts';
 
 /** A candidate that counts how often somebody asks where it is. */
-function candidate(name: string, server: string, asked: { times: number }): Candidate {
+function candidate(name: string, server: string, asked: { times: number }): ClusterCandidate {
   const endpoint = {
     name: clusterName(name),
     get server() {
@@ -18,8 +18,8 @@ function candidate(name: string, server: string, asked: { times: number }): Cand
   return { result: 'usable', name: clusterName(name), endpoint, settings: { labels: {}, namespaces: [], secrets: 'none' } };
 }
 
-const seatsOf = (candidates: readonly Candidate[], uids: Readonly<Record<string, string>>) =>
-  planSeats(candidates, new Map(Object.entries(uids).map(([name, uid]) => [clusterName(name), uid]))).map(
+const seatsOf = (candidates: readonly ClusterCandidate[], uids: Readonly<Record<string, string>>) =>
+  planMembers(candidates, new Map(Object.entries(uids).map(([name, uid]) => [clusterName(name), uid]))).map(
     ({ candidate: { name }, duplicates, twins }) => [name, ...duplicates, ...twins.map((twin) => `twin ${twin}`)],
   );
 

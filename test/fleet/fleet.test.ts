@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
-import type { Candidate, ClusterSource } from '../../src/fleet/cluster-source.ts';
+import type { ClusterCandidate, ClusterSource } from '../../src/fleet/cluster-source.ts';
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
 import type { Member } from '../../src/fleet/member.ts';
-import type { Connect } from '../../src/fleet/roster.ts';
+import type { ConnectCluster } from '../../src/fleet/roster.ts';
 import { endpointOf, silentApi } from '../support/cluster/endpoints.ts';
 import { turns } from '../support/manual-clock.ts';
 
 const never = new AbortController().signal;
 
-const usable = (name: string, changes: Partial<Endpoint> = {}): Candidate => ({
+const usable = (name: string, changes: Partial<Endpoint> = {}): ClusterCandidate => ({
   result: 'usable',
   name: clusterName(name),
   endpoint: endpointOf(name, changes),
@@ -19,8 +19,8 @@ const usable = (name: string, changes: Partial<Endpoint> = {}): Candidate => ({
 });
 
 /** A source whose sets the test gives, one after the other. */
-function scriptedSource(first: readonly Candidate[]) {
-  const sets: (readonly Candidate[])[] = [first];
+function scriptedSource(first: readonly ClusterCandidate[]) {
+  const sets: (readonly ClusterCandidate[])[] = [first];
   let wake = () => {};
   const source: ClusterSource = {
     async *watch(signal) {
@@ -32,7 +32,7 @@ function scriptedSource(first: readonly Candidate[]) {
       }
     },
   };
-  const say = async (candidates: readonly Candidate[]) => {
+  const say = async (candidates: readonly ClusterCandidate[]) => {
     sets.push(candidates);
     wake();
     await turns();
@@ -40,7 +40,7 @@ function scriptedSource(first: readonly Candidate[]) {
   return { source, say };
 }
 
-async function startFleet(first: readonly Candidate[], log: Log = silentLog) {
+async function startFleet(first: readonly ClusterCandidate[], log: Log = silentLog) {
   const { source, say } = scriptedSource(first);
   const fleet = await createFleet({ sources: [source], connect: ({ name }) => silentApi(name), log });
   return { fleet, say };
@@ -138,7 +138,11 @@ test('two members at two addresses with one kube-system uid stay two, with a DUP
 });
 
 describe('a description that changes', () => {
-  const described = (name: string, settings: Partial<Candidate['settings']>, endpoint: Partial<Endpoint> = {}): Candidate => ({
+  const described = (
+    name: string,
+    settings: Partial<ClusterCandidate['settings']>,
+    endpoint: Partial<Endpoint> = {},
+  ): ClusterCandidate => ({
     ...usable(name, endpoint),
     settings: { labels: {}, namespaces: [], secrets: 'live', ...settings },
   });
@@ -147,7 +151,7 @@ describe('a description that changes', () => {
   async function startConnecting() {
     const { source, say } = scriptedSource([usable('north')]);
     const connections: { readonly signal: AbortSignal; readonly current: () => Endpoint }[] = [];
-    const connect: Connect = ({ name }, signal, current) => {
+    const connect: ConnectCluster = ({ name }, signal, current) => {
       connections.push({ signal, current });
       return silentApi(name);
     };
@@ -230,7 +234,7 @@ test('a name that is described otherwise than before is not taken for the cluste
 });
 
 test('a cluster whose description is broken is a member that answers why', async () => {
-  const broken: Candidate = {
+  const broken: ClusterCandidate = {
     result: 'broken',
     name: clusterName('odd'),
     problem: 'users[0].user.exec: expected a command',

@@ -6,7 +6,7 @@ import type { Kubeconfig } from '../../src/cluster/kubeconfig/kubeconfig.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import type { Candidate } from '../../src/fleet/cluster-source.ts';
+import type { ClusterCandidate } from '../../src/fleet/cluster-source.ts';
 import { type KubeconfigSourceOptions, openKubeconfigSource } from '../../src/fleet/kubeconfig-source.ts';
 import { contextOf, kubeconfigWith } from '../support/cluster/endpoints.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -33,7 +33,7 @@ const open = (kubeconfig: Kubeconfig | undefined, more: Partial<KubeconfigSource
     ...more,
   });
 
-async function firstOf(opening: ReturnType<typeof open>): Promise<readonly Candidate[]> {
+async function firstOf(opening: ReturnType<typeof open>): Promise<readonly ClusterCandidate[]> {
   const source = await opening;
   for await (const candidates of source?.watch(ending.signal) ?? []) return candidates;
   return [];
@@ -41,7 +41,7 @@ async function firstOf(opening: ReturnType<typeof open>): Promise<readonly Candi
 
 const named = (name: string, more: object = {}) =>
   ({ name, insecure: false, labels: {}, namespaces: [], secrets: 'live', ...more }) as const;
-const namesOf = (candidates: readonly Candidate[]) => candidates.map(({ name }) => name);
+const namesOf = (candidates: readonly ClusterCandidate[]) => candidates.map(({ name }) => name);
 const problem = (promise: Promise<unknown>) =>
   promise.then(
     () => 'accepted',

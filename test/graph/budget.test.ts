@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBudget } from '../../src/graph/budget.ts';
-import { maxLooks } from '../../src/load/reads.ts';
+import { maxReads } from '../../src/load/reads.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
@@ -133,7 +133,7 @@ describe('what is looked at has a bound:', () => {
   test('a million objects in groups by two paths, with a sum, are within it', () => {
     const { look } = createBudget(() => undefined);
     for (let path = 0; path < 3; path += 1) look(1_000_000);
-    look(maxLooks - 3_000_000);
+    look(maxReads - 3_000_000);
     expect(() => look(1)).toThrow('expected to look at no more than');
     expect(() => look(1), 'and from then on').toThrow('expected to look at no more than');
   });

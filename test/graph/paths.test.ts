@@ -85,5 +85,5 @@ function orderOf(kind: ModelKind, { path }: Leaf, samples: readonly Sample[]): r
 
 function sourceOf(kind: ModelKind): QuerySource {
   const store = createStore({ epoch: 'e', clock: createManualClock() });
-  return { cluster: { name: 'c', labels: {}, phase: 'SYNCED' }, kind, apiVersion: 'v1', store, sight: { type: 'all' } };
+  return { cluster: { name: 'c', labels: {}, phase: 'SYNCED' }, kind, apiVersion: 'v1', store, visibility: { type: 'all' } };
 }

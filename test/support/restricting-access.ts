@@ -1,4 +1,4 @@
-import type { Access, AccessQuestion, Sight } from '../../src/access/access.ts';
+import type { Access, AccessRequest, Visibility } from '../../src/access/access.ts';
 import type { ClusterName } from '../../src/core/names.ts';
 
 /** By caller, then by cluster: all of it, or these namespaces; none of it for an empty list. A cluster that is not said is hidden. */
@@ -9,7 +9,7 @@ export function createRestrictingAccess(rights: Rights): Access {
   const of = (caller: string, cluster: ClusterName) => (Object.hasOwn(rights, caller) ? rights[caller]?.[cluster] : undefined);
   return {
     maySeeCluster: ({ key }, cluster) => of(key, cluster) !== undefined,
-    sightOf: async ({ caller, cluster, kind }: AccessQuestion): Promise<Sight> => {
+    visibilityOf: async ({ caller, cluster, kind }: AccessRequest): Promise<Visibility> => {
       const seen = of(caller.key, cluster);
       if (seen === 'all') return { type: 'all' };
       if (seen !== undefined && seen.length > 0) return { type: 'namespaces', namespaces: new Set(seen) };
@@ -19,10 +19,10 @@ export function createRestrictingAccess(rights: Rights): Access {
 }
 
 /** Access that answers at once, and sees nothing of what this says. */
-export function accessBut(isHidden: (question: AccessQuestion) => boolean): Access {
+export function accessBut(isHidden: (question: AccessRequest) => boolean): Access {
   return {
     maySeeCluster: () => true,
-    sightOf(question): Sight {
+    visibilityOf(question): Visibility {
       const { cluster, kind } = question;
       if (!isHidden(question)) return { type: 'all' };
       return { type: 'none', fault: { code: 'FORBIDDEN', cluster, kind, message: 'not for you', retry: 'NEVER' } };

@@ -237,7 +237,7 @@ test('whoever follows is told that it is true again after a right was lost in on
   expect(mirror.store.namespaces()).toEqual(['shop']);
   expect(follower.content()).toEqual(contentOf(mirror.store.objects()));
   expect(follower.events.map(({ type }) => type).at(-1)).toBe('synced');
-  expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
+  expect(mirror.unmirroredFault(['web'])?.code).toBe('FORBIDDEN');
 });
 
 test.each([
@@ -278,8 +278,8 @@ test('a namespace for which there was no room is a fault until all may be listed
   await mirror.whenSettled(signal);
   expect(mirror.sync()).toMatchObject({ phase: 'SYNCED' });
   expect(north.openWatches.filter(({ resource }) => resource.kind === 'Pod')).toHaveLength(400);
-  expect(mirror.unread(['shop', ...teams.slice(0, 399)])).toBeUndefined();
-  expect(mirror.unread(teams)).toMatchObject({
+  expect(mirror.unmirroredFault(['shop', ...teams.slice(0, 399)])).toBeUndefined();
+  expect(mirror.unmirroredFault(teams)).toMatchObject({
     code: 'TOO_LARGE',
     cluster: 'north',
     kind: { group: '', kind: 'Pod' },
@@ -287,11 +287,11 @@ test('a namespace for which there was no room is a fault until all may be listed
       'pods may not be listed in all namespaces, and at most 400 are mirrored one by one, without team-399 and 1 more: name fewer, or let the gateway list the kind in all',
     retry: 'LATER',
   });
-  expect(mirror.unread(['team-400'])?.message).toContain('without team-400:');
+  expect(mirror.unmirroredFault(['team-400'])?.message).toContain('without team-400:');
   const told = watching.changes.length;
   north.permitted = undefined;
   await clock.advance(60_000);
-  expect(mirror.unread(teams)).toBeUndefined();
+  expect(mirror.unmirroredFault(teams)).toBeUndefined();
   expect(watching.changes.slice(told)).toContainEqual(expect.objectContaining({ type: 'mirrored', kind: { group: '', kind: 'Pod' } }));
 });
 
@@ -307,7 +307,7 @@ test('a namespace that was denied is a fault, known at once for 10 s, and anothe
   await clock.advance(9_999);
   name('web');
   expect(mirror.settled()).toBe(true);
-  expect(mirror.unread(['shop', 'web'])).toEqual({
+  expect(mirror.unmirroredFault(['shop', 'web'])).toEqual({
     code: 'FORBIDDEN',
     cluster: 'north',
     kind: { group: '', kind: 'Pod' },
@@ -317,7 +317,7 @@ test('a namespace that was denied is a fault, known at once for 10 s, and anothe
   const told = watching.changes.length;
   await clock.advance(1);
   name('web');
-  expect(mirror.unread(['web'])?.code).toBe('TOO_LARGE');
+  expect(mirror.unmirroredFault(['web'])?.code).toBe('TOO_LARGE');
   await turns();
   expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
 });
@@ -329,15 +329,18 @@ test('a namespace for which there was no room is asked for as soon as there is, 
   name(...teams);
   await mirror.whenSettled(signal);
   name('web', 'none');
-  expect(mirror.unread(['web'])?.code).toBe('TOO_LARGE');
+  expect(mirror.unmirroredFault(['web'])?.code).toBe('TOO_LARGE');
   const told = watching.changes.length;
   north.permitted = new Set(['shop', 'web', ...teams.slice(2)]);
   north.closeWatches('Pod');
   await clock.advance(60_000);
   await mirror.whenSettled(signal);
   expect(mirror.sync().phase).toBe('SYNCED');
-  expect(mirror.unread(['web'])).toBeUndefined();
-  expect(mirror.unread(['team-0', 'none'])).toMatchObject({ code: 'FORBIDDEN', message: 'pods may not be listed in team-0 and 1 more' });
+  expect(mirror.unmirroredFault(['web'])).toBeUndefined();
+  expect(mirror.unmirroredFault(['team-0', 'none'])).toMatchObject({
+    code: 'FORBIDDEN',
+    message: 'pods may not be listed in team-0 and 1 more',
+  });
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
   expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
 });
@@ -364,11 +367,11 @@ test('that a namespace is denied for which there was no room is told when it is 
   north.closeWatches('Pod');
   await clock.advance(60_000);
   expect(mirror.sync().phase).toBe('SYNCED');
-  expect(mirror.unread(['none'])?.code).toBe('TOO_LARGE');
+  expect(mirror.unmirroredFault(['none'])?.code).toBe('TOO_LARGE');
   const told = watching.changes.length;
   answer();
   await turns(10);
-  expect(mirror.unread(['none'])?.code).toBe('FORBIDDEN');
+  expect(mirror.unmirroredFault(['none'])?.code).toBe('FORBIDDEN');
   expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
 });
 
@@ -381,11 +384,11 @@ test.each([
   await using _ = watching;
   name('web', ...teams);
   await mirror.whenSettled(signal);
-  expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
+  expect(mirror.unmirroredFault(['web'])?.code).toBe('FORBIDDEN');
   north.permitted = new Set(['shop', 'web', ...teams]);
   await clock.advance(60_000);
   await mirror.whenSettled(signal);
-  expect(mirror.unread(['web'])).toBeUndefined();
+  expect(mirror.unmirroredFault(['web'])).toBeUndefined();
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
 });
 
@@ -393,10 +396,10 @@ test('while a namespace is asked for it is not unread: the mirror is SYNCING', a
   const { watching, mirror, name } = await startInShop(['shop']);
   await using _ = watching;
   name('web');
-  expect(mirror.unread(['web'])).toBeUndefined();
+  expect(mirror.unmirroredFault(['web'])).toBeUndefined();
   expect(mirror.sync().phase).toBe('SYNCING');
   await mirror.whenSettled(signal);
-  expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
+  expect(mirror.unmirroredFault(['web'])?.code).toBe('FORBIDDEN');
   expect(mirror.sync().phase).toBe('SYNCED');
 });
 
@@ -405,20 +408,20 @@ test('that not all namespaces are listed is told with those that are, as far as 
   await using _ = watching;
   name('web');
   await mirror.whenSettled(signal);
-  const whatIsShown = (sight: 'all' | ReadonlySet<string>) => mirror.unlisted(sight)?.message.split(': ')[1];
-  expect(mirror.unlisted('all')).toMatchObject({
+  const whatIsShown = (sight: 'all' | ReadonlySet<string>) => mirror.partialListFault(sight)?.message.split(': ')[1];
+  expect(mirror.partialListFault('all')).toMatchObject({
     code: 'FORBIDDEN',
     message: 'pods may not be listed in all namespaces: what is shown is of shop, web',
   });
   expect(whatIsShown(new Set(['web', 'other']))).toBe('what is shown is of web');
   expect(whatIsShown(new Set(['other']))).toBe('nothing is shown');
-  expect(mirror.unlisted(new Set(['shop', 'web']))).toBeUndefined();
+  expect(mirror.partialListFault(new Set(['shop', 'web']))).toBeUndefined();
   name(...numbered(5));
   await mirror.whenSettled(signal);
   expect(whatIsShown('all')).toBe('what is shown is of shop, team-0, team-1, team-2, team-3 and 2 more');
   north.permitted = undefined;
   await clock.advance(60_000);
-  expect(mirror.unlisted('all')).toBeUndefined();
+  expect(mirror.partialListFault('all')).toBeUndefined();
 });
 
 test('whoever names more namespaces than are tried for nobody is answered of all of them, also at the first question', async () => {
@@ -431,7 +434,7 @@ test('whoever names more namespaces than are tried for nobody is answered of all
   await turns(10);
   const { mirror } = watching.hold(north, pods, teams);
   await mirror.whenSettled(signal);
-  expect(mirror.unread(teams)).toBeUndefined();
+  expect(mirror.unmirroredFault(teams)).toBeUndefined();
   expect(mirror.store.size).toBe(300);
 });
 
@@ -462,13 +465,13 @@ test('a server that answers no question has at most 50 of them to answer, and na
   await turns(20);
   expect(inFlight).toBe(50);
   expect(mirror.settled()).toBe(false);
-  expect(mirror.unread(teams.slice(0, 399))).toBeUndefined();
-  expect(mirror.unread(teams.slice(399))?.message).toContain('team-399 and 50 more');
+  expect(mirror.unmirroredFault(teams.slice(0, 399))).toBeUndefined();
+  expect(mirror.unmirroredFault(teams.slice(399))?.message).toContain('team-399 and 50 more');
   asked = 0;
   end();
   await mirror.whenSettled(signal);
   expect(most).toBe(50);
   expect(asked).toBe(2 * 399 - 50);
   expect(mirror.sync().phase).toBe('SYNCED');
-  expect(mirror.unread(teams.slice(0, 399))).toBeUndefined();
+  expect(mirror.unmirroredFault(teams.slice(0, 399))).toBeUndefined();
 });

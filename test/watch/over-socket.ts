@@ -6,7 +6,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { createMirrors, type MirrorRegistry } from '../../src/watch/clusters/registry.ts';
 import type { MirrorLease, MirrorReader } from '../../src/watch/mirrors.ts';
-import type { Report } from '../../src/watch/reflector/reflector-state.ts';
+import type { WatchReport } from '../../src/watch/reflector/reflector-state.ts';
 import { endpointFor } from '../support/cluster/transport.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -19,7 +19,7 @@ export interface OverSocket extends AsyncDisposable {
   readonly sim: SimCluster;
   readonly clock: ManualClock;
   readonly mirrors: MirrorRegistry;
-  readonly reports: readonly Report[];
+  readonly reports: readonly WatchReport[];
   /** Ends the cluster's life. */
   leave(): void;
   /** Holds the mirror of a kind as soon as it is served, without waiting for its list. */
@@ -53,7 +53,7 @@ export async function startOverSocket(
   const sim = await startSimCluster({ name: 'north', clock, ...options });
   before(sim);
   const life = new AbortController();
-  const reports: Report[] = [];
+  const reports: WatchReport[] = [];
   const mirrors = createMirrors({ clock, log: silentLog, onReport: (_cluster, report) => reports.push(report) });
   const endpoint = endpointFor(sim);
   const api = connectCluster(endpoint, { clock, log: silentLog, signal: life.signal });

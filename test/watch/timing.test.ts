@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
-import { createPace } from '../../src/watch/reflector/decode-pace.ts';
-import { createAdmission, type Leave } from '../../src/watch/reflector/list-admission.ts';
+import { createDecodePace } from '../../src/watch/reflector/decode-pace.ts';
+import { createListAdmission, type ReleaseAdmission } from '../../src/watch/reflector/list-admission.ts';
 import { backoffMs } from '../../src/watch/server/backoff.ts';
 import { createBreaker } from '../../src/watch/server/breaker.ts';
 import { createDiscoveryLoop } from '../../src/watch/server/discovery-loop.ts';
@@ -82,7 +82,7 @@ test('those who wait for the breaker wake spread over a second per 20', async ()
 
 test('C6: nothing new is listed while the heap is nearly full; what is held already is listed again', async () => {
   const heap = fakeHeap();
-  const admission = createAdmission(undefined, heap);
+  const admission = createListAdmission(undefined, heap);
   const entered: string[] = [];
   const enter = (name: string, isNew: boolean) => {
     const list = { cluster: 'north', bytesInFlight: 1, bytesToCome: 1, isNew };
@@ -99,10 +99,10 @@ test('C6: nothing new is listed while the heap is nearly full; what is held alre
 });
 
 test('C8: the admission bounds lists per cluster and bytes over all, small ones first', async () => {
-  const admission = createAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
+  const admission = createListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const signal = new AbortController().signal;
   const entered: string[] = [];
-  const leaves = new Map<string, Leave | undefined>();
+  const leaves = new Map<string, ReleaseAdmission | undefined>();
   const enter = (name: string, cluster: string, bytes: number) => {
     void admission.enter({ cluster, bytesInFlight: Math.min(bytes, 40), bytesToCome: bytes, isNew: true }, signal).then((leave) => {
       entered.push(name);
@@ -130,7 +130,7 @@ test('C8: the admission bounds lists per cluster and bytes over all, small ones 
 });
 
 test('a list larger than the bound enters alone; one that gives up leaves its place', async () => {
-  const admission = createAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
+  const admission = createListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const given = new AbortController();
   const leave = await admission.enter({ cluster: 'north', bytesInFlight: 500, bytesToCome: 500, isNew: true }, given.signal);
   const waiting = admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10, isNew: true }, given.signal);
@@ -166,7 +166,7 @@ test('discovery comes every 5 minutes ± 20 %, by the backoff after a failure, a
 });
 
 test('who rests goes on one per turn of the loop, in order', async () => {
-  const pace = createPace(createManualClock());
+  const pace = createDecodePace(createManualClock());
   const order: string[] = [];
   for (const name of ['a', 'b', 'c']) void pace.rest().then(() => order.push(name));
   await new Promise((resolve) => setImmediate(resolve));
@@ -177,7 +177,7 @@ test('who rests goes on one per turn of the loop, in order', async () => {
 
 test('a slice is spent after 8 ms', async () => {
   const clock = createManualClock();
-  const slice = createPace(clock).begin();
+  const slice = createDecodePace(clock).begin();
   await clock.advance(7);
   expect(slice.spent()).toBe(false);
   await clock.advance(1);

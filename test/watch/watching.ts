@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { StoreEvent, StoreReader } from '../../src/store/mirror-store.ts';
 import { createMirrors, type EngagedCluster, type MirrorRegistry, type MirrorsOptions } from '../../src/watch/clusters/registry.ts';
 import type { MirrorLease, MirrorsChange } from '../../src/watch/mirrors.ts';
-import type { Report } from '../../src/watch/reflector/reflector-state.ts';
+import type { WatchReport } from '../../src/watch/reflector/reflector-state.ts';
 import { FakeCluster } from '../support/cluster/fake-cluster.ts';
 import { servedKind } from '../support/cluster/fake-discovery.ts';
 import { createManualClock, type ManualClock, turns } from '../support/manual-clock.ts';
@@ -34,7 +34,7 @@ export interface Watching extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly mirrors: MirrorRegistry;
   readonly changes: readonly MirrorsChange[];
-  readonly reports: readonly Report[];
+  readonly reports: readonly WatchReport[];
   readonly errors: readonly unknown[];
   /** Lets the cluster in, until the controller given back aborts. */
   engage(fake: FakeCluster, settings?: Partial<EngagedCluster>): AbortController;
@@ -48,7 +48,7 @@ export function startWatching(options: Partial<MirrorsOptions> & { readonly rand
   const { random, ...rest } = options;
   const clock = createManualClock(random === undefined ? {} : { random });
   const changes: MirrorsChange[] = [];
-  const reports: Report[] = [];
+  const reports: WatchReport[] = [];
   const errors: unknown[] = [];
   const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (fields) => errors.push(fields) };
   const mirrors = createMirrors({ clock, log, onReport: (_cluster, report) => reports.push(report), ...rest });

@@ -3,7 +3,7 @@ import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
-import { type Listed, type Row, valuesPerLook } from '../../load/reads.ts';
+import { type Listed, type Row, valuesPerRead } from '../../load/reads.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Target } from '../../load/relations/relations.ts';
 import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/targets.ts';
@@ -34,7 +34,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
   const known = new WeakMap<readonly string[], readonly ModelKind[]>();
   const kindsNamed = (names: readonly string[], { budget }: GraphContext): readonly ModelKind[] => {
     const kinds = known.get(names) ?? [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
-    if (!known.has(names)) budget.look(Math.ceil(names.length / valuesPerLook));
+    if (!known.has(names)) budget.look(Math.ceil(names.length / valuesPerRead));
     known.set(names, kinds);
     return kinds;
   };

@@ -1,4 +1,4 @@
-import type { Access, Caller, Sight } from '../../access/access.ts';
+import type { Access, Caller, Visibility } from '../../access/access.ts';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -12,7 +12,7 @@ import { byPlace, isSelected, type LogRight, logRightIn, podKind, selectedContai
 
 /** What a caller may follow in one cluster. */
 interface FollowRights {
-  readonly sight: Sight;
+  readonly sight: Visibility;
   readonly right: LogRight;
 }
 
@@ -23,7 +23,7 @@ export async function followRightsIn(
   signal: AbortSignal,
 ): Promise<FollowRights> {
   const [sight, right] = await Promise.all([
-    access.sightOf({ caller, cluster: cluster.name, kind: podKind, verb: 'watch' }, signal),
+    access.visibilityOf({ caller, cluster: cluster.name, kind: podKind, verb: 'watch' }, signal),
     logRightIn(access, { caller, cluster: cluster.name }, signal),
   ]);
   return { sight, right };
@@ -141,7 +141,7 @@ export class FollowedCluster implements PodsListener, Disposable {
   }
 }
 
-function isWithin(namespace: string, sight: Sight): boolean {
+function isWithin(namespace: string, sight: Visibility): boolean {
   return sight.type === 'all' || (sight.type === 'namespaces' && sight.namespaces.has(namespace));
 }
 

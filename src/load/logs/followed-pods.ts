@@ -1,4 +1,4 @@
-import type { Sight } from '../../access/access.ts';
+import type { Visibility } from '../../access/access.ts';
 import type { Fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -31,7 +31,7 @@ export interface FollowedPodsOptions {
   readonly kind: ModelKind;
   readonly namespaces: readonly string[] | undefined;
   /** What may be seen of them now. */
-  readonly sight: () => Sight;
+  readonly sight: () => Visibility;
   readonly listener: PodsListener;
   /** Answers for a bug while the Pods of a cluster that came back are loaded. */
   readonly onThrow: (error: unknown) => void;

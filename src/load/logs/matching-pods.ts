@@ -1,13 +1,13 @@
-import type { Access, AccessQuestion, Caller } from '../../access/access.ts';
+import type { Access, AccessRequest, Caller } from '../../access/access.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import { compareText } from '../../core/text.ts';
-import { candidatesIn, namespacesInSight } from '../../store/filter/candidates.ts';
-import { type Hint, hintsOfSelector } from '../../store/filter/index-hints.ts';
+import { candidatesIn, visibleNamespaces } from '../../store/filter/candidates.ts';
+import { hintsOfSelector, type IndexHint } from '../../store/filter/index-hints.ts';
 import type { StoreReader } from '../../store/mirror-store.ts';
-import type { QuerySight } from '../../store/query-source.ts';
+import type { QueryVisibility } from '../../store/query-source.ts';
 import type { CheckedSelection } from './log-arguments.ts';
 import { containersOf } from './pod-containers.ts';
 
@@ -15,11 +15,11 @@ import { containersOf } from './pod-containers.ts';
 export const podKind = { group: '', kind: 'Pod' };
 
 /** The Pods of one cluster that are selected and in sight, by namespace and name, in order of code units. */
-export function podsIn(store: StoreReader, selection: CheckedSelection, sight: QuerySight): readonly KubernetesObject[] {
+export function podsIn(store: StoreReader, selection: CheckedSelection, sight: QueryVisibility): readonly KubernetesObject[] {
   const { namespaces, names, selector } = selection;
-  const byName: readonly Hint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
+  const byName: readonly IndexHint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
   const hints = [...byName, ...(selector === undefined ? [] : hintsOfSelector(selector))];
-  const candidates = candidatesIn(store, namespacesInSight(namespaces, sight), hints);
+  const candidates = candidatesIn(store, visibleNamespaces(namespaces, sight), hints);
   return candidates.flatMap((pods) => pods.filter((pod) => isSelected(pod, selection))).sort(byPlace);
 }
 
@@ -52,8 +52,8 @@ export async function logRightIn(
   { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterName },
   signal: AbortSignal,
 ): Promise<LogRight> {
-  const question: AccessQuestion = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get' };
-  const sight = await access.sightOf(question, signal);
+  const question: AccessRequest = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get' };
+  const sight = await access.visibilityOf(question, signal);
   return {
     isNone: sight.type === 'none',
     refusal(namespace) {

@@ -7,9 +7,9 @@ import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { PathRelation } from '../../model/path-relations.ts';
-import { type Conditions, candidatesOf } from '../../store/filter/matching.ts';
+import { candidatesFor, type ListConditions } from '../../store/filter/matching.ts';
 import type { FrozenObjects } from '../../store/mirror-store.ts';
-import { countLooks, type Look } from '../../store/query/count-reads.ts';
+import { type CountReads, createReadCounter } from '../../store/query/count-reads.ts';
 import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { BegunRelations } from '../list-arguments.ts';
@@ -83,11 +83,11 @@ export class BegunRelated implements Disposable {
    *
    * @throws {MusterError} `TOO_COSTLY` for more than 16 kinds in one cluster.
    */
-  *ownersIn(parts: readonly Part[], conditions: Conditions): Steps<readonly LedTo[]> {
+  *ownersIn(parts: readonly Part[], conditions: ListConditions): Steps<readonly LedTo[]> {
     const owners: LedTo[] = [];
     for (const part of parts) {
       if (part.type !== 'held' || !this.#relationsOf(part.ask.kind).some(({ to }) => to === undefined)) continue;
-      const kinds = yield* ownerKindsOf(candidatesOf(sourceOf(part), conditions), this.#asked.context.look);
+      const kinds = yield* ownerKindsOf(candidatesFor(sourceOf(part), conditions), this.#asked.context.look);
       for (const kind of kinds) owners.push({ cluster: part.ask.cluster, kind });
     }
     for (const [cluster, ofCluster] of Map.groupBy(owners, (owner) => owner.cluster.name)) {
@@ -214,17 +214,17 @@ function lookUp(part: Part | Fault, { namespace, name, uid }: Target, frozen: Fr
   if (resource.namespaced && (namespace ?? '') === '') return absent;
   const { object, fault } = lookUpIn(part, { namespace: resource.namespaced ? namespace : undefined, name, uid }, frozen.get(part.mirror));
   if (object === undefined) return fault === undefined ? absent : unknown;
-  return { object: { object, served: { apiVersion: apiVersionOf(resource), kind: resource.kind } } };
+  return { object: { object, servedAs: { apiVersion: apiVersionOf(resource), kind: resource.kind } } };
 }
 
 function isPart(one: Part | Fault): one is Part {
   return 'ask' in one;
 }
 
-function* ownerKindsOf(lists: readonly (readonly KubernetesObject[])[], look: Look): Steps<readonly GroupKind[]> {
+function* ownerKindsOf(lists: readonly (readonly KubernetesObject[])[], look: CountReads): Steps<readonly GroupKind[]> {
   const kinds = new Map<string, GroupKind>();
   let last: GroupKind | undefined;
-  const looks = countLooks(look);
+  const looks = createReadCounter(look);
   for (const list of lists) {
     for (const object of list) {
       if (looks.add(1)) yield;

@@ -5,9 +5,9 @@ import { idOfObject } from '../../core/object-ids.ts';
 import { allPromiseOrValues, mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { type Related, selectAll } from '../../store/filter/matching.ts';
+import { type RelatedCondition, selectAll } from '../../store/filter/matching.ts';
 import type { QuerySpec } from '../../store/query/query.ts';
-import type { ClusterState } from '../../watch/mirrors.ts';
+import type { ClusterStatus } from '../../watch/mirrors.ts';
 import { type BegunRelations, checkFirst, relationsIn } from '../list-arguments.ts';
 import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../listed.ts';
 import { type Part, type PartOptions, unknownKindFault } from '../parts.ts';
@@ -150,7 +150,7 @@ function kindsOf({ options, kinds: known }: Reading, { cluster }: Row, { model, 
   return found;
 }
 
-function listedIn(cluster: ClusterState | undefined): readonly GroupKind[] {
+function listedIn(cluster: ClusterStatus | undefined): readonly GroupKind[] {
   return cluster?.resources?.filter(({ verbs }) => verbs.includes('list')) ?? [];
 }
 
@@ -159,7 +159,7 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
 }
 
 /** @param via The kind through which the objects are found, if there is one. */
-function relatedOf({ context }: Reading, { related, namespace }: Question, [part]: readonly Part[]): Related {
+function relatedOf({ context }: Reading, { related, namespace }: Question, [part]: readonly Part[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];
   const between = part?.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];

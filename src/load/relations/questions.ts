@@ -7,11 +7,11 @@ import type { KubernetesObject, ObjectMetadata, TypedObject } from '../../core/o
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import { lastSeenOf } from '../../model/columns/event-time.ts';
-import { controllerOf } from '../../store/contents/indexes.ts';
-import type { Hint } from '../../store/filter/index-hints.ts';
-import { labelsOf, type Related } from '../../store/filter/matching.ts';
+import { controllerUidOf } from '../../store/contents/indexes.ts';
+import type { IndexHint } from '../../store/filter/index-hints.ts';
+import { labelsOf, type RelatedCondition } from '../../store/filter/matching.ts';
 import type { Mention } from '../../store/mirror-store.ts';
-import type { Order } from '../../store/query/order.ts';
+import type { CompiledOrder } from '../../store/query/order.ts';
 import type { Row } from '../reads.ts';
 import type { Question } from './relations.ts';
 
@@ -36,7 +36,7 @@ export function eventsAbout({ kind, object: { metadata } }: Row): Question {
   const uids = [uid, uidAtKubelet(kind, metadata)];
   const about = ({ involvedObject }: Stored<CoreV1Event>) =>
     involvedObject?.uid !== undefined && uids.includes(involvedObject.uid) && involvedObject.kind === kind.kind;
-  const related: Related = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], has: about };
+  const related: RelatedCondition = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], includes: about };
   return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
 }
 
@@ -49,9 +49,9 @@ function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectM
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-const involvedName: Mention = { name: 'involved', of: ({ involvedObject }: Stored<CoreV1Event>) => named([involvedObject?.name]) };
+const involvedName: Mention = { name: 'involved', valuesOf: ({ involvedObject }: Stored<CoreV1Event>) => named([involvedObject?.name]) };
 
-const newestFirst: Order = {
+const newestFirst: CompiledOrder = {
   descending: [true],
   meaning: '',
   keysFor: () => (event) => [orderKeyOf(lastSeenOf(event), 'DateTime')],
@@ -77,16 +77,16 @@ export function podsOfWorkload({ kind, object }: Row): Question {
 /** The Pods that run on a Node. */
 export function podsOfNode({ object: { metadata } }: Row): Question {
   const { name } = metadata;
-  const related: Related = { hints: [{ by: 'node', name }], has: ({ spec }: Stored<V1Pod>) => spec?.nodeName === name };
+  const related: RelatedCondition = { hints: [{ by: 'node', name }], includes: ({ spec }: Stored<V1Pod>) => spec?.nodeName === name };
   return { name: 'pods', verb: 'list', kinds: podKinds, related };
 }
 
 /** The Services whose selector selects a Pod. */
 export function servicesOfPod({ object }: Row): Question {
   const values = pairsOfLabels(labelsOf(object));
-  const related: Related = {
+  const related: RelatedCondition = {
     hints: [{ by: 'mention', mention: selectedPair, values }],
-    has: (service) => selects(selectorOfService(service), object),
+    includes: (service) => selects(selectorOfService(service), object),
   };
   return { name: 'services', verb: 'list', kinds: serviceKinds, namespace: object.metadata.namespace, related };
 }
@@ -103,7 +103,7 @@ function pairsOfLabels(labels: Labels = {}): readonly string[] {
 /** One of the pairs that a Service selects by: whatever it selects has that too. */
 const selectedPair: Mention = {
   name: 'selected',
-  of: (service) => {
+  valuesOf: (service) => {
     const [first] = pairsOf(selectorOfService(service));
     return first === undefined ? [] : [pairOf(...first)];
   },
@@ -112,8 +112,8 @@ const selectedPair: Mention = {
 /** The Pods that a Service selects. */
 export function podsOfService({ object }: Row): Question {
   const selector = selectorOfService(object);
-  const hints: readonly Hint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
-  const related: Related = selector === undefined ? noneRelated : { hints, has: (pod) => selects(selector, pod) };
+  const hints: readonly IndexHint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
+  const related: RelatedCondition = selector === undefined ? noneRelated : { hints, includes: (pod) => selects(selector, pod) };
   return { name: 'pods', verb: 'list', kinds: podKinds, namespace: object.metadata.namespace, related };
 }
 
@@ -122,9 +122,9 @@ const serviceNameLabel = 'kubernetes.io/service-name';
 /** Where the endpoints of a Service stand. */
 export function slicesOfService({ object: { metadata } }: Row): Question {
   const { name, namespace } = metadata;
-  const related: Related = {
+  const related: RelatedCondition = {
     hints: [{ by: 'label', key: serviceNameLabel, values: [name] }],
-    has: (slice) => labelsOf(slice)?.[serviceNameLabel] === name,
+    includes: (slice) => labelsOf(slice)?.[serviceNameLabel] === name,
   };
   return { name: 'endpointSlices', verb: 'list', kinds: sliceKinds, namespace, related };
 }
@@ -154,14 +154,14 @@ export function claimsOfPod({ object }: Row): Question {
 /** The Pods that mount a claim. */
 export function podsOfClaim({ object: { metadata } }: Row): Question {
   const { name, namespace } = metadata;
-  const related: Related = {
+  const related: RelatedCondition = {
     hints: [{ by: 'mention', mention: mountedClaims, values: [name] }],
-    has: (pod) => claimNamesOf(pod).includes(name),
+    includes: (pod) => claimNamesOf(pod).includes(name),
   };
   return { name: 'pods', verb: 'list', kinds: podKinds, namespace, related };
 }
 
-const mountedClaims: Mention = { name: 'claims', of: claimNamesOf };
+const mountedClaims: Mention = { name: 'claims', valuesOf: claimNamesOf };
 
 /** The Services that an Ingress leads to. */
 export function servicesOfIngress({ object }: Row): Question {
@@ -181,28 +181,31 @@ interface Named {
 
 function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): Question {
   const values = new Set(named(names));
-  const related: Related = { hints: [{ by: 'name', values: [...values] }], has: (object) => values.has(object.metadata.name) };
+  const related: RelatedCondition = {
+    hints: [{ by: 'name', values: [...values] }],
+    includes: (object) => values.has(object.metadata.name),
+  };
   return { name, verb: 'get', kinds, namespace: metadata.namespace, related };
 }
 
-const noneRelated: Related = { hints: [{ by: 'name', values: [] }], has: () => false };
+const noneRelated: RelatedCondition = { hints: [{ by: 'name', values: [] }], includes: () => false };
 
-function relatedByOwner(uid: string): Related {
+function relatedByOwner(uid: string): RelatedCondition {
   const names = ({ metadata }: KubernetesObject) => itemsOf(metadata.ownerReferences).some((reference) => reference.uid === uid);
-  return { hints: [{ by: 'owner', uid }], has: names };
+  return { hints: [{ by: 'owner', uid }], includes: names };
 }
 
 /** Without a selector whatever is controlled. */
-function relatedByController(uids: readonly string[], selector: Stored<V1LabelSelector> | undefined): Related {
+function relatedByController(uids: readonly string[], selector: Stored<V1LabelSelector> | undefined): RelatedCondition {
   const wanted = new Set(uids);
   const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
   if (wanted.size === 0 || parsed === null) return noneRelated;
   const has = (object: KubernetesObject) =>
-    wanted.has(controllerOf(object) ?? '') && (parsed === undefined || matchesLabelSelector(parsed, labelsOf(object)));
-  return { hints: [{ by: 'mention', mention: controller, values: uids }], has };
+    wanted.has(controllerUidOf(object) ?? '') && (parsed === undefined || matchesLabelSelector(parsed, labelsOf(object)));
+  return { hints: [{ by: 'mention', mention: controller, values: uids }], includes: has };
 }
 
-const controller: Mention = { name: 'controller', of: (object) => named([controllerOf(object)]) };
+const controller: Mention = { name: 'controller', valuesOf: (object) => named([controllerUidOf(object)]) };
 
 type Labels = Readonly<Record<string, string>>;
 

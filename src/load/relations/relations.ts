@@ -2,8 +2,8 @@ import type { GroupKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model } from '../../model/model.ts';
-import type { Related } from '../../store/filter/matching.ts';
-import type { Order } from '../../store/query/order.ts';
+import type { RelatedCondition } from '../../store/filter/matching.ts';
+import type { CompiledOrder } from '../../store/query/order.ts';
 import type { Found, Listed, Row } from '../reads.ts';
 
 /** An object that another one names, in the same cluster. */
@@ -27,15 +27,15 @@ export interface Question {
   /** All of them are in it. Absent: anywhere. */
   readonly namespace?: string | undefined;
   /** By default that of lists. */
-  readonly order?: Order;
-  readonly related: Related | Through;
+  readonly order?: CompiledOrder;
+  readonly related: RelatedCondition | Through;
 }
 
 /** Which objects they are is known from others, which are read first: to be listed, in the same namespace. */
 interface Through {
   readonly kind: GroupKind;
-  readonly related: Related;
-  readonly then: (between: readonly KubernetesObject[]) => Related;
+  readonly related: RelatedCondition;
+  readonly then: (between: readonly KubernetesObject[]) => RelatedCondition;
 }
 
 /** The page that is asked for. */

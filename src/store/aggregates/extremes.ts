@@ -2,10 +2,10 @@ import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json/jso
 import type { Json } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
-import type { Look } from '../query/count-reads.ts';
-import type { Matches } from '../query/query.ts';
-import { singleValues, valuePathsIn } from '../query/value-paths.ts';
-import { printedValue } from './identities.ts';
+import type { CountReads } from '../query/count-reads.ts';
+import type { SourceMatches } from '../query/query.ts';
+import { anySingleValue, findValuePaths } from '../query/value-paths.ts';
+import { printValue } from './identities.ts';
 import { tallyValues, valuesAtOnce } from './tallies.ts';
 
 /** Which value is wanted: the smallest or the largest. */
@@ -22,8 +22,8 @@ export function compileExtreme(
   asked: AskedOfKinds,
   text: string,
   extreme: Extreme,
-): (matches: readonly Matches[], look?: Look) => Steps<Json | undefined> {
-  const paths = valuePathsIn(asked, text, singleValues(extreme));
+): (matches: readonly SourceMatches[], look?: CountReads) => Steps<Json | undefined> {
+  const paths = findValuePaths(asked, text, anySingleValue(extreme));
   const sign = extreme === 'min' ? 1 : -1;
   return function* (matches, look) {
     let best: { readonly value: Json; readonly key: OrderKey } | undefined;
@@ -33,7 +33,7 @@ export function compileExtreme(
         const key = orderKeyOf(value, type);
         if (key === undefined) continue;
         const order = best === undefined ? -1 : compareOrderKeys(key, best.key) * sign;
-        if (best === undefined || order < 0 || (order === 0 && printedValue(value) < printedValue(best.value))) best = { value, key };
+        if (best === undefined || order < 0 || (order === 0 && printValue(value) < printValue(best.value))) best = { value, key };
       }
     }
     return best?.value;

@@ -5,20 +5,20 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
-import { someValue, surroundingsOf } from '../filter/path-values.ts';
-import { type CountedLooks, countLooks, type Look } from '../query/count-reads.ts';
-import type { Matches } from '../query/query.ts';
-import { compareTerm, createLeaders } from '../query/ranking.ts';
-import { singleValues, type ValuePath, valuePathsIn } from '../query/value-paths.ts';
+import { createPathContext, someValue } from '../filter/path-values.ts';
+import { type CountReads, createReadCounter, type ReadCounter } from '../query/count-reads.ts';
+import type { SourceMatches } from '../query/query.ts';
+import { compareOrderTerm, createTopEntries } from '../query/ranking.ts';
+import { anySingleValue, findValuePaths, type ValuePath } from '../query/value-paths.ts';
 import type { QuerySource } from '../query-source.ts';
-import { createIdentities, type Identity, printedValue } from './identities.ts';
+import { createValueIdentities, printValue, type ValueIdentity } from './identities.ts';
 import { IntList, PairNumbers } from './int-list.ts';
 
 /** The order of groups. `COUNT_DESC`: the largest first, groups of equal size by their keys. `KEY_ASC`: by their keys. */
 export type GroupOrder = 'COUNT_DESC' | 'KEY_ASC';
 
 /** A request to group objects. */
-interface GroupQuestion {
+interface GroupRequest {
   /** The paths to group by: 1 to 4. */
   readonly by: readonly string[];
   readonly order: GroupOrder;
@@ -32,7 +32,7 @@ interface ObjectGroup {
   readonly keys: readonly Json[];
   /** Number of objects in the group. */
   readonly count: number;
-  readonly matches: readonly Matches[];
+  readonly matches: readonly SourceMatches[];
 }
 
 const maxPaths = 4;
@@ -57,19 +57,19 @@ const placesAtOnce = 1_000;
  */
 export function compileGroups(
   asked: AskedOfKinds,
-  question: GroupQuestion,
-): (matches: readonly Matches[], look?: Look) => Steps<readonly ObjectGroup[]> {
+  question: GroupRequest,
+): (matches: readonly SourceMatches[], look?: CountReads) => Steps<readonly ObjectGroup[]> {
   const { by, order, first } = question;
   if (by.length < 1 || by.length > maxPaths) {
     throw new MusterError('BAD_INPUT', `groups: expected 1 to ${maxPaths} paths to group by, got ${by.length}`);
   }
-  const paths = by.map((text) => valuePathsIn(asked, text, singleValues('groups')));
+  const paths = by.map((text) => findValuePaths(asked, text, anySingleValue('groups')));
   const types = paths.map(typeOfAll);
   return function* (matches, look) {
-    const leaders = createLeaders<Ranked>(first, order === 'COUNT_DESC' ? compareCounts : compareKeys);
+    const leaders = createTopEntries<RankedGroup>(first, order === 'COUNT_DESC' ? compareCounts : compareKeys);
     const grouping = yield* groupsOf(paths, matches, look);
     for (let group = 0; group < grouping.size; group += 1) {
-      leaders.offer(new Ranked(grouping, group, types));
+      leaders.offer(new RankedGroup(grouping, group, types));
       if (group % rankedAtOnce === 0) yield;
     }
     const groups: ObjectGroup[] = [];
@@ -78,9 +78,13 @@ export function compileGroups(
   };
 }
 
-function* groupsOf(paths: readonly ReadonlyMap<string, ValuePath>[], matches: readonly Matches[], look: Look | undefined): Steps<Grouping> {
+function* groupsOf(
+  paths: readonly ReadonlyMap<string, ValuePath>[],
+  matches: readonly SourceMatches[],
+  look: CountReads | undefined,
+): Steps<Grouping> {
   const levels = paths.map(() => new KeyNumbers());
-  const looks = countLooks(look);
+  const looks = createReadCounter(look);
   const grouping = new Grouping(levels);
   let index = 0;
   for (const { source, objects } of matches) {
@@ -122,8 +126,8 @@ function advance(at: number[], values: readonly (readonly number[])[]): boolean 
 
 /** Gives each different value of one path a number: 0, 1, 2 …, in order of first appearance. */
 class KeyNumbers {
-  readonly #identityOf = createIdentities();
-  readonly #numbers = new Map<Identity, number>();
+  readonly #identityOf = createValueIdentities();
+  readonly #numbers = new Map<ValueIdentity, number>();
   readonly #values: Json[] = [];
 
   numberOf(value: Json): number {
@@ -211,8 +215,8 @@ class Grouping {
   }
 
   /** The objects of a group, in the order of `matches`. @param matches All objects that were grouped. */
-  *matchesOf(group: number, matches: readonly Matches[]): Steps<readonly Matches[]> {
-    const found: Matches[] = [];
+  *matchesOf(group: number, matches: readonly SourceMatches[]): Steps<readonly SourceMatches[]> {
+    const found: SourceMatches[] = [];
     let place = this.#heads.at(group);
     let end = 0;
     for (const { source, objects } of matches) {
@@ -237,14 +241,14 @@ class Grouping {
 function createReader(
   found: ValuePath | undefined,
   source: QuerySource,
-  { keys, looks }: { readonly keys: KeyNumbers | undefined; readonly looks: CountedLooks },
+  { keys, looks }: { readonly keys: KeyNumbers | undefined; readonly looks: ReadCounter },
 ): (object: KubernetesObject) => readonly number[] {
   const numberOf = (value: Json): number => keys?.numberOf(value) ?? 0;
   if (found === undefined) {
     const missing = [numberOf(null)];
     return () => missing;
   }
-  const around = surroundingsOf(source);
+  const around = createPathContext(source);
   const numbers: number[] = [];
   const collect = (value: Json): false => {
     numbers.push(numberOf(value));
@@ -252,7 +256,7 @@ function createReader(
   };
   return (here) => {
     numbers.length = 0;
-    someValue(found.path, { here, around }, collect);
+    someValue(found.path, { value: here, context: around }, collect);
     if (numbers.length === 0) numbers.push(numberOf(null));
     if (numbers.length === 1) return numbers;
     looks.add(numbers.length - 1);
@@ -261,7 +265,7 @@ function createReader(
 }
 
 /** A group that is ranked among others. Its keys, their order keys and its text are computed only if a comparison needs them. */
-class Ranked {
+class RankedGroup {
   readonly group: number;
   readonly count: number;
   readonly #grouping: Grouping;
@@ -287,17 +291,17 @@ class Ranked {
   }
 
   get text(): string {
-    return printedValue(this.keys);
+    return printValue(this.keys);
   }
 }
 
-function compareCounts(a: Ranked, b: Ranked): number {
+function compareCounts(a: RankedGroup, b: RankedGroup): number {
   return b.count - a.count || compareKeys(a, b);
 }
 
-function compareKeys(a: Ranked, b: Ranked): number {
+function compareKeys(a: RankedGroup, b: RankedGroup): number {
   for (const [index, key] of a.orderKeys.entries()) {
-    const order = compareTerm(key, b.orderKeys[index], false);
+    const order = compareOrderTerm(key, b.orderKeys[index], false);
     if (order !== 0) return order;
   }
   return a.text < b.text ? -1 : 1;

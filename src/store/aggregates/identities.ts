@@ -2,19 +2,19 @@ import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { isRawNumber, type Json } from '../../core/json.ts';
 
 /** A Map key that identifies a value. */
-export type Identity = string | number | bigint | boolean | symbol | null;
+export type ValueIdentity = string | number | bigint | boolean | symbol | null;
 
 /**
  * Returns a function that gives the identity of a value. Values have the same identity only if the API server sent the same value: `1000m` differs from
  * `1`, and `80` from `"80"`. Lists and maps compare by their content. Compare their identities only if the same function made them.
  */
-export function createIdentities(): (value: Json) => Identity {
+export function createValueIdentities(): (value: Json) => ValueIdentity {
   const structures = new Map<string, symbol>();
   return (value) => {
     if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
     if (typeof value !== 'object' || value === null) return value;
     if (isRawNumber(value)) return BigInt(value.rawJSON);
-    const text = printedValue(value);
+    const text = printValue(value);
     const known = structures.get(text) ?? Symbol(text);
     structures.set(text, known);
     return known;
@@ -24,6 +24,6 @@ export function createIdentities(): (value: Json) => Identity {
 const maxDepth = 64;
 
 /** The canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only there are equal. */
-export function printedValue(value: Json): string {
+export function printValue(value: Json): string {
   return canonicalJson(value, maxDepth);
 }

@@ -3,13 +3,13 @@ import { orderKeyOf } from '../../core/json/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
-import type { Look } from '../query/count-reads.ts';
-import type { Matches } from '../query/query.ts';
-import { type PathUse, valuePathsIn } from '../query/value-paths.ts';
-import { type Counted, tallyValues, valuesAtOnce } from './tallies.ts';
+import type { CountReads } from '../query/count-reads.ts';
+import type { SourceMatches } from '../query/query.ts';
+import { findValuePaths, type PathUse } from '../query/value-paths.ts';
+import { tallyValues, type ValueCount, valuesAtOnce } from './tallies.ts';
 
 const numeric: ReadonlySet<ValueType> = new Set(['Int', 'Int64', 'Float', 'Quantity', 'JSON']);
-const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantities', takes: (type) => numeric.has(type) };
+const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantities', accepts: (type) => numeric.has(type) };
 
 /**
  * Returns a function that computes the exact sum of all values at a path. It gives undefined if there is no value.
@@ -20,14 +20,17 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
  * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to numbers. The message names the expected
  * and the actual type.
  */
-export function compileSum(asked: AskedOfKinds, text: string): (matches: readonly Matches[], look?: Look) => Steps<Quantity | undefined> {
-  const paths = valuePathsIn(asked, text, numbers);
+export function compileSum(
+  asked: AskedOfKinds,
+  text: string,
+): (matches: readonly SourceMatches[], look?: CountReads) => Steps<Quantity | undefined> {
+  const paths = findValuePaths(asked, text, numbers);
   return function* (matches, look) {
     return sumQuantities(yield* summandsOf(yield* tallyValues(paths, matches, look)));
   };
 }
 
-function* summandsOf(tallies: ReadonlyMap<ValueType, readonly Counted[]>): Steps<readonly Summand[]> {
+function* summandsOf(tallies: ReadonlyMap<ValueType, readonly ValueCount[]>): Steps<readonly Summand[]> {
   const summands: Summand[] = [];
   for (const [type, tally] of tallies) {
     for (const [index, { value, times }] of tally.entries()) {
@@ -39,7 +42,7 @@ function* summandsOf(tallies: ReadonlyMap<ValueType, readonly Counted[]>): Steps
   return summands;
 }
 
-function amountOf(value: Counted['value'], type: ValueType): Quantity | undefined {
+function amountOf(value: ValueCount['value'], type: ValueType): Quantity | undefined {
   const key = orderKeyOf(value, type);
   if (key?.type === 'quantity') return key.value;
   if (key?.type === 'number') return quantityOfNumber(key.value);

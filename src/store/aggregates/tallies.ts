@@ -2,14 +2,14 @@ import type { ValueType } from '../../core/json/json-values.ts';
 import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { someValue, surroundingsOf } from '../filter/path-values.ts';
-import { countLooks, type Look } from '../query/count-reads.ts';
-import type { Matches } from '../query/query.ts';
+import { createPathContext, someValue } from '../filter/path-values.ts';
+import { type CountReads, createReadCounter } from '../query/count-reads.ts';
+import type { SourceMatches } from '../query/query.ts';
 import type { ValuePath } from '../query/value-paths.ts';
-import { createIdentities, type Identity } from './identities.ts';
+import { createValueIdentities, type ValueIdentity } from './identities.ts';
 
 /** A value as the API server sent it, and how often it occurs. Lists and maps are not counted. */
-export interface Counted {
+export interface ValueCount {
   readonly value: string | number | boolean | RawNumber;
   readonly times: number;
 }
@@ -25,16 +25,16 @@ export const valuesAtOnce = 500;
  */
 export function* tallyValues(
   paths: ReadonlyMap<string, ValuePath>,
-  matches: readonly Matches[],
-  look?: Look,
-): Steps<ReadonlyMap<ValueType, readonly Counted[]>> {
-  const tallies = new Map<ValueType, Map<Identity, Counting>>();
-  const identityOf = createIdentities();
-  const looks = countLooks(look);
+  matches: readonly SourceMatches[],
+  look?: CountReads,
+): Steps<ReadonlyMap<ValueType, readonly ValueCount[]>> {
+  const tallies = new Map<ValueType, Map<ValueIdentity, Counting>>();
+  const identityOf = createValueIdentities();
+  const looks = createReadCounter(look);
   for (const { source, objects } of matches) {
     const found = paths.get(keyOfKind(source.kind));
     if (found === undefined) continue;
-    const tally = tallies.get(found.type) ?? new Map<Identity, Counting>();
+    const tally = tallies.get(found.type) ?? new Map<ValueIdentity, Counting>();
     tallies.set(found.type, tally);
     let values = 0;
     const count = (value: Json): false => {
@@ -46,10 +46,10 @@ export function* tallyValues(
       else counting.times += 1;
       return false;
     };
-    const around = surroundingsOf(source);
+    const around = createPathContext(source);
     for (const here of objects) {
       values = 0;
-      someValue(found.path, { here, around }, count);
+      someValue(found.path, { value: here, context: around }, count);
       if (looks.add(Math.max(1, values))) yield;
     }
   }
@@ -57,6 +57,6 @@ export function* tallyValues(
   return new Map([...tallies].map(([type, tally]) => [type, [...tally.values()]]));
 }
 
-interface Counting extends Counted {
+interface Counting extends ValueCount {
   times: number;
 }

@@ -1,34 +1,34 @@
 import type { Clock } from '../../core/clock.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { FrozenObjects } from '../mirror-store.ts';
-import { controllerOf, createIndexes, type Indexes } from './indexes.ts';
-import { createShelves, type Held, type Shelves } from './object-map.ts';
-import type { Weight } from './structural-sharing.ts';
+import { controllerUidOf, createObjectIndexes, type ObjectIndexes } from './indexes.ts';
+import { createObjectMap, type ObjectMap, type ObjectSlot } from './object-map.ts';
+import type { ObjectWeight } from './structural-sharing.ts';
 
 /** The objects of one mirror with all ways to them, changed together. */
-export interface Contents {
-  readonly shelves: Omit<Shelves, 'add' | 'remove' | 'touch' | 'clear'>;
-  readonly indexes: Pick<Indexes, 'find' | 'count' | 'findInOrder'>;
+export interface StoreContents {
+  readonly objects: Omit<ObjectMap, 'add' | 'remove' | 'touch' | 'clear'>;
+  readonly indexes: Pick<ObjectIndexes, 'find' | 'count' | 'findInOrder'>;
   /** Estimated bytes held. */
   readonly bytes: number;
   /** The last object of the same controller: most of a new one is equal to it. It may have left already. */
   siblingOf(object: KubernetesObject): KubernetesObject | undefined;
   /** Adds the object, or replaces the one of its name. */
-  put(object: KubernetesObject, weight: Weight): void;
+  put(object: KubernetesObject, weight: ObjectWeight): void;
   /** Gives what stood there. */
-  remove(namespace: string, name: string): Held | undefined;
+  remove(namespace: string, name: string): ObjectSlot | undefined;
   clear(): void;
   /** The objects as of now. Later changes do not show in it. The caller has to dispose of it. */
   freeze(): FrozenObjects;
 }
 
-/** What an object costs beside its own bytes: its place in the maps, and its `Held`. */
+/** What an object costs beside its own bytes: its place in the maps, and its `ObjectSlot`. */
 const bytesPerPlace = 128;
 
 /** Empty contents. */
-export function createContents(clock: Clock): Contents {
-  const shelves = createShelves();
-  const indexes = createIndexes(() => shelves.all(), clock);
+export function createStoreContents(clock: Clock): StoreContents {
+  const shelves = createObjectMap();
+  const indexes = createObjectIndexes(() => shelves.all(), clock);
   const families = new Map<string, { object: KubernetesObject; members: number }>();
   /** For each frozen state, the objects that were replaced or removed since. The value is `undefined` for an object that was added. */
   const moments = new Set<Map<string, KubernetesObject | undefined>>();
@@ -58,7 +58,7 @@ export function createContents(clock: Clock): Contents {
     if (family.members === 0) families.delete(controller);
   };
 
-  const replace = (held: Held, object: KubernetesObject, weight: Weight): void => {
+  const replace = (held: ObjectSlot, object: KubernetesObject, weight: ObjectWeight): void => {
     const before = held.object;
     // What it shared with its predecessor is its own now; what that one shared with siblings it still shares.
     const ownBytes = Math.max(weight.own, weight.total - (held.totalBytes - held.ownBytes));
@@ -67,19 +67,19 @@ export function createContents(clock: Clock): Contents {
     held.totalBytes = weight.total;
     held.ownBytes = ownBytes;
     indexes.replace(held, before);
-    const [old, controller] = [controllerOf(before), controllerOf(object)];
+    const [old, controller] = [controllerUidOf(before), controllerUidOf(object)];
     join(controller, object, old === controller ? 0 : 1);
     if (old !== controller) leave(old);
   };
 
   return {
-    shelves,
+    objects: shelves,
     indexes,
     get bytes() {
       return bytes + shelves.size * bytesPerPlace + indexes.bytes;
     },
     siblingOf(object) {
-      const controller = controllerOf(object);
+      const controller = controllerUidOf(object);
       return controller === undefined ? undefined : families.get(controller)?.object;
     },
     put(object, weight) {
@@ -88,14 +88,14 @@ export function createContents(clock: Clock): Contents {
       noteBefore(namespace, name, held?.object);
       if (held !== undefined) {
         replace(held, object, weight);
-        shelves.touch(namespace);
+        shelves.noteReplaced(namespace);
         return;
       }
-      const fresh: Held = { object, totalBytes: weight.total, ownBytes: weight.own };
+      const fresh: ObjectSlot = { object, totalBytes: weight.total, ownBytes: weight.own };
       shelves.add(namespace, name, fresh);
       indexes.add(fresh);
       bytes += weight.own;
-      join(controllerOf(object), object, 1);
+      join(controllerUidOf(object), object, 1);
     },
     remove(namespace, name) {
       const held = shelves.get(namespace, name);
@@ -104,7 +104,7 @@ export function createContents(clock: Clock): Contents {
       shelves.remove(namespace, name);
       indexes.remove(held);
       bytes -= held.ownBytes;
-      leave(controllerOf(held.object));
+      leave(controllerUidOf(held.object));
       return held;
     },
     clear() {

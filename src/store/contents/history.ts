@@ -1,21 +1,21 @@
 import type { Clock } from '../../core/clock.ts';
 import type { ResourceVersion } from '../../core/names.ts';
-import type { Change } from '../feed/changes.ts';
+import type { StoreChange } from '../feed/changes.ts';
 import type { StoreEvent } from '../mirror-store.ts';
 import { compareVersions } from '../versions.ts';
 
 /** The last changes of a mirror: at most 4,096, of 4 MiB, 10 minutes old. */
-export interface History {
+export interface StoreHistory {
   /** Nothing before this version is remembered; undefined: nothing at all is. */
-  begin(version: ResourceVersion | undefined): void;
+  restart(version: ResourceVersion | undefined): void;
   /**
    * These changes led to this version, together.
    *
    * @param how `listed` if a complete list brought them. The mirror has then not seen the versions in between.
    */
-  add(changes: readonly Change[], version: ResourceVersion | undefined, how: StepOrigin): void;
+  add(changes: readonly StoreChange[], version: ResourceVersion | undefined, how: StepOrigin): void;
   /** The version was reached without a change. */
-  mark(version: ResourceVersion): void;
+  advance(version: ResourceVersion): void;
   /**
    * The events after the version. Undefined if they are not remembered, or if the mirror never was at that version because a list jumped over it. A
    * replica that was at that version may have sent objects that this mirror has never held.
@@ -30,9 +30,9 @@ const maxAgeMs = 10 * 60_000;
 /** Events of a watch leave no gap behind the version before; a list does. */
 type StepOrigin = 'streamed' | 'listed';
 
-interface Step {
+interface HistoryStep {
   readonly how: StepOrigin;
-  readonly changes: readonly Change[];
+  readonly changes: readonly StoreChange[];
   readonly version: ResourceVersion;
   readonly weight: number;
   readonly bytes: number;
@@ -40,9 +40,9 @@ interface Step {
 }
 
 /** An empty history. */
-export function createHistory(clock: Clock): History {
+export function createStoreHistory(clock: Clock): StoreHistory {
   let floor: ResourceVersion | undefined;
-  let steps: Step[] = [];
+  let steps: HistoryStep[] = [];
   /** Steps before it are forgotten: the array is cut now and then, not at each change. */
   let first = 0;
   let changes = 0;
@@ -70,7 +70,7 @@ export function createHistory(clock: Clock): History {
     first = 0;
   };
 
-  const append = (added: readonly Change[], version: ResourceVersion, how: StepOrigin): void => {
+  const append = (added: readonly StoreChange[], version: ResourceVersion, how: StepOrigin): void => {
     const latest = steps.length > first ? steps.at(-1)?.version : floor;
     // Versions that go back have no order a resume could rely on.
     if (latest === undefined || (compareVersions(version, latest) ?? 0) < 0 || added.length > maxChanges) {
@@ -86,9 +86,9 @@ export function createHistory(clock: Clock): History {
   };
 
   return {
-    begin,
+    restart: begin,
     add: (added, version, how) => (version === undefined ? begin(undefined) : append(added, version, how)),
-    mark(version) {
+    advance(version) {
       const last = steps.length > first ? steps.at(-1) : undefined;
       // Bookmarks of a quiet mirror are one step, where their versions can be compared.
       if (last?.how === 'streamed' && last.changes.length === 0 && (compareVersions(version, last.version) ?? -1) >= 0) {
@@ -106,8 +106,8 @@ export function createHistory(clock: Clock): History {
 
 function stepsAfter(
   version: ResourceVersion,
-  { floor, steps }: { readonly floor: ResourceVersion; readonly steps: readonly Step[] },
-): readonly Step[] | undefined {
+  { floor, steps }: { readonly floor: ResourceVersion; readonly steps: readonly HistoryStep[] },
+): readonly HistoryStep[] | undefined {
   if (version === floor) return steps;
   // The first, as a list may have brought changes at a version that was already reached: told twice is better than never.
   const exact = steps.findIndex((step) => step.version === version);

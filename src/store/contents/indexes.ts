@@ -2,10 +2,10 @@ import type { Clock } from '../../core/clock.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { IndexLookup } from '../mirror-store.ts';
-import type { Held } from './object-map.ts';
+import type { ObjectSlot } from './object-map.ts';
 
 /** Ways from a label, an owner, a node or what else they mention to the objects that have it. Each is made when first asked for, and goes 10 minutes after the last time. */
-export interface Indexes {
+export interface ObjectIndexes {
   /** Estimated bytes held. */
   readonly bytes: number;
   find(lookup: IndexLookup): readonly KubernetesObject[];
@@ -13,10 +13,10 @@ export interface Indexes {
   count(lookup: IndexLookup): number;
   /** The same by namespace and name; undefined where sorting them anew after each change would cost too much. */
   findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined;
-  add(held: Held): void;
+  add(held: ObjectSlot): void;
   /** After `held.object` has taken the place of `before`. */
-  replace(held: Held, before: KubernetesObject): void;
-  remove(held: Held): void;
+  replace(held: ObjectSlot, before: KubernetesObject): void;
+  remove(held: ObjectSlot): void;
   clear(): void;
 }
 
@@ -25,7 +25,7 @@ interface Index {
   readonly label: string | undefined;
   /** What the object is found by: none, one, or several values. */
   readonly valuesOf: (object: KubernetesObject) => readonly string[];
-  readonly buckets: Map<string, Set<Held>>;
+  readonly buckets: Map<string, Set<ObjectSlot>>;
   /** Of buckets that were asked for in order and have not changed since. */
   readonly sorted: Map<string, readonly KubernetesObject[]>;
   usedAtMs: number;
@@ -42,7 +42,7 @@ const bytesPerEntry = 48;
 const maxSorted = 2_000;
 
 /** Indexes over what `all` gives when one of them is made. */
-export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes {
+export function createObjectIndexes(all: () => Iterable<ObjectSlot>, clock: Clock): ObjectIndexes {
   const indexes = new Map<string, Index>();
   const ofLabels = new Map<string, Index>();
   const others = new Set<Index>();
@@ -97,7 +97,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     for (const [name, index] of indexes) if (now - index.usedAtMs >= unusedMs) drop(name, index);
   };
 
-  const insert = (index: Index, held: Held): void => {
+  const insert = (index: Index, held: ObjectSlot): void => {
     for (const value of new Set(index.valuesOf(held.object))) {
       const bucket = index.buckets.get(value);
       if (bucket === undefined) index.buckets.set(value, new Set([held]));
@@ -107,7 +107,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     }
   };
 
-  const take = (index: Index, held: Held, object: KubernetesObject): void => {
+  const take = (index: Index, held: ObjectSlot, object: KubernetesObject): void => {
     for (const value of new Set(index.valuesOf(object))) {
       const bucket = index.buckets.get(value);
       if (bucket?.delete(held)) entries -= 1;
@@ -136,7 +136,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
       const found = [...new Set(soughtBy(lookup))].flatMap((value) => buckets.get(value) ?? none);
       const [only = none, ...others] = found;
       if (others.length === 0) return Array.from(only, ({ object }) => object);
-      const each = new Set<Held>();
+      const each = new Set<ObjectSlot>();
       for (const bucket of found) for (const held of bucket) each.add(held);
       return Array.from(each, ({ object }) => object);
     },
@@ -195,7 +195,7 @@ function byPlace({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesO
 }
 
 /** The uid of the owner that controls the object. */
-export function controllerOf({ metadata: { ownerReferences } }: KubernetesObject): string | undefined {
+export function controllerUidOf({ metadata: { ownerReferences } }: KubernetesObject): string | undefined {
   if (!Array.isArray(ownerReferences)) return undefined;
   return ownerReferences.find((owner) => owner?.controller === true)?.uid;
 }
@@ -232,7 +232,7 @@ function valuesFor(lookup: IndexLookup): Index['valuesOf'] {
       return ({ spec }) => (isJsonObject(spec) && Object.hasOwn(spec, 'nodeName') ? textsOf(spec.nodeName) : none);
     case 'mention': {
       const { mention } = lookup;
-      return (object) => mention.of(object);
+      return (object) => mention.valuesOf(object);
     }
     default:
       return lookup satisfies never;

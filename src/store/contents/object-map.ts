@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 
 /** Where one object stands: it stays the same while the object is replaced, so that indexes can hold it. */
-export interface Held {
+export interface ObjectSlot {
   object: KubernetesObject;
   /** Estimated bytes: all of it, and what of it nothing else holds. Numbers side by side, as a million of these are held. */
   totalBytes: number;
@@ -9,17 +9,17 @@ export interface Held {
 }
 
 /** Objects by namespace and name, and their order, which is made when it is asked for. */
-export interface Shelves {
+export interface ObjectMap {
   readonly size: number;
-  get(namespace: string, name: string): Held | undefined;
+  get(namespace: string, name: string): ObjectSlot | undefined;
   /** Puts a new one where nothing stands. */
-  add(namespace: string, name: string, held: Held): void;
+  add(namespace: string, name: string, held: ObjectSlot): void;
   /** Says that the object of one that stands here is another now. */
-  touch(namespace: string): void;
+  noteReplaced(namespace: string): void;
   remove(namespace: string, name: string): void;
   clear(): void;
-  all(): Iterable<Held>;
-  within(namespace: string): Iterable<Held>;
+  all(): Iterable<ObjectSlot>;
+  within(namespace: string): Iterable<ObjectSlot>;
   /** The objects of these namespaces, or of all, in no order. The lists are never changed: after a change others are made. */
   lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
   count(namespace: string): number;
@@ -30,7 +30,7 @@ export interface Shelves {
 }
 
 interface Shelf {
-  readonly held: Map<string, Held>;
+  readonly held: Map<string, ObjectSlot>;
   /** Sorted, but for what `pending` says. Absent before somebody asks. */
   names?: readonly string[] | undefined;
   /** Names that came (true) or went (false) since `names` was made. */
@@ -41,7 +41,7 @@ interface Shelf {
 }
 
 /** Empty shelves. */
-export function createShelves(): Shelves {
+export function createObjectMap(): ObjectMap {
   const shelves = new Map<string, Shelf>();
   let size = 0;
   let namespaces: readonly string[] | undefined;
@@ -67,7 +67,7 @@ export function createShelves(): Shelves {
       if (shelf.names !== undefined) noteName(shelf, name, true);
       size += 1;
     },
-    touch(namespace) {
+    noteReplaced(namespace) {
       const shelf = shelves.get(namespace);
       if (shelf !== undefined) forgetLists(shelf);
     },

@@ -2,21 +2,21 @@ import type { ResourceVersion } from '../../core/names.ts';
 import { compareVersions } from '../versions.ts';
 
 /** Up to where each scope of a mirror is true: all namespaces, or single ones where the whole may not be listed. */
-export interface Scopes {
+export interface ScopeVersions {
   /** Of the whole mirror: the version of all namespaces, else the lowest of the single ones, if that can be told. */
   readonly version: ResourceVersion | undefined;
   /** True while all namespaces are mirrored as one: only then do the versions of events have one order. */
-  readonly whole: boolean;
+  readonly coversAllNamespaces: boolean;
   versionOf(namespace: string | undefined): ResourceVersion | undefined;
   /** A list of the scope is whole as of this version. One of everything ends all others. */
   committed(namespace: string | undefined, version: ResourceVersion | undefined): void;
   /** An event of this version came, about an object of the namespace. Never moves back. */
-  moved(namespace: string, version: ResourceVersion | undefined): void;
+  advance(namespace: string, version: ResourceVersion | undefined): void;
   clear(): void;
 }
 
 /** No scope is true yet. */
-export function createScopes(): Scopes {
+export function createScopeVersions(): ScopeVersions {
   const single = new Map<string, ResourceVersion | undefined>();
   let all: { version: ResourceVersion | undefined } | undefined;
 
@@ -24,7 +24,7 @@ export function createScopes(): Scopes {
     get version() {
       return all === undefined ? lowest([...single.values()]) : all.version;
     },
-    get whole() {
+    get coversAllNamespaces() {
       return single.size === 0;
     },
     versionOf: (namespace) => (namespace === undefined ? all?.version : single.get(namespace)),
@@ -36,7 +36,7 @@ export function createScopes(): Scopes {
       all = { version };
       single.clear();
     },
-    moved(namespace, version) {
+    advance(namespace, version) {
       if (version === undefined) return;
       if (single.has(namespace)) single.set(namespace, later(single.get(namespace), version));
       else if (all !== undefined) all.version = later(all.version, version);

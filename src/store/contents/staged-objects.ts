@@ -1,20 +1,20 @@
 import { equalJson } from '../../core/json/json-values.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import { identityOf, type KubernetesObject, type ObjectIdentity } from '../../core/objects.ts';
-import type { ExactParse, StageOptions } from '../mirror-store.ts';
+import type { ExactParse, ListStageOptions } from '../mirror-store.ts';
 import { compareVersions } from '../versions.ts';
-import type { Contents } from './contents.ts';
-import { controllerOf } from './indexes.ts';
-import { type Shared, share } from './structural-sharing.ts';
+import type { StoreContents } from './contents.ts';
+import { controllerUidOf } from './indexes.ts';
+import { type SharedObject, shareStructure } from './structural-sharing.ts';
 
 /** A list in the making: what it holds so far, and what happened to the store meanwhile. */
-export interface Staging {
+export interface StagedObjects {
   readonly namespace: string | undefined;
   keep(identity: ObjectIdentity): boolean;
   add(object: KubernetesObject, exactly: ExactParse): void;
   remove(namespace: string, name: string): void;
   /** An event about this object reached the store. */
-  touched(namespace: string, name: string, version: ResourceVersion | undefined): void;
+  noteEvent(namespace: string, name: string, version: ResourceVersion | undefined): void;
   /** What the list of that version does to the contents, which it does not change. */
   plan(version: ResourceVersion | undefined): ReplacePlan;
 }
@@ -22,30 +22,30 @@ export interface Staging {
 /** What a list does: first all that leaves, then all that comes or changes. */
 export interface ReplacePlan {
   /** Missing in the list, or another uid has taken the name. */
-  readonly leaving: readonly KubernetesObject[];
-  readonly coming: readonly Coming[];
+  readonly deletions: readonly KubernetesObject[];
+  readonly upserts: readonly Upsert[];
 }
 
-interface Coming extends Shared {
+interface Upsert extends SharedObject {
   /** The object that this one replaces; absent if it is new. */
   readonly before?: KubernetesObject;
 }
 
-interface StagingOptions extends StageOptions {
-  readonly contents: Contents;
+interface StagingOptions extends ListStageOptions {
+  readonly contents: StoreContents;
   /** The object in the form in which it is held. */
   readonly formOf: (object: KubernetesObject) => KubernetesObject;
 }
 
 /** What is held stays. */
-type Staged = Shared | 'kept';
+type Staged = SharedObject | 'kept';
 
 /** An empty list over what the contents hold. */
-export function createStaging({ contents, namespace: only, byContent = false, formOf }: StagingOptions): Staging {
+export function createStagedObjects({ contents, namespace: only, byContent = false, formOf }: StagingOptions): StagedObjects {
   const staged = new Map<string, Map<string, Staged>>();
   const families = new Map<string, KubernetesObject>();
   const touches = new Map<string, ResourceVersion | undefined>();
-  const { shelves } = contents;
+  const { objects: shelves } = contents;
 
   const set = (namespace: string, name: string, value: Staged): void => {
     const names = staged.get(namespace);
@@ -66,7 +66,7 @@ export function createStaging({ contents, namespace: only, byContent = false, fo
     return !isNewer(namespace, name, version);
   };
 
-  const comingOf = (listed: Shared, version: ResourceVersion | undefined): Coming | undefined => {
+  const comingOf = (listed: SharedObject, version: ResourceVersion | undefined): Upsert | undefined => {
     const { namespace, name, uid } = identityOf(listed.object);
     if (isNewer(namespace, name, version)) return undefined;
     const before = shelves.get(namespace, name)?.object;
@@ -88,7 +88,7 @@ export function createStaging({ contents, namespace: only, byContent = false, fo
     add(object, exactly) {
       const { namespace, name } = identityOf(object);
       if (only !== undefined && namespace !== only) return;
-      const controller = controllerOf(object);
+      const controller = controllerUidOf(object);
       const sibling = (controller === undefined ? undefined : families.get(controller)) ?? contents.siblingOf(object);
       const shared = shareExactly(shelves.get(namespace, name)?.object ?? sibling, {
         object: formOf(object),
@@ -100,21 +100,21 @@ export function createStaging({ contents, namespace: only, byContent = false, fo
     remove(namespace, name) {
       staged.get(namespace)?.delete(name);
     },
-    touched(namespace, name, version) {
+    noteEvent(namespace, name, version) {
       touches.set(keyOf(namespace, name), version);
     },
     plan(version) {
       const leaving: KubernetesObject[] = [];
       for (const { object } of only === undefined ? shelves.all() : shelves.within(only))
         if (isLeaving(object, version)) leaving.push(object);
-      const coming: Coming[] = [];
+      const coming: Upsert[] = [];
       for (const names of staged.values()) {
         for (const listed of names.values()) {
           const change = listed === 'kept' ? undefined : comingOf(listed, version);
           if (change !== undefined) coming.push(change);
         }
       }
-      return { leaving, coming };
+      return { deletions: leaving, upserts: coming };
     },
   };
 }
@@ -123,9 +123,9 @@ export function createStaging({ contents, namespace: only, byContent = false, fo
 export function shareExactly(
   old: KubernetesObject | undefined,
   fresh: { readonly object: KubernetesObject; readonly exactly: ExactParse },
-): Shared {
-  const shared = share(old, fresh.object);
-  return shared.inexact ? share(old, fresh.exactly()) : shared;
+): SharedObject {
+  const shared = shareStructure(old, fresh.object);
+  return shared.inexact ? shareStructure(old, fresh.exactly()) : shared;
 }
 
 function keyOf(namespace: string, name: string): string {

@@ -6,13 +6,13 @@ import type { ResourceVersion } from '../../core/names.ts';
 import { identityOf, type KubernetesObject } from '../../core/objects.ts';
 import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { type ChangeFeed, createChangeFeed } from '../feed/change-feed.ts';
-import { type Change, changeOf } from '../feed/changes.ts';
-import type { ExactParse, Followed, MirrorStore, Stage, StageOptions, StoreReader } from '../mirror-store.ts';
+import { changeOf, type StoreChange } from '../feed/changes.ts';
+import type { ExactParse, ListStage, ListStageOptions, MirrorStore, StoreReader, StoreSnapshot } from '../mirror-store.ts';
 import { compareVersions } from '../versions.ts';
-import { type Contents, createContents } from './contents.ts';
-import { createHistory, type History } from './history.ts';
-import { createScopes, type Scopes } from './scope-versions.ts';
-import { createStaging, type ReplacePlan, type Staging, shareExactly } from './staged-objects.ts';
+import { createStoreContents, type StoreContents } from './contents.ts';
+import { createStoreHistory, type StoreHistory } from './history.ts';
+import { createScopeVersions, type ScopeVersions } from './scope-versions.ts';
+import { createStagedObjects, type ReplacePlan, type StagedObjects, shareExactly } from './staged-objects.ts';
 
 interface StoreOptions {
   /** What tells this history of the cluster from others. The store's own `epoch` is this, and after n lists of an older history `this+n`; ` narrow` follows while single namespaces are mirrored. */
@@ -33,10 +33,10 @@ interface StoreOptions {
  * written to until they are held, and by nobody after that. It has neither timers nor anything else to be ended.
  */
 export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, scheduler }: StoreOptions): MirrorStore {
-  const contents = createContents(clock);
-  const scopes = createScopes();
-  const history = createHistory(clock);
-  const snapshot = (): Followed => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
+  const contents = createStoreContents(clock);
+  const scopes = createScopeVersions();
+  const history = createStoreHistory(clock);
+  const snapshot = (): StoreSnapshot => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
   const feed = createChangeFeed({ clock, log, snapshot, scheduler });
   const mirror: Mirror = {
     contents,
@@ -61,7 +61,7 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, 
     ...readerOf(mirror, snapshot),
     // A spread copies what a getter gives now: these stay getters.
     get size() {
-      return contents.shelves.size;
+      return contents.objects.size;
     },
     get bytes() {
       return contents.bytes;
@@ -95,11 +95,11 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, 
 }
 
 interface Mirror {
-  readonly contents: Contents;
-  readonly scopes: Scopes;
-  readonly history: History;
+  readonly contents: StoreContents;
+  readonly scopes: ScopeVersions;
+  readonly history: StoreHistory;
   readonly feed: ChangeFeed;
-  readonly stagings: Set<Staging>;
+  readonly stagings: Set<StagedObjects>;
   readonly baseEpoch: string;
   epoch: string;
   /** How many lists of an older history there were. */
@@ -118,23 +118,23 @@ interface Incoming {
 
 /** A cursor made while single namespaces were mirrored knows nothing of the others, and the other way round. */
 function epochOf({ epoch, scopes }: Mirror): string {
-  return scopes.whole ? epoch : `${epoch} narrow`;
+  return scopes.coversAllNamespaces ? epoch : `${epoch} narrow`;
 }
 
-function* objectsOf({ shelves }: Contents): Iterable<KubernetesObject> {
+function* objectsOf({ objects: shelves }: StoreContents): Iterable<KubernetesObject> {
   for (const { object } of shelves.all()) yield object;
 }
 
-function readerOf(mirror: Mirror, snapshot: () => Followed): Omit<StoreReader, 'size' | 'bytes' | 'version' | 'epoch'> {
+function readerOf(mirror: Mirror, snapshot: () => StoreSnapshot): Omit<StoreReader, 'size' | 'bytes' | 'version' | 'epoch'> {
   const { contents, history, scopes, feed } = mirror;
   return {
-    get: (namespace, name) => contents.shelves.get(namespace, name)?.object,
+    get: (namespace, name) => contents.objects.get(namespace, name)?.object,
     objects: () => objectsOf(contents),
-    namespaces: () => contents.shelves.namespaces(),
-    inNamespace: (namespace) => contents.shelves.sorted(namespace),
-    lists: (namespaces) => contents.shelves.lists(namespaces),
+    namespaces: () => contents.objects.namespaces(),
+    inNamespace: (namespace) => contents.objects.sorted(namespace),
+    lists: (namespaces) => contents.objects.lists(namespaces),
     freeze: () => contents.freeze(),
-    countIn: (namespace) => contents.shelves.count(namespace),
+    countIn: (namespace) => contents.objects.count(namespace),
     indexed: (lookup) => contents.indexes.find(lookup),
     countIndexed: (lookup) => contents.indexes.count(lookup),
     indexedInOrder: (lookup) => contents.indexes.findInOrder(lookup),
@@ -142,15 +142,15 @@ function readerOf(mirror: Mirror, snapshot: () => Followed): Omit<StoreReader, '
       const pull = feed.follow(reader, signal);
       return { ...snapshot(), pull };
     },
-    attend: feed.follow,
+    followChanges: feed.follow,
     changesSince(epoch, version) {
-      return epoch === epochOf(mirror) && scopes.whole ? history.since(version) : undefined;
+      return epoch === epochOf(mirror) && scopes.coversAllNamespaces ? history.since(version) : undefined;
     },
   };
 }
 
-function stageOn(mirror: Mirror, options: StageOptions, formOf: (object: KubernetesObject) => KubernetesObject): Stage {
-  const staging = createStaging({ ...options, contents: mirror.contents, formOf });
+function stageOn(mirror: Mirror, options: ListStageOptions, formOf: (object: KubernetesObject) => KubernetesObject): ListStage {
+  const staging = createStagedObjects({ ...options, contents: mirror.contents, formOf });
   if (!mirror.gone) mirror.stagings.add(staging);
   const open = () => mirror.stagings.has(staging);
   return {
@@ -170,24 +170,24 @@ function stageOn(mirror: Mirror, options: StageOptions, formOf: (object: Kuberne
   };
 }
 
-function commit(mirror: Mirror, staging: Staging, version: ResourceVersion | undefined): void {
+function commit(mirror: Mirror, staging: StagedObjects, version: ResourceVersion | undefined): void {
   const { scopes, history, feed } = mirror;
   const { namespace } = staging;
-  const wasWhole = scopes.whole;
+  const wasWhole = scopes.coversAllNamespaces;
   const held = scopes.versionOf(namespace);
   const first = held === undefined;
   const otherHistory = held !== undefined && version !== undefined && (compareVersions(version, held) ?? 0) < 0;
   const plan = staging.plan(version);
   // A first list without readers is nobody's news.
-  const changes = feed.read || !first ? carryOut(mirror.contents, plan, version) : fill(mirror.contents, plan);
+  const changes = feed.hasReaders || !first ? carryOut(mirror.contents, plan, version) : fill(mirror.contents, plan);
   scopes.committed(namespace, version);
   if (otherHistory) {
     mirror.histories += 1;
     mirror.epoch = `${mirror.baseEpoch}+${mirror.histories}`;
   }
   // Events of single namespaces, which no history holds, may have told of later versions than a list of everything: it begins after that.
-  if (!wasWhole || !scopes.whole) history.begin(undefined);
-  else if (first || otherHistory) history.begin(version);
+  if (!wasWhole || !scopes.coversAllNamespaces) history.restart(undefined);
+  else if (first || otherHistory) history.restart(version);
   else history.add(changes, version, 'listed');
   if (mirror.emptied) feed.reset();
   else feed.replaced(changes);
@@ -195,9 +195,13 @@ function commit(mirror: Mirror, staging: Staging, version: ResourceVersion | und
   if (namespace === undefined) declareTrue(mirror);
 }
 
-function carryOut(contents: Contents, { leaving, coming }: ReplacePlan, version: ResourceVersion | undefined): readonly Change[] {
+function carryOut(
+  contents: StoreContents,
+  { deletions: leaving, upserts: coming }: ReplacePlan,
+  version: ResourceVersion | undefined,
+): readonly StoreChange[] {
   const last = leaving.length + coming.length;
-  const changes: Change[] = [];
+  const changes: StoreChange[] = [];
   const versionHere = () => (changes.length === last - 1 ? version : undefined);
   for (const object of leaving) {
     const { namespace, name } = identityOf(object);
@@ -212,21 +216,21 @@ function carryOut(contents: Contents, { leaving, coming }: ReplacePlan, version:
 }
 
 /** As `carryOut` where there is nobody to tell. */
-function fill(contents: Contents, { leaving, coming }: ReplacePlan): readonly Change[] {
+function fill(contents: StoreContents, { deletions: leaving, upserts: coming }: ReplacePlan): readonly StoreChange[] {
   for (const { metadata } of leaving) contents.remove(metadata.namespace ?? '', metadata.name);
   for (const { object, weight } of coming) contents.put(object, weight);
   return [];
 }
 
-function applyTo(mirror: Mirror, incoming: Incoming, version: ResourceVersion | undefined): readonly Change[] {
+function applyTo(mirror: Mirror, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
   const { contents, stagings } = mirror;
   const { namespace, name, uid } = identityOf(incoming.object);
-  const before = contents.shelves.get(namespace, name)?.object;
+  const before = contents.objects.get(namespace, name)?.object;
   const { object, weight } = shareExactly(before ?? contents.siblingOf(incoming.object), incoming);
-  for (const staging of stagings) staging.touched(namespace, name, version);
+  for (const staging of stagings) staging.noteEvent(namespace, name, version);
   if (object === before) return [];
   const other = before !== undefined && isOther(before, uid);
-  const changes: Change[] = [];
+  const changes: StoreChange[] = [];
   if (other) {
     const bytes = contents.remove(namespace, name)?.ownBytes ?? 0;
     changes.push(changeOf({ type: 'deleted', object: before, before, proof: 'event', version: undefined }, bytes));
@@ -236,11 +240,11 @@ function applyTo(mirror: Mirror, incoming: Incoming, version: ResourceVersion | 
   return changes;
 }
 
-function deleteFrom(mirror: Mirror, incoming: Incoming, version: ResourceVersion | undefined): readonly Change[] {
+function deleteFrom(mirror: Mirror, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
   const { contents, stagings } = mirror;
   const { namespace, name, uid } = identityOf(incoming.object);
-  const before = contents.shelves.get(namespace, name)?.object;
-  for (const staging of stagings) staging.touched(namespace, name, version);
+  const before = contents.objects.get(namespace, name)?.object;
+  for (const staging of stagings) staging.noteEvent(namespace, name, version);
   // Another one has the name already: this is the end of one that we know to be gone.
   if (before === undefined || isOther(before, uid)) return [];
   const { object, weight } = shareExactly(before, incoming);
@@ -256,16 +260,16 @@ function take(
 ): void {
   const { scopes, history, feed } = mirror;
   const changes = change(mirror, { object, exactly }, version);
-  scopes.moved(object.metadata.namespace ?? '', version);
+  scopes.advance(object.metadata.namespace ?? '', version);
   if (changes.length > 0) {
-    if (scopes.whole) history.add(changes, version, 'streamed');
+    if (scopes.coversAllNamespaces) history.add(changes, version, 'streamed');
     feed.changed(changes);
-  } else if (version !== undefined && scopes.whole) history.mark(version);
+  } else if (version !== undefined && scopes.coversAllNamespaces) history.advance(version);
 }
 
 function confirm({ scopes, history, feed }: Mirror, version: ResourceVersion, namespace: string | undefined): void {
-  scopes.moved(namespace ?? '', version);
-  if (scopes.whole) history.mark(version);
+  scopes.advance(namespace ?? '', version);
+  if (scopes.coversAllNamespaces) history.advance(version);
   feed.confirmed(version);
 }
 
@@ -280,7 +284,7 @@ function wipe(mirror: Mirror, fault?: Fault): void {
   mirror.stagings.clear();
   mirror.contents.clear();
   mirror.scopes.clear();
-  mirror.history.begin(undefined);
+  mirror.history.restart(undefined);
   mirror.true = false;
   mirror.emptied = true;
   if (fault !== undefined) mirror.feed.failed(fault);

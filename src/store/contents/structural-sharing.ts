@@ -3,16 +3,16 @@ import { isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 
 /** An object made small by what is already held. */
-export interface Shared {
+export interface SharedObject {
   /** The old object itself if both are equal; else the fresh one, with the old one's subtrees and strings wherever those are equal. */
   readonly object: KubernetesObject;
-  readonly weight: Weight;
+  readonly weight: ObjectWeight;
   /** True if it holds an integer beyond 2⁵³−1, which has lost its last digits: parse it again, exactly. */
   readonly inexact: boolean;
 }
 
 /** Estimated bytes of an object: all of it, and what of it was not held before. */
-export interface Weight {
+export interface ObjectWeight {
   readonly total: number;
   readonly own: number;
 }
@@ -32,7 +32,7 @@ const maxDepth = 64;
  *
  * Writes into `fresh` only, which nobody else may hold yet, and never into `old`.
  */
-export function share(old: KubernetesObject | undefined, fresh: KubernetesObject): Shared {
+export function shareStructure(old: KubernetesObject | undefined, fresh: KubernetesObject): SharedObject {
   const tally: Tally = { total: 0, shared: 0, inexact: false };
   const object = shareValue(old, fresh, 0, tally) === old && old !== undefined ? old : fresh;
   return { object, weight: { total: tally.total, own: tally.total - tally.shared }, inexact: tally.inexact };
@@ -79,7 +79,7 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
     const value = fresh[key];
     if (value === undefined) continue;
     count += 1;
-    const oldValue = memberOf(old, key);
+    const oldValue = ownMember(old, key);
     if (typeof value === 'string') {
       if (value !== oldValue) equal = false;
       if (value.length <= longestInternalized) continue;
@@ -102,12 +102,12 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
 function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): void {
   for (const key in fresh) {
     const value = fresh[key];
-    if (typeof value === 'string' && value.length > longestInternalized && memberOf(old, key) === value) fresh[key] = old[key];
+    if (typeof value === 'string' && value.length > longestInternalized && ownMember(old, key) === value) fresh[key] = old[key];
   }
 }
 
 /** What the object itself holds under the key. Plain indexing finds what every object inherits: functions, and `__proto__`. */
-function memberOf(object: JsonObject, key: string): Json | undefined {
+function ownMember(object: JsonObject, key: string): Json | undefined {
   const value = object[key];
   return typeof value === 'function' || value === Object.prototype ? undefined : value;
 }

@@ -4,8 +4,8 @@ import type { Log } from '../../core/log.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import { type ScheduledWorker, WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
-import type { FeedReader, Followed, StoreEvent } from '../mirror-store.ts';
-import type { Change } from './changes.ts';
+import type { FeedReader, StoreEvent, StoreSnapshot } from '../mirror-store.ts';
+import type { StoreChange } from './changes.ts';
 import { createFeedLog } from './feed-log.ts';
 import { createReaderQueue, type ReaderQueue } from './reader-queue.ts';
 
@@ -18,12 +18,12 @@ import { createReaderQueue, type ReaderQueue } from './reader-queue.ts';
  */
 export interface ChangeFeed {
   /** True while somebody reads. */
-  readonly read: boolean;
-  /** @returns `Following.pull`. */
+  readonly hasReaders: boolean;
+  /** @returns `FeedSubscription.pull`. */
   follow(reader: FeedReader, signal: AbortSignal): () => void;
-  changed(changes: readonly Change[]): void;
+  changed(changes: readonly StoreChange[]): void;
   /** The diff of a list, in the order it took effect. Kept, not copied. */
-  replaced(diff: readonly Change[]): void;
+  replaced(diff: readonly StoreChange[]): void;
   /** All that the readers know is void: each gets a `reset`. */
   reset(): void;
   synced(version: ResourceVersion | undefined): void;
@@ -38,7 +38,7 @@ interface ChangeFeedOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** What is held now: for a `reset`. */
-  readonly snapshot: () => Followed;
+  readonly snapshot: () => StoreSnapshot;
   /** The row in which readers are told; one of its own by default. */
   readonly scheduler?: WorkScheduler | undefined;
 }
@@ -192,7 +192,7 @@ export function createChangeFeed({ clock, log, snapshot, scheduler = new WorkSch
   };
 
   return {
-    get read() {
+    get hasReaders() {
       return followers.size > 0;
     },
     follow(reader, signal) {

@@ -2,11 +2,11 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { StoreEvent } from '../mirror-store.ts';
 
 /** An event about one object. */
-export type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
+export type StoreObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 
 /** One change of a mirror as it waits for readers: shared by all of them. */
-export interface Change {
-  readonly event: ObjectEvent;
+export interface StoreChange {
+  readonly event: StoreObjectEvent;
   /** `keyOfObject`: uid, namespace and name, as two objects of one name are two. */
   readonly key: string;
   /** Estimated bytes that it keeps alive. */
@@ -14,7 +14,7 @@ export interface Change {
 }
 
 /** The change with its key. */
-export function changeOf(event: ObjectEvent, bytes: number): Change {
+export function changeOf(event: StoreObjectEvent, bytes: number): StoreChange {
   return { event, key: keyOfObject(event.object), bytes };
 }
 

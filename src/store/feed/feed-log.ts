@@ -1,5 +1,5 @@
 import type { StoreEvent } from '../mirror-store.ts';
-import { createReaderQueue, maxBatch, type ReaderQueue } from './reader-queue.ts';
+import { createReaderQueue, maxBatchEvents, type ReaderQueue } from './reader-queue.ts';
 
 type ResetEvent = Extract<StoreEvent, { readonly type: 'reset' }>;
 
@@ -92,7 +92,7 @@ export function createFeedLog(resetNow: () => ResetEvent): FeedLog {
       let next = at + 1;
       for (; next < base + batches.length; next++) {
         const more = batches[next - base]?.events ?? [];
-        if (events.length + more.length > maxBatch) break;
+        if (events.length + more.length > maxBatchEvents) break;
         events.push(...more);
       }
       return { events, next };

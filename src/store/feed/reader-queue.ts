@@ -1,5 +1,5 @@
 import type { StoreEvent } from '../mirror-store.ts';
-import type { Change, ObjectEvent } from './changes.ts';
+import type { StoreChange, StoreObjectEvent } from './changes.ts';
 
 type StateEvent = Extract<StoreEvent, { readonly type: 'synced' | 'failed' }>;
 type ConfirmedEvent = Extract<StoreEvent, { readonly type: 'confirmed' }>;
@@ -15,9 +15,9 @@ export interface ReaderQueue {
   readonly empty: boolean;
   /** Estimated, of what waits one by one: not of diffs. */
   readonly bytes: number;
-  push(change: Change): void;
+  push(change: StoreChange): void;
   /** The diff of a list. It is kept, not copied. */
-  pushDiff(diff: readonly Change[]): void;
+  pushDiff(diff: readonly StoreChange[]): void;
   pushState(event: StateEvent): void;
   pushConfirmed(event: ConfirmedEvent): void;
   /** Forgets all that waits but the state: what comes next is a `reset`, with whatever is held when it is taken. */
@@ -27,8 +27,8 @@ export interface ReaderQueue {
 }
 
 /** A batch, and what may wait. */
-export const maxBatch = 1_000;
-const maxEvents = maxBatch;
+export const maxBatchEvents = 1_000;
+const maxEvents = maxBatchEvents;
 const maxBytes = 1024 * 1024;
 /** A diff up to this length is merged like single changes. */
 const shortDiff = 100;
@@ -42,7 +42,7 @@ interface Waiting {
 
 type Segment =
   | { readonly type: 'merged'; readonly waiting: Map<string, Waiting> }
-  | { readonly type: 'diff'; readonly diff: readonly Change[]; next: number };
+  | { readonly type: 'diff'; readonly diff: readonly StoreChange[]; next: number };
 
 /** An empty queue. */
 export function createReaderQueue(): ReaderQueue {
@@ -83,7 +83,7 @@ export function createReaderQueue(): ReaderQueue {
     if (state !== undefined) set(stateKey, state);
   };
 
-  const push = ({ key, event, bytes: weight }: Change): void => {
+  const push = ({ key, event, bytes: weight }: StoreChange): void => {
     if (resetDue) return;
     const merged = mergeInto(tail().get(key)?.event, event);
     set(key, merged === undefined ? undefined : { event: merged, bytes: weight });
@@ -141,7 +141,7 @@ const stateKey = '\0state';
 const confirmedKey = '\0confirmed';
 
 /** What a reader who has seen neither must be told of two changes of one object. Undefined: nothing. */
-function mergeInto(first: StoreEvent | undefined, next: ObjectEvent): ObjectEvent | undefined {
+function mergeInto(first: StoreEvent | undefined, next: StoreObjectEvent): StoreObjectEvent | undefined {
   if (first?.type === 'applied') {
     if (next.type === 'deleted') return first.before === undefined ? undefined : { ...next, before: first.before };
     return withBefore(next, first.before);
@@ -150,11 +150,14 @@ function mergeInto(first: StoreEvent | undefined, next: ObjectEvent): ObjectEven
   return next;
 }
 
-function withBefore({ type, object, version }: Extract<ObjectEvent, { type: 'applied' }>, before: ObjectEvent['object'] | undefined) {
+function withBefore(
+  { type, object, version }: Extract<StoreObjectEvent, { type: 'applied' }>,
+  before: StoreObjectEvent['object'] | undefined,
+) {
   return before === undefined ? { type, object, version } : { type, object, before, version };
 }
 
-function eventsAt(diff: readonly Change[], index: number): readonly StoreEvent[] {
+function eventsAt(diff: readonly StoreChange[], index: number): readonly StoreEvent[] {
   const change = diff[index];
   return change === undefined ? [] : [change.event];
 }

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { IndexLookup, StoreReader } from '../mirror-store.ts';
-import type { QuerySight } from '../query-source.ts';
-import type { Hint } from './index-hints.ts';
+import type { QueryVisibility } from '../query-source.ts';
+import type { IndexHint } from './index-hints.ts';
 
 /** The namespaces a query looks into: those asked for that are in sight. Undefined: all. */
-export function namespacesInSight(asked: readonly string[] | undefined, sight: QuerySight): ReadonlySet<string> | undefined {
+export function visibleNamespaces(asked: readonly string[] | undefined, sight: QueryVisibility): ReadonlySet<string> | undefined {
   if (sight.type === 'all') return asked === undefined ? undefined : new Set(asked);
   return asked === undefined ? sight.namespaces : new Set(asked.filter((namespace) => sight.namespaces.has(namespace)));
 }
@@ -18,7 +18,7 @@ export function namespacesInSight(asked: readonly string[] | undefined, sight: Q
 export function candidatesIn(
   store: StoreReader,
   namespaces: ReadonlySet<string> | undefined,
-  hints: readonly Hint[],
+  hints: readonly IndexHint[],
 ): readonly (readonly KubernetesObject[])[] {
   const within = narrowed(namespaces, hints);
   const names = hints.find((hint) => hint.by === 'name');
@@ -35,11 +35,11 @@ export function candidatesIn(
 }
 
 /** Makes the indexes that `candidatesIn` asks for, unless they are there. */
-export function prepareIndexes(store: StoreReader, namespaces: ReadonlySet<string> | undefined, hints: readonly Hint[]): void {
+export function prepareIndexes(store: StoreReader, namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): void {
   if (!hints.some(({ by }) => by === 'name') && holds(store, narrowed(namespaces, hints), fewObjects)) shortest(store, hints);
 }
 
-function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly Hint[]): ReadonlySet<string> | undefined {
+function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): ReadonlySet<string> | undefined {
   return hints.reduce((left, hint) => (hint.by === 'namespace' ? intersect(left, hint.values) : left), namespaces);
 }
 
@@ -59,16 +59,16 @@ function holds(store: StoreReader, namespaces: ReadonlySet<string> | undefined, 
   return missing <= 0;
 }
 
-interface Counted {
+interface CountedLookup {
   readonly by: IndexLookup;
   /** At most so many are found. */
   readonly count: number;
 }
 
 /** Of the ways that there is an index for, the one that finds fewest. */
-function shortest(store: StoreReader, hints: readonly Hint[]): Counted | undefined {
+function shortest(store: StoreReader, hints: readonly IndexHint[]): CountedLookup | undefined {
   const lookups = hints.filter((hint): hint is IndexLookup => hint.by !== 'name' && hint.by !== 'namespace');
-  let best: Counted | undefined;
+  let best: CountedLookup | undefined;
   for (const by of lookups.slice(0, maxLookups)) {
     const count = store.countIndexed(by);
     if (count !== undefined && (best === undefined || count < best.count)) best = { by, count };

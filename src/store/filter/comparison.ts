@@ -7,23 +7,23 @@ import { toNanoUnits } from '../../core/quantities.ts';
 export type ValueTest = (value: Json) => boolean;
 
 /** A value test and whether the values are to fail it: `ne` asks that no value equals. */
-export interface Operation {
+export interface CompiledComparison {
   readonly test: ValueTest;
   readonly negated: boolean;
   /** How many comparisons a value takes. Default: 1. */
-  readonly comparisons?: number | undefined;
+  readonly comparisonCount?: number | undefined;
   /** True if the test reads a text to its end, however long it is. Default: false. */
   readonly scansText?: boolean | undefined;
 }
 
-export const comparisons = ['eq', 'ne', 'in', 'lt', 'lte', 'gt', 'gte', 'contains', 'startsWith'] as const;
-export type Comparison = (typeof comparisons)[number];
+export const comparisonOperators = ['eq', 'ne', 'in', 'lt', 'lte', 'gt', 'gte', 'contains', 'startsWith'] as const;
+export type ComparisonOperator = (typeof comparisonOperators)[number];
 
 /** What an operand stands beside: for messages, and to compare by type. */
-export interface OperandPlace {
+export interface OperandContext {
   /** As the user wrote it. */
   readonly path: string;
-  readonly operator: Comparison;
+  readonly operator: ComparisonOperator;
   readonly type: ValueType;
   /** Set if there are no other values than these. */
   readonly among?: readonly string[] | undefined;
@@ -38,7 +38,7 @@ export interface OperandPlace {
  *
  * @throws {MusterError} `BAD_INPUT` if the type has no such comparison, or the operand is none of its values.
  */
-export function compileComparison(place: OperandPlace, operand: Json): Operation {
+export function compileComparison(place: OperandContext, operand: Json): CompiledComparison {
   const { operator, type } = place;
   if (!operatorsOf[type].includes(operator)) {
     throw refuse(`expected one of ${operatorsOf[type].join(', ')} or exists on ${place.path}, which is a ${type}, got ${operator}`);
@@ -52,7 +52,7 @@ export function compileComparison(place: OperandPlace, operand: Json): Operation
       return {
         test: isAmong(place, operand),
         negated: false,
-        comparisons: structural.has(type) && Array.isArray(operand) ? operand.length : 1,
+        comparisonCount: structural.has(type) && Array.isArray(operand) ? operand.length : 1,
       };
     case 'contains':
     case 'startsWith':
@@ -62,12 +62,12 @@ export function compileComparison(place: OperandPlace, operand: Json): Operation
   }
 }
 
-const equality: readonly Comparison[] = ['eq', 'ne', 'in'];
-const ordered: readonly Comparison[] = [...equality, 'lt', 'lte', 'gt', 'gte'];
+const equality: readonly ComparisonOperator[] = ['eq', 'ne', 'in'];
+const ordered: readonly ComparisonOperator[] = [...equality, 'lt', 'lte', 'gt', 'gte'];
 
-const operatorsOf: Readonly<Record<ValueType, readonly Comparison[]>> = {
-  String: comparisons,
-  Bytes: comparisons,
+const operatorsOf: Readonly<Record<ValueType, readonly ComparisonOperator[]>> = {
+  String: comparisonOperators,
+  Bytes: comparisonOperators,
   Boolean: equality,
   Int: ordered,
   Int64: ordered,
@@ -75,14 +75,14 @@ const operatorsOf: Readonly<Record<ValueType, readonly Comparison[]>> = {
   DateTime: ordered,
   Quantity: ordered,
   Duration: ordered,
-  IntOrString: comparisons,
+  IntOrString: comparisonOperators,
   StringMap: equality,
-  JSON: comparisons,
+  JSON: comparisonOperators,
 };
 
 const structural: ReadonlySet<ValueType> = new Set(['StringMap', 'JSON']);
 
-function equals(place: OperandPlace, operand: Json): ValueTest {
+function equals(place: OperandContext, operand: Json): ValueTest {
   checkOperand(place, operand);
   if (structural.has(place.type)) return (value) => equalJson(value, operand);
   if (place.type === 'String') return (value) => value === operand;
@@ -93,10 +93,10 @@ function equals(place: OperandPlace, operand: Json): ValueTest {
   };
 }
 
-function isAmong(place: OperandPlace, list: Json): ValueTest {
+function isAmong(place: OperandContext, list: Json): ValueTest {
   if (!Array.isArray(list)) throw refuse(`expected a list for ${place.operator} on ${place.path}, got ${show(list)}`);
-  const operands = list.filter((operand: Json) => isPossible(place, operand));
-  if (operands.length === 0) for (const operand of list) throw impossible(place, operand);
+  const operands = list.filter((operand: Json) => isPossibleOperand(place, operand));
+  if (operands.length === 0) for (const operand of list) throw impossibleOperand(place, operand);
   for (const operand of operands) checkOperand(place, operand);
   if (structural.has(place.type)) return (value) => operands.some((operand: Json) => equalJson(value, operand));
   if (place.type === 'String') {
@@ -123,7 +123,7 @@ function isIn(sorted: readonly OrderKey[], key: OrderKey): boolean {
   return false;
 }
 
-function compareOrder(place: OperandPlace, operand: Json, operator: 'lt' | 'lte' | 'gt' | 'gte'): ValueTest {
+function compareOrder(place: OperandContext, operand: Json, operator: 'lt' | 'lte' | 'gt' | 'gte'): ValueTest {
   checkOperand(place, operand);
   const key = keyOfOperand(place, operand);
   if (key.type === 'list' || key.type === 'map' || key.type === 'boolean') {
@@ -143,7 +143,7 @@ const orders = {
   gte: (order: number) => order >= 0,
 };
 
-function compareText(place: OperandPlace, operand: Json): ValueTest {
+function compareText(place: OperandContext, operand: Json): ValueTest {
   if (typeof operand !== 'string') throw refuse(`expected a text for ${place.operator} on ${place.path}, got ${show(operand)}`);
   if (place.operator === 'startsWith') return (value) => typeof value === 'string' && value.startsWith(operand);
   return (value) => typeof value === 'string' && value.includes(operand);
@@ -167,7 +167,7 @@ const keyReaders: { readonly [Type in ValueType]?: (text: string) => OrderKey | 
   }),
 };
 
-function keyOfOperand({ path, operator, type }: OperandPlace, operand: Json): OrderKey {
+function keyOfOperand({ path, operator, type }: OperandContext, operand: Json): OrderKey {
   const key = keyOf(operand, type);
   if (key === undefined) throw refuse(`expected a value for ${operator} on ${path}, got ${show(operand)}`);
   return key;
@@ -188,9 +188,9 @@ const expected: Readonly<Record<ValueType, string>> = {
   JSON: 'a value, at most 64 deep',
 };
 
-function checkOperand(place: OperandPlace, operand: Json): void {
+function checkOperand(place: OperandContext, operand: Json): void {
   const { path, operator, type } = place;
-  if (equality.includes(operator) && !isPossible(place, operand)) throw impossible(place, operand);
+  if (equality.includes(operator) && !isPossibleOperand(place, operand)) throw impossibleOperand(place, operand);
   if (!fits(operand, type)) throw refuse(`expected ${expected[type]} for ${operator} on ${path}, which is a ${type}, got ${show(operand)}`);
   // JSON.parse has rounded it already, so it may be another number than the one that was meant.
   if (
@@ -205,12 +205,12 @@ function checkOperand(place: OperandPlace, operand: Json): void {
 }
 
 /** False for what can never be equal to what stands there. */
-export function isPossible({ among }: OperandPlace, operand: Json): boolean {
+export function isPossibleOperand({ among }: OperandContext, operand: Json): boolean {
   return among === undefined || (typeof operand === 'string' && among.includes(operand));
 }
 
 /** The refusal of what is not possible. */
-export function impossible({ path, operator, among = [] }: OperandPlace, operand: Json): MusterError {
+export function impossibleOperand({ path, operator, among = [] }: OperandContext, operand: Json): MusterError {
   return refuse(`expected one of ${among.join(', ')} for ${operator} on ${path}, got ${show(operand)}`);
 }
 

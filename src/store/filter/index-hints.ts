@@ -5,7 +5,7 @@ import type { IndexLookup } from '../mirror-store.ts';
 import type { WhereInput } from './where-input.ts';
 
 /** Something that all objects asked for have in common. */
-export type Hint =
+export type IndexHint =
   | { readonly by: 'name'; readonly values: readonly string[] }
   | { readonly by: 'namespace'; readonly values: readonly string[] }
   | IndexLookup;
@@ -13,33 +13,33 @@ export type Hint =
 type Find = (text: string) => ModelPath | PathMisfit;
 
 /** What a filter's comparisons by `eq` and `in` say of all objects that pass it. Paths that the kind does not have say nothing. */
-export function hintsIn(where: WhereInput, find: Find): readonly Hint[] {
-  return [...hintOf(where, find), ...(where.and ?? []).flatMap((inner) => hintsIn(inner, find))];
+export function hintsOfWhere(where: WhereInput, find: Find): readonly IndexHint[] {
+  return [...hintOf(where, find), ...(where.and ?? []).flatMap((inner) => hintsOfWhere(inner, find))];
 }
 
 /** What a selector says of all objects that it selects. */
-export function hintsOfSelector({ requirements }: LabelSelector): readonly Hint[] {
+export function hintsOfSelector({ requirements }: LabelSelector): readonly IndexHint[] {
   return requirements.flatMap((requirement) =>
     requirement.operator === 'in' ? [{ by: 'label', key: requirement.key, values: [...requirement.values] } as const] : [],
   );
 }
 
 /** What finds all that passes and nothing else: of a filter that is one comparison by `eq`, if there is an index for it. */
-export function exactHintIn(where: WhereInput, find: Find): IndexLookup | undefined {
+export function exactLookupOfWhere(where: WhereInput, find: Find): IndexLookup | undefined {
   const said = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
   if (said.length !== 2 || where.path == null || where.eq == null) return undefined;
   const [hint] = hintOf(where, find);
   return hint === undefined || hint.by === 'name' || hint.by === 'namespace' ? undefined : hint;
 }
 
-/** As `exactHintIn`, of a selector that asks for one value of one label. */
-export function exactHintOfSelector({ requirements }: LabelSelector): IndexLookup | undefined {
+/** As `exactLookupOfWhere`, of a selector that asks for one value of one label. */
+export function exactLookupOfSelector({ requirements }: LabelSelector): IndexLookup | undefined {
   const [requirement, ...others] = requirements;
   if (requirement?.operator !== 'in' || others.length > 0 || requirement.values.size !== 1) return undefined;
   return { by: 'label', key: requirement.key, values: [...requirement.values] };
 }
 
-function hintOf(where: WhereInput, find: Find): readonly Hint[] {
+function hintOf(where: WhereInput, find: Find): readonly IndexHint[] {
   const values = textsOf(where.eq == null ? where.in : [where.eq]);
   if (where.path == null || values === undefined || values.length === 0) return [];
   const keys = textKeysOf(where.path, find);

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ValueTest } from './comparison.ts';
-import type { ReadValues, TextTests } from './path-values.ts';
+import type { ReadCost, TextTests } from './path-values.ts';
 
 /** Characters from which on a text is long. Shorter texts are compared in a few microseconds. */
 const longText = 32 << 10;
@@ -48,7 +48,7 @@ class LongTexts implements TextTests {
  */
 export function inAttempts(
   passes: (object: KubernetesObject) => boolean,
-  read: ReadValues,
+  read: ReadCost,
 ): (object: KubernetesObject) => boolean | undefined {
   const texts = new LongTexts();
   return (object) => {

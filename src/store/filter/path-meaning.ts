@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../core/json.ts';
 import { isMisfit, type ModelPath, type PathMisfit, printTypeReference } from '../../model/paths.ts';
-import type { ClusterFacts } from '../query-source.ts';
+import type { ClusterAttributes } from '../query-source.ts';
 import { someValue } from './path-values.ts';
 
 /**
@@ -10,7 +10,7 @@ import { someValue } from './path-values.ts';
  *
  * @param found What the paths of one kind were found to be, in order; more may be added until the first call.
  */
-export function createMeaning(found: readonly (ModelPath | PathMisfit)[]): (cluster: ClusterFacts) => string {
+export function createMeaning(found: readonly (ModelPath | PathMisfit)[]): (cluster: ClusterAttributes) => string {
   let known: { readonly paths: string; readonly ofCluster: readonly ModelPath[] } | undefined;
   return (cluster) => {
     known ??= { paths: digestOf(found), ofCluster: found.flatMap((path) => (isMisfit(path) || path.from !== 'cluster' ? [] : [path])) };
@@ -29,12 +29,12 @@ function startOf(path: ModelPath): string {
   return path.from === 'column' ? `column ${path.column.name}` : path.from;
 }
 
-function valuesAt(path: ModelPath, cluster: ClusterFacts): readonly Json[] {
+function valuesAt(path: ModelPath, cluster: ClusterAttributes): readonly Json[] {
   const values: Json[] = [];
   const collect = (value: Json) => {
     values.push(value);
     return false;
   };
-  someValue(path, { here: null, around: { cluster: { ...cluster }, served: {}, computed: new Map(), read: { values: 0 } } }, collect);
+  someValue(path, { value: null, context: { cluster: { ...cluster }, served: {}, computed: new Map(), read: { values: 0 } } }, collect);
   return values;
 }

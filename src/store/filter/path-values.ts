@@ -5,16 +5,16 @@ import type { ModelPath } from '../../model/paths.ts';
 import type { QuerySource, RelatedObjects } from '../query-source.ts';
 
 /** What a path may begin at beside the object itself; the same for all objects of a source. */
-interface Surroundings {
+interface PathContext {
   readonly cluster: JsonObject;
   readonly served: JsonObject;
   readonly related?: RelatedObjects | undefined;
   readonly computed: ComputedColumns;
-  readonly read: ReadValues;
+  readonly read: ReadCost;
 }
 
 /** How many values were read so far, a long text as several: what a scan costs. */
-export interface ReadValues {
+export interface ReadCost {
   values: number;
   /** Set while a filter may be interrupted between two long texts. */
   texts?: TextTests | undefined;
@@ -30,19 +30,19 @@ export interface TextTests {
 type ComputedColumns = Map<Column, { readonly of: KubernetesObject; readonly value: Json | undefined }>;
 
 /** What surrounds the objects of a source. @param read Counts the values that are read of them. */
-export function surroundingsOf({ cluster, kind, apiVersion, related }: QuerySource, read: ReadValues = { values: 0 }): Surroundings {
+export function createPathContext({ cluster, kind, apiVersion, related }: QuerySource, read: ReadCost = { values: 0 }): PathContext {
   return { cluster: { ...cluster }, served: { apiVersion, kind: kind.kind }, related, computed: new Map(), read };
 }
 
 /** Where a walk is: the object, or inside one the element that `some` looks at. */
-export interface Place {
-  readonly here: KubernetesObject | Json;
-  readonly around: Surroundings;
+export interface PathStart {
+  readonly value: KubernetesObject | Json;
+  readonly context: PathContext;
 }
 
 /** True if a value at the end of the path passes. What is absent or null is no value; a path through lists may have many. */
-export function someValue(path: ModelPath, { here, around }: Place, test: (value: Json) => boolean): boolean {
-  const start = startOf(path, { here, around });
+export function someValue(path: ModelPath, { value: here, context: around }: PathStart, test: (value: Json) => boolean): boolean {
+  const start = startOf(path, { value: here, context: around });
   around.read.values += 1;
   return start !== undefined && start !== null && walk(start, { steps: path.steps, test, read: around.read }, 0);
 }
@@ -53,16 +53,16 @@ const valuesPerObject = 8;
 /** Characters of a text, as a power of two, that take as long to compare as a short value. */
 const charsPerValue = 9;
 
-function startOf(path: ModelPath, { here, around }: Place): Json | undefined {
+function startOf(path: ModelPath, { value: here, context: around }: PathStart): Json | undefined {
   if (path.from === 'object') return here;
   if (path.from === 'column') return isKubernetesObject(here) ? computedBy(path.column, here, around) : undefined;
   if (path.from !== 'relation') return around[path.from];
   around.read.values += valuesPerObject;
   const found = isKubernetesObject(here) ? around.related?.find(path.relation, here) : undefined;
-  return found && startOf(path.within, { here: found.object, around: { ...around, served: found.served, related: undefined } });
+  return found && startOf(path.within, { value: found.object, context: { ...around, served: found.servedAs, related: undefined } });
 }
 
-function computedBy(column: Column, object: KubernetesObject, { computed, read }: Surroundings): Json | undefined {
+function computedBy(column: Column, object: KubernetesObject, { computed, read }: PathContext): Json | undefined {
   const last = computed.get(column);
   if (last?.of === object) return last.value;
   read.values += valuesPerObject;
@@ -84,7 +84,7 @@ export function someElement(value: Json, test: (value: Json) => boolean): boolea
 }
 
 /** The member of that key which the value itself has, never what it inherits. */
-function memberOf(value: Json, key: string): Json | undefined {
+function ownMemberOf(value: Json, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
   // What a raw number holds is no member; it has no other key than this, so no other one needs to be asked for.
   if (key === 'rawJSON' && isRawNumber(value)) return undefined;
@@ -94,7 +94,7 @@ function memberOf(value: Json, key: string): Json | undefined {
 interface Walk {
   readonly steps: ModelPath['steps'];
   readonly test: (value: Json) => boolean;
-  readonly read: ReadValues;
+  readonly read: ReadCost;
 }
 
 /** In a loop, and of its own making nothing: it runs once for each condition and object. */
@@ -103,7 +103,7 @@ function walk(from: Json, way: Walk, start: number): boolean {
   let value = from;
   for (let index = start; index < steps.length; index++) {
     const step = steps[index];
-    const member = step === undefined ? undefined : memberOf(value, step.key);
+    const member = step === undefined ? undefined : ownMemberOf(value, step.key);
     if (step === undefined || member === undefined || member === null) return false;
     if (step.list) {
       return someElement(member, (element) => {

@@ -9,33 +9,33 @@ import { createPathFinder, noKindHasPath } from '../../model/paths-of-kinds.ts';
 import type { IndexLookup } from '../mirror-store.ts';
 import type { QuerySource, RelatedObjects } from '../query-source.ts';
 import {
-  type Comparison,
-  comparisons,
+  type ComparisonOperator,
+  type CompiledComparison,
+  comparisonOperators,
   compileComparison,
-  impossible,
-  isPossible,
-  type OperandPlace,
-  type Operation,
+  impossibleOperand,
+  isPossibleOperand,
+  type OperandContext,
   type ValueTest,
 } from './comparison.ts';
-import { exactHintIn, type Hint, hintsIn } from './index-hints.ts';
+import { exactLookupOfWhere, hintsOfWhere, type IndexHint } from './index-hints.ts';
 import { createMeaning } from './path-meaning.ts';
-import { type Place, type ReadValues, someElement, someValue, surroundingsOf } from './path-values.ts';
+import { createPathContext, type PathStart, type ReadCost, someElement, someValue } from './path-values.ts';
 import type { WhereInput } from './where-input.ts';
 
 /** A filter checked against the model: made by `compileWhere`. */
-export interface Where {
+export interface CompiledWhere {
   /**
    * True for the objects of this source that match the filter. False for an object if that cannot be known. The kind of the source is one of those
    * that the filter was compiled for.
    *
    * @param read Counts the values that it reads.
    */
-  predicateFor(source: QuerySource, read?: ReadValues): (object: KubernetesObject) => boolean;
+  predicateFor(source: QuerySource, read?: ReadCost): (object: KubernetesObject) => boolean;
   /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
-  hintsFor(kind: ModelKind): readonly Hint[];
+  indexHintsFor(kind: ModelKind): readonly IndexHint[];
   /** What an index finds that is all of them and nothing else, if there is such a thing. */
-  exactHintFor(kind: ModelKind): IndexLookup | undefined;
+  exactLookupFor(kind: ModelKind): IndexLookup | undefined;
   /** Equal as long as the filter finds the same among the same objects of the kind in this cluster: see `createMeaning`. */
   meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
 }
@@ -49,7 +49,7 @@ export interface Where {
  *
  * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
  */
-export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): Where {
+export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): CompiledWhere {
   checkBounds(where, kinds);
   const misfits = new Map<WhereInput, Map<ModelKind, Misfit>>();
   const operands = createOperandCheck();
@@ -76,8 +76,8 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
         keyOfKind(kind),
         {
           test: compileLevel(where, scope),
-          hints: hintsIn(where, find),
-          exactHint: exactHintIn(where, find),
+          hints: hintsOfWhere(where, find),
+          exactHint: exactLookupOfWhere(where, find),
           meaning: createMeaning(found),
         },
       ];
@@ -87,14 +87,14 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
   operands.refuseImpossible();
   return {
     predicateFor(source, read) {
-      const around = surroundingsOf(source, read);
+      const around = createPathContext(source, read);
       const test = compiled.get(keyOfKind(source.kind))?.test;
-      const passes = (object: KubernetesObject) => test?.({ here: object, around }) === true;
+      const passes = (object: KubernetesObject) => test?.({ value: object, context: around }) === true;
       const { related } = source;
       return related === undefined ? passes : (object) => passesForCertain(object, passes, related);
     },
-    hintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
-    exactHintFor: (kind) => compiled.get(keyOfKind(kind))?.exactHint,
+    indexHintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
+    exactLookupFor: (kind) => compiled.get(keyOfKind(kind))?.exactHint,
     meaningFor: ({ kind, cluster }) => compiled.get(keyOfKind(kind))?.meaning(cluster) ?? '',
   };
 }
@@ -125,7 +125,7 @@ interface Scope {
   readonly self?: TypeReference;
 }
 
-type Test = (place: Place) => boolean;
+type Test = (place: PathStart) => boolean;
 
 /** Each is compared with every object of the kind. */
 const maxConditions = 100;
@@ -148,7 +148,8 @@ function compileLeaf(where: WhereInput, scope: Scope): Test {
   if (typeof test === 'function') return test;
   scope.misfit(where, test);
   const noValue = where.ne != null || where.exists === false;
-  const asksForValue = where.exists === true || where.some != null || comparisons.some((name) => name !== 'ne' && where[name] != null);
+  const asksForValue =
+    where.exists === true || where.some != null || comparisonOperators.some((name) => name !== 'ne' && where[name] != null);
   return () => noValue && !asksForValue;
 }
 
@@ -166,23 +167,25 @@ function pathOf(where: WhereInput, scope: Scope): ModelPath | PathMisfit {
 }
 
 function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scope): readonly Test[] {
-  return comparisons.flatMap((operator) => {
+  return comparisonOperators.flatMap((operator) => {
     const operation = operationOf(where, path, operator);
     if (operation === undefined) return [];
     const { negated } = operation;
     const passes = passesOf(operation);
-    return [negated ? (place: Place) => !someValue(path, place, passes(place)) : (place: Place) => someValue(path, place, passes(place))];
+    return [
+      negated ? (place: PathStart) => !someValue(path, place, passes(place)) : (place: PathStart) => someValue(path, place, passes(place)),
+    ];
   });
 }
 
 /** The test of a value, which counts its comparisons where there are several. A test that scans a long text may interrupt the filter. */
-function passesOf({ test, comparisons: each = 1, scansText = false }: Operation): (place: Place) => ValueTest {
+function passesOf({ test, comparisonCount: each = 1, scansText = false }: CompiledComparison): (place: PathStart) => ValueTest {
   if (scansText)
-    return ({ around: { read } }) =>
+    return ({ context: { read } }) =>
       (value) =>
         read.texts === undefined ? test(value) : read.texts.passes(test, value);
   if (each === 1) return () => test;
-  return ({ around: { read } }) => {
+  return ({ context: { read } }) => {
     return (value) => {
       read.values += each;
       return test(value);
@@ -191,17 +194,17 @@ function passesOf({ test, comparisons: each = 1, scansText = false }: Operation)
 }
 
 /** What a level compares with by an operator, undefined if nothing. Throws what `compileComparison` does. */
-type Operations = (where: WhereInput, path: ModelPath, operator: Comparison) => Operation | undefined;
+type Operations = (where: WhereInput, path: ModelPath, operator: ComparisonOperator) => CompiledComparison | undefined;
 
 /** Of kinds where a path has the same type, the operand is read once: `in` may have a thousand values, and a model sixty kinds and more. */
 function createOperations(operands: OperandCheck): Operations {
-  const known = new Map<WhereInput, Map<string, Operation | MusterError>>();
+  const known = new Map<WhereInput, Map<string, CompiledComparison | MusterError>>();
   return (where, path, operator) => {
     const operand = where[operator];
     if (operand === undefined || operand === null) return undefined;
     const type = valueTypeOf(path, operator);
     const among = valuesOf(path);
-    const ofLevel = known.get(where) ?? new Map<string, Operation | MusterError>();
+    const ofLevel = known.get(where) ?? new Map<string, CompiledComparison | MusterError>();
     const key = [operator, type, ...(among ?? [])].join(' ');
     const place = { path: path.text, operator, type, among };
     const operation = ofLevel.get(key) ?? attempt(() => compileComparison(place, operand));
@@ -259,13 +262,16 @@ function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly T
     self: type,
   });
   return [
-    ({ here, around }) => someValue(path, { here, around }, (value) => someElement(value, (element) => inner({ here: element, around }))),
+    ({ value: here, context: around }) =>
+      someValue(path, { value: here, context: around }, (value) =>
+        someElement(value, (element) => inner({ value: element, context: around })),
+      ),
   ];
 }
 
 /** True if the level itself compares something, or was meant to. */
 function saysSomething(where: WhereInput): boolean {
-  const compares = where.exists != null || where.some != null || comparisons.some((operator) => where[operator] != null);
+  const compares = where.exists != null || where.some != null || comparisonOperators.some((operator) => where[operator] != null);
   if (!compares && where.path != null) {
     throw refuse(
       `expected a comparison beside the path ${where.path.slice(0, 80)}, such as eq, in, gte or exists (exists: false finds what is absent)`,
@@ -294,7 +300,7 @@ function checkBounds(where: WhereInput, kinds: readonly ModelKind[]): void {
 }
 
 function conditionsOf(level: WhereInput): number {
-  return comparisons.filter((operator) => level[operator] != null).length + Number(level.exists != null);
+  return comparisonOperators.filter((operator) => level[operator] != null).length + Number(level.exists != null);
 }
 
 function refuseAbove(most: number, count: number, what: string): void {
@@ -327,21 +333,21 @@ interface Level {
 /** Which operands of `in` no kind can have: of several kinds, what one of them cannot be is still asked of the others. */
 interface OperandCheck {
   /** Says that a kind compares the operands of this level with what stands at this place. */
-  comparedAt(level: Level, place: OperandPlace): void;
+  comparedAt(level: Level, place: OperandContext): void;
   /** @throws {MusterError} `BAD_INPUT` for an operand that is not possible at any place of its level. */
   refuseImpossible(): void;
 }
 
 /** Of one filter, before any of its kinds was looked at. */
 function createOperandCheck(): OperandCheck {
-  const left = new Map<Level, { readonly operands: readonly Json[]; readonly place: OperandPlace }>();
+  const left = new Map<Level, { readonly operands: readonly Json[]; readonly place: OperandContext }>();
   return {
     comparedAt(level, place) {
       const { operands } = left.get(level) ?? { operands: level.in ?? [] };
-      left.set(level, { operands: operands.filter((operand) => !isPossible(place, operand)), place });
+      left.set(level, { operands: operands.filter((operand) => !isPossibleOperand(place, operand)), place });
     },
     refuseImpossible() {
-      for (const { operands, place } of left.values()) for (const operand of operands) throw impossible(place, operand);
+      for (const { operands, place } of left.values()) for (const operand of operands) throw impossibleOperand(place, operand);
     },
   };
 }

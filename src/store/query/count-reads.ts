@@ -1,18 +1,18 @@
 /** Told how many objects were looked at just now, of each as many as values that were found in it: ends what looks by throwing. */
-export type Look = (looks: number) => void;
+export type CountReads = (looks: number) => void;
 
 /** Looks that are told some thousand at a time, so that to count them costs next to nothing. */
-export interface CountedLooks {
+export interface ReadCounter {
   /** Counts looks. True after some hundred more: it is time to yield. */
   add(looks: number): boolean;
   /** Counts values that were compared, of which eight cost as much as a look. True as above. */
-  compared(values: number): boolean;
+  addCompared(values: number): boolean;
   /** Tells the rest. */
   end(): void;
 }
 
 /** Those of one walk over objects. Without anybody to tell they are none. */
-export function countLooks(look: Look = ignored): CountedLooks {
+export function createReadCounter(look: CountReads = ignored): ReadCounter {
   let untold = 0;
   let sinceStep = 0;
   let values = 0;
@@ -31,11 +31,11 @@ export function countLooks(look: Look = ignored): CountedLooks {
   };
   return {
     add,
-    compared(more) {
+    addCompared(more) {
       values += more;
-      if (values < valuesPerLook) return false;
-      const looks = Math.floor(values / valuesPerLook);
-      values %= valuesPerLook;
+      if (values < valuesPerRead) return false;
+      const looks = Math.floor(values / valuesPerRead);
+      values %= valuesPerRead;
       return add(looks);
     },
     end() {
@@ -48,7 +48,7 @@ export function countLooks(look: Look = ignored): CountedLooks {
  * Most looks of one answer, or of the first state of a stream: each object again for each path that is read of it by sums, extremes and groups, and for each
  * page of relations that it may be on. Of a million objects groups by two paths with a sum are three million looks. A million take one to three seconds.
  */
-export const maxLooks = 4_000_000;
+export const maxReads = 4_000_000;
 
 const tellAt = 1_000;
 
@@ -56,6 +56,6 @@ const tellAt = 1_000;
 const stepAt = 200;
 
 /** Comparing a value takes 0.1 to 0.2 µs. Finding an object and its values takes 1 to 3 µs. */
-export const valuesPerLook = 8;
+export const valuesPerRead = 8;
 
 function ignored(): void {}

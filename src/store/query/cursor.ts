@@ -5,7 +5,7 @@ import type { WhereInput } from '../filter/where-input.ts';
 import type { OrderByInput } from './order.ts';
 
 /** A place between two objects in an order: the keys of the object before it. Stable across inserts, deletions and relists. */
-export interface Position {
+export interface OrderPosition {
   /** Of the order's own terms; undefined where the object had no value. */
   readonly keys: readonly (OrderKey | undefined)[];
   readonly namespace: string;
@@ -15,14 +15,14 @@ export interface Position {
   readonly kind: string;
 }
 
-/** The bytes from which `parsePosition` makes an equal position. They name an object, so they are sealed before anybody sees them. */
-export function printPosition({ keys, namespace, name, cluster, kind }: Position): Uint8Array {
+/** The bytes from which `parseOrderPosition` makes an equal position. They name an object, so they are sealed before anybody sees them. */
+export function printOrderPosition({ keys, namespace, name, cluster, kind }: OrderPosition): Uint8Array {
   const printed = keys.map((key) => (key === undefined ? null : printOrderKey(key)));
   return new TextEncoder().encode(JSON.stringify([namespace, name, cluster, kind, printed]));
 }
 
-/** Undefined for what `printPosition` did not make. */
-export function parsePosition(bytes: Uint8Array): Position | undefined {
+/** Undefined for what `printOrderPosition` did not make. */
+export function parseOrderPosition(bytes: Uint8Array): OrderPosition | undefined {
   const json = parseText(bytes);
   if (!Array.isArray(json) || json.length !== 5) return undefined;
   const [namespace, name, cluster, kind, printed]: readonly (Json | undefined)[] = json;
@@ -39,7 +39,7 @@ export function parsePosition(bytes: Uint8Array): Position | undefined {
 }
 
 /** What a cursor is bound to beside its reader: the question it pages through, whatever the page. */
-interface FilterQuestion {
+interface ListIdentity {
   readonly kinds: readonly string[];
   readonly clusters?: readonly string[] | null | undefined;
   readonly namespaces?: readonly string[] | null | undefined;
@@ -47,12 +47,12 @@ interface FilterQuestion {
   readonly where?: WhereInput | null | undefined;
   readonly search?: string | null | undefined;
   readonly orderBy?: readonly OrderByInput[] | null | undefined;
-  /** `Order.meaning`: the same paths compare otherwise after their types have changed. */
+  /** `CompiledOrder.meaning`: the same paths compare otherwise after their types have changed. */
   readonly orderMeaning?: string | undefined;
 }
 
 /** A text that is equal for questions that mean the same by their form: order and repetition of names, `null` and what is not said count for nothing. */
-export function canonicalFilter({ kinds, clusters, namespaces, selector, where, search, orderBy, orderMeaning }: FilterQuestion): string {
+export function canonicalFilter({ kinds, clusters, namespaces, selector, where, search, orderBy, orderMeaning }: ListIdentity): string {
   return JSON.stringify([
     sortedSet(kinds),
     clusters == null ? null : sortedSet(clusters),

@@ -3,9 +3,9 @@ import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { type Place, type ReadValues, someValue, surroundingsOf } from '../filter/path-values.ts';
+import { createPathContext, type PathStart, type ReadCost, someValue } from '../filter/path-values.ts';
 import type { QuerySource } from '../query-source.ts';
-import { singleValues, type ValuePath, valuePathsIn } from './value-paths.ts';
+import { anySingleValue, findValuePaths, type ValuePath } from './value-paths.ts';
 
 /** One key of an order, as it comes from GraphQL. */
 export interface OrderByInput {
@@ -14,13 +14,13 @@ export interface OrderByInput {
 }
 
 /** What comes before namespace, name, cluster and kind: made by `compileOrder`. Without terms it is the default order. */
-export interface Order {
+export interface CompiledOrder {
   /** For each term whether the greatest comes first. */
   readonly descending: readonly boolean[];
   /** Equal for orders whose terms compare alike: a cursor is good for such orders alone. */
   readonly meaning: string;
   /** The keys of an object of this source, one for each term; undefined for what it does not have, which stands last in both directions. @param read Counts the values that are read. */
-  keysFor(source: QuerySource, read?: ReadValues): (object: KubernetesObject) => readonly (OrderKey | undefined)[];
+  keysFor(source: QuerySource, read?: ReadCost): (object: KubernetesObject) => readonly (OrderKey | undefined)[];
 }
 
 const maxTerms = 8;
@@ -33,25 +33,25 @@ const maxTextLength = 1_024;
  *
  * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
  */
-export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy: readonly OrderByInput[]): Order {
+export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy: readonly OrderByInput[]): CompiledOrder {
   if (orderBy.length > maxTerms) throw new MusterError('BAD_INPUT', `orderBy: expected at most ${maxTerms} paths, got ${orderBy.length}`);
   const terms = orderBy.map((term) => compileTerm(model, kinds, term));
   return {
     descending: terms.map(({ descending }) => descending),
     meaning: terms.length === 0 ? '' : JSON.stringify(terms.map(({ types }) => types)),
     keysFor(source, read) {
-      const around = surroundingsOf(source, read);
+      const around = createPathContext(source, read);
       const kind = keyOfKind(source.kind);
       const keys = terms.map((term) => ({ term, key: term.keys.get(kind) }));
-      return (object) => keys.map(({ term, key }) => key?.({ here: object, around }, term.descending));
+      return (object) => keys.map(({ term, key }) => key?.({ value: object, context: around }, term.descending));
     },
   };
 }
 
 /** The order by namespace, name, cluster and kind alone. */
-export const defaultOrder: Order = { descending: [], meaning: '', keysFor: () => () => [] };
+export const defaultOrder: CompiledOrder = { descending: [], meaning: '', keysFor: () => () => [] };
 
-type KeyAt = (place: Place, descending: boolean) => OrderKey | undefined;
+type KeyAt = (place: PathStart, descending: boolean) => OrderKey | undefined;
 
 interface Term {
   readonly descending: boolean;
@@ -62,7 +62,7 @@ interface Term {
 }
 
 function compileTerm(model: Model, kinds: readonly ModelKind[], { path, direction }: OrderByInput): Term {
-  const paths = valuePathsIn({ model, kinds }, path, singleValues('orderBy'));
+  const paths = findValuePaths({ model, kinds }, path, anySingleValue('orderBy'));
   return {
     descending: direction === 'DESC',
     keys: new Map([...paths].map(([kind, found]) => [kind, keyAt(found)])),

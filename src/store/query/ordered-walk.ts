@@ -1,17 +1,17 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { QuerySource } from '../query-source.ts';
-import type { Position } from './cursor.ts';
-import { comparePlaces, sink } from './ranking.ts';
+import type { OrderPosition } from './cursor.ts';
+import { compareByDefaultOrder, sinkRoot } from './ranking.ts';
 
 /** A source, and where of it a query looks: in these namespaces, or in all. */
-export interface View<S extends QuerySource> {
+export interface WalkedSource<S extends QuerySource> {
   readonly source: S;
   readonly namespaces: ReadonlySet<string> | undefined;
 }
 
 /** One object met on the way. */
-interface Met<S extends QuerySource> {
+interface WalkedObject<S extends QuerySource> {
   readonly source: S;
   readonly object: KubernetesObject;
 }
@@ -22,23 +22,29 @@ interface Met<S extends QuerySource> {
  * Costs what is taken from it: namespaces hold their names in order, and only those reached are looked into. Changes meanwhile are not seen to;
  * take what is needed in one turn.
  */
-export function* walkInOrder<S extends QuerySource>(views: readonly View<S>[], after: Position | undefined): Generator<Met<S>> {
+export function* walkInOrder<S extends QuerySource>(
+  views: readonly WalkedSource<S>[],
+  after: OrderPosition | undefined,
+): Generator<WalkedObject<S>> {
   for (const namespace of namespacesOf(views, after)) yield* merge(lanesOf(views, namespace, after));
 }
 
 /** Objects of one source by namespace and name. */
-interface Sorted<S extends QuerySource> {
+interface SortedSource<S extends QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];
 }
 
 /** As `walkInOrder`, of these objects alone. */
-export function* walkSorted<S extends QuerySource>(lists: readonly Sorted<S>[], after: Position | undefined): Generator<Met<S>> {
+export function* walkSorted<S extends QuerySource>(
+  lists: readonly SortedSource<S>[],
+  after: OrderPosition | undefined,
+): Generator<WalkedObject<S>> {
   yield* merge(lists.map((list) => laneOf(list, after)).filter(({ objects, next }) => next < objects.length));
 }
 
 /** How many objects the views show. */
-export function countViews<S extends QuerySource>(views: readonly View<S>[]): number {
+export function countObjects<S extends QuerySource>(views: readonly WalkedSource<S>[]): number {
   let count = 0;
   for (const { source, namespaces } of views) {
     if (namespaces === undefined) count += source.store.size;
@@ -57,7 +63,10 @@ interface Lane<S extends QuerySource> {
 }
 
 /** Of all views, each once and in order, from the first on that may hold something after the position. */
-export function* namespacesOf<S extends QuerySource>(views: readonly View<S>[], after: Position | undefined): Generator<string> {
+export function* namespacesOf<S extends QuerySource>(
+  views: readonly WalkedSource<S>[],
+  after: OrderPosition | undefined,
+): Generator<string> {
   const lists = views.map((view) => ({ names: namespacesIn(view), next: 0 }));
   for (;;) {
     let least: string | undefined;
@@ -73,14 +82,14 @@ export function* namespacesOf<S extends QuerySource>(views: readonly View<S>[], 
 }
 
 /** In order, by the shorter way: a few that are asked for of ten thousand, or a few that there are of those in sight. */
-function namespacesIn<S extends QuerySource>({ source: { store }, namespaces }: View<S>): readonly string[] {
+function namespacesIn<S extends QuerySource>({ source: { store }, namespaces }: WalkedSource<S>): readonly string[] {
   const held = store.namespaces();
   if (namespaces === undefined) return held;
   if (namespaces.size > held.length) return held.filter((namespace) => namespaces.has(namespace));
   return [...namespaces].filter((namespace) => store.countIn(namespace) > 0).sort();
 }
 
-function lanesOf<S extends QuerySource>(views: readonly View<S>[], namespace: string, after: Position | undefined): Lane<S>[] {
+function lanesOf<S extends QuerySource>(views: readonly WalkedSource<S>[], namespace: string, after: OrderPosition | undefined): Lane<S>[] {
   const lanes: Lane<S>[] = [];
   for (const { source, namespaces } of views) {
     if (namespaces !== undefined && !namespaces.has(namespace)) continue;
@@ -90,25 +99,25 @@ function lanesOf<S extends QuerySource>(views: readonly View<S>[], namespace: st
   return lanes;
 }
 
-function laneOf<S extends QuerySource>({ source, objects }: Sorted<S>, after: Position | undefined): Lane<S> {
+function laneOf<S extends QuerySource>({ source, objects }: SortedSource<S>, after: OrderPosition | undefined): Lane<S> {
   const lane: Lane<S> = { source, objects, cluster: source.cluster.name, kind: keyOfKind(source.kind), next: 0 };
   if (after !== undefined) lane.next = firstAfter(lane, after);
   return lane;
 }
 
 /** By halving: a page in the middle of a large namespace is as cheap as the first. */
-function firstAfter<S extends QuerySource>({ objects, cluster, kind }: Lane<S>, after: Position): number {
+function firstAfter<S extends QuerySource>({ objects, cluster, kind }: Lane<S>, after: OrderPosition): number {
   let [low, high] = [0, objects.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     const { namespace = '', name = '' } = objects[middle]?.metadata ?? {};
-    if (comparePlaces({ namespace, name, cluster, kind }, after) > 0) high = middle;
+    if (compareByDefaultOrder({ namespace, name, cluster, kind }, after) > 0) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
-function* merge<S extends QuerySource>(lanes: Lane<S>[]): Generator<Met<S>> {
+function* merge<S extends QuerySource>(lanes: Lane<S>[]): Generator<WalkedObject<S>> {
   const heap = lanes.sort(compareLanes);
   for (let lane = heap[0]; lane !== undefined; lane = heap[0]) {
     const object = lane.objects[lane.next];
@@ -119,15 +128,15 @@ function* merge<S extends QuerySource>(lanes: Lane<S>[]): Generator<Met<S>> {
       if (last === undefined || last === lane) return;
       heap[0] = last;
     }
-    sink(heap, (a, b) => compareLanes(b, a));
+    sinkRoot(heap, (a, b) => compareLanes(b, a));
   }
 }
 
 function compareLanes<S extends QuerySource>(a: Lane<S>, b: Lane<S>): number {
-  return comparePlaces(placeOf(a), placeOf(b));
+  return compareByDefaultOrder(placeOf(a), placeOf(b));
 }
 
-function placeOf<S extends QuerySource>({ objects, next, cluster, kind }: Lane<S>): Omit<Position, 'keys'> {
+function placeOf<S extends QuerySource>({ objects, next, cluster, kind }: Lane<S>): Omit<OrderPosition, 'keys'> {
   const { namespace = '', name = '' } = objects[next]?.metadata ?? {};
   return { namespace, name, cluster, kind };
 }

@@ -3,62 +3,62 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { LabelSelector } from '../../core/selectors.ts';
-import { candidatesIn, fewObjects, namespacesInSight, prepareIndexes } from '../filter/candidates.ts';
+import { candidatesIn, fewObjects, prepareIndexes, visibleNamespaces } from '../filter/candidates.ts';
 import { inAttempts } from '../filter/long-texts.ts';
-import { exactHintOf, hintsOf, predicateOf, type Related } from '../filter/matching.ts';
-import type { Where } from '../filter/where.ts';
+import { createPredicate, exactLookupFor, indexHintsFor, type RelatedCondition } from '../filter/matching.ts';
+import type { CompiledWhere } from '../filter/where.ts';
 import type { QuerySource } from '../query-source.ts';
-import { countLooks, type Look } from './count-reads.ts';
-import type { Position } from './cursor.ts';
-import { defaultOrder, type Order } from './order.ts';
-import { countViews, namespacesOf, type View, walkInOrder, walkSorted } from './ordered-walk.ts';
-import { comparePositions, createLeaders } from './ranking.ts';
+import { type CountReads, createReadCounter } from './count-reads.ts';
+import type { OrderPosition } from './cursor.ts';
+import { type CompiledOrder, defaultOrder } from './order.ts';
+import { countObjects, namespacesOf, type WalkedSource, walkInOrder, walkSorted } from './ordered-walk.ts';
+import { comparePositions, createTopEntries } from './ranking.ts';
 
 /** What is asked of many mirrors at once. All conditions must hold. */
 export interface QuerySpec {
   /** Objects in these namespaces only; cluster-scoped ones are in none. Absent: anywhere. */
   readonly namespaces?: readonly string[] | undefined;
   readonly selector?: LabelSelector | undefined;
-  readonly where?: Where | undefined;
+  readonly where?: CompiledWhere | undefined;
   /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
   readonly search?: string | undefined;
   /** What relates them to another object. */
-  readonly related?: Related | undefined;
+  readonly related?: RelatedCondition | undefined;
   /** Absent: by namespace, name, cluster and kind, by which any other order ends too. Text compares by code units. */
-  readonly order?: Order | undefined;
+  readonly order?: CompiledOrder | undefined;
   /** Most objects on the page, at least 1. */
   readonly first: number;
   /** The page begins after it, whether or not an object still stands there. Made by a query of the same order. */
-  readonly after?: Position | undefined;
+  readonly after?: OrderPosition | undefined;
   /** True: the result holds on to all that match, whatever the page, for who wants more of them than a count. */
   readonly keepMatches?: boolean | undefined;
   /** Told of each source, and of each object that is not found by an index alone. */
-  readonly look?: Look | undefined;
+  readonly countReads?: CountReads | undefined;
 }
 
 /** One object on a page, and where it was found. */
-export interface Hit<S extends QuerySource = QuerySource> {
+export interface QueryHit<S extends QuerySource = QuerySource> {
   readonly source: S;
   readonly object: KubernetesObject;
 }
 
 /** All objects of one source that match, in no order. */
-export interface Matches<S extends QuerySource = QuerySource> {
+export interface SourceMatches<S extends QuerySource = QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];
 }
 
 /** One page, all of one moment. */
 export interface QueryResult<S extends QuerySource = QuerySource> {
-  readonly hits: readonly Hit<S>[];
+  readonly hits: readonly QueryHit<S>[];
   /** Of all matching objects in sight, whatever the page. */
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   /** What `totalCount` counts; empty unless it was to be kept. */
-  readonly matches: readonly Matches<S>[];
+  readonly matches: readonly SourceMatches<S>[];
   /** Where an object of this page stands in this order: `after` of the next page. */
-  positionOf(hit: Hit<S>): Position;
+  positionOf(hit: QueryHit<S>): OrderPosition;
 }
 
 /**
@@ -71,13 +71,13 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
  * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
  */
 export function* queryInSteps<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): Steps<QueryResult<S>> {
-  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, look } = spec;
+  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, countReads: look } = spec;
   invariant(Number.isInteger(first) && first > 0, `a page of at least one object, not of ${first}`);
   if (after !== undefined && after.keys.length !== order.descending.length) {
     throw new MusterError('BAD_INPUT', 'expected a cursor of this order, got one of another');
   }
   look?.(sources.length);
-  const views = sources.map((source) => ({ source, namespaces: namespacesInSight(namespaces, source.sight) }));
+  const views = sources.map((source) => ({ source, namespaces: visibleNamespaces(namespaces, source.visibility) }));
   const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
   const isDefault = order.descending.length === 0;
   const sorted = isDefault ? (filtered ? sortedIn(views, spec) : everythingIn(views)) : undefined;
@@ -96,8 +96,8 @@ export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QueryS
   if (large.length === 0) return;
   const isDefault = (spec.order?.descending.length ?? 0) === 0;
   for (const source of large) {
-    const namespaces = namespacesInSight(spec.namespaces, source.sight);
-    const hints = hintsOf(source, spec);
+    const namespaces = visibleNamespaces(spec.namespaces, source.visibility);
+    const hints = indexHintsFor(source, spec);
     if (hints.length > 0) {
       prepareIndexes(source.store, namespaces, hints);
       yield;
@@ -113,23 +113,23 @@ export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QueryS
 /** All that matches, by namespace, name, cluster and kind, at the price of what is taken from it. */
 interface InOrder<S extends QuerySource> {
   readonly totalCount: number;
-  from(after: Position | undefined): IteratorObject<Hit<S>>;
-  matches(): readonly Matches<S>[];
+  from(after: OrderPosition | undefined): IteratorObject<QueryHit<S>>;
+  matches(): readonly SourceMatches<S>[];
 }
 
-function everythingIn<S extends QuerySource>(views: readonly View<S>[]): InOrder<S> {
+function everythingIn<S extends QuerySource>(views: readonly WalkedSource<S>[]): InOrder<S> {
   return {
-    totalCount: countViews(views),
+    totalCount: countObjects(views),
     from: (after) => walkInOrder(views, after),
     matches: () => views.map(({ source, namespaces }) => ({ source, objects: candidatesIn(source.store, namespaces, []).flat() })),
   };
 }
 
 /** Undefined unless indexes know it all, in order: a few objects have none, and what is in sight by namespaces is looked at. */
-function sortedIn<S extends QuerySource>(views: readonly View<S>[], spec: QuerySpec): InOrder<S> | undefined {
-  const lists: Matches<S>[] = [];
+function sortedIn<S extends QuerySource>(views: readonly WalkedSource<S>[], spec: QuerySpec): InOrder<S> | undefined {
+  const lists: SourceMatches<S>[] = [];
   for (const { source, namespaces } of views) {
-    const hint = namespaces === undefined ? exactHintOf(source, spec) : undefined;
+    const hint = namespaces === undefined ? exactLookupFor(source, spec) : undefined;
     const objects = hint === undefined || source.store.size < fewObjects ? undefined : source.store.indexedInOrder(hint);
     if (objects === undefined) return undefined;
     lists.push({ source, objects });
@@ -140,7 +140,7 @@ function sortedIn<S extends QuerySource>(views: readonly View<S>[], spec: QueryS
 
 /** A page in the default order. */
 function walk<S extends QuerySource>(inOrder: InOrder<S>, { first, after, keepMatches = false }: QuerySpec): QueryResult<S> {
-  const hits: Hit<S>[] = [];
+  const hits: QueryHit<S>[] = [];
   let hasNextPage = false;
   for (const hit of inOrder.from(after)) {
     if (hits.length === first) {
@@ -149,7 +149,7 @@ function walk<S extends QuerySource>(inOrder: InOrder<S>, { first, after, keepMa
     }
     hits.push(hit);
   }
-  const positionOf = (hit: Hit<S>) => placeOf(hit);
+  const positionOf = (hit: QueryHit<S>) => placeOf(hit);
   const [firstOfAll] = after === undefined ? [] : inOrder.from(undefined).take(1);
   const hasPreviousPage = after !== undefined && firstOfAll !== undefined && comparePositions([], placeOf(firstOfAll), after) <= 0;
   const { totalCount } = inOrder;
@@ -157,28 +157,28 @@ function walk<S extends QuerySource>(inOrder: InOrder<S>, { first, after, keepMa
 }
 
 interface Scan extends QuerySpec {
-  readonly order: Order;
+  readonly order: CompiledOrder;
   readonly search: string;
 }
 
 /** A page of what is found by looking at every candidate. */
 function* scan<S extends QuerySource>(
-  views: readonly View<S>[],
-  { order, first, after, keepMatches = false, look, ...conditions }: Scan,
+  views: readonly WalkedSource<S>[],
+  { order, first, after, keepMatches = false, countReads: look, ...conditions }: Scan,
 ): Steps<QueryResult<S>> {
-  const compare = (a: Ranked<S>, b: Ranked<S>) => comparePositions(order.descending, a.position, b.position);
-  const leaders = createLeaders<Ranked<S>>(first + 1, compare);
+  const compare = (a: RankedHit<S>, b: RankedHit<S>) => comparePositions(order.descending, a.position, b.position);
+  const leaders = createTopEntries<RankedHit<S>>(first + 1, compare);
   let totalCount = 0;
   let hasPreviousPage = false;
-  const matches: Matches<S>[] = [];
-  const looks = countLooks(look);
+  const matches: SourceMatches<S>[] = [];
+  const looks = createReadCounter(look);
   const read = { values: 0 };
   // These lists are of one moment: they do not contain changes that happen between two steps.
-  const candidates = views.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, hintsOf(source, conditions)));
+  const candidates = views.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, indexHintsFor(source, conditions)));
   for (const [index, { source }] of views.entries()) {
     const objects: KubernetesObject[] = [];
     const keysOf = order.keysFor(source, read);
-    const judge = inAttempts(predicateOf(source, conditions, read), read);
+    const judge = inAttempts(createPredicate(source, conditions, read), read);
     for (const list of candidates[index] ?? []) {
       for (const object of list) {
         let isMatch = judge(object);
@@ -192,7 +192,7 @@ function* scan<S extends QuerySource>(
           else leaders.offer({ hit, position });
         }
         // The look includes the first value. Both are counted, whatever the first call says.
-        const isStep = looks.compared(Math.max(0, read.values - 1));
+        const isStep = looks.addCompared(Math.max(0, read.values - 1));
         read.values = 0;
         if (looks.add(1) || isStep) yield;
       }
@@ -203,7 +203,7 @@ function* scan<S extends QuerySource>(
   const ranked = leaders.list();
   const page = ranked.slice(0, first);
   const positions = new Map(page.map(({ hit, position }) => [hit, position]));
-  const positionOf = (hit: Hit<S>): Position => {
+  const positionOf = (hit: QueryHit<S>): OrderPosition => {
     const position = positions.get(hit);
     invariant(position !== undefined, 'a hit of this page');
     return position;
@@ -211,12 +211,12 @@ function* scan<S extends QuerySource>(
   return { hits: page.map(({ hit }) => hit), totalCount, hasNextPage: ranked.length > first, hasPreviousPage, matches, positionOf };
 }
 
-interface Ranked<S extends QuerySource> {
-  readonly hit: Hit<S>;
-  readonly position: Position;
+interface RankedHit<S extends QuerySource> {
+  readonly hit: QueryHit<S>;
+  readonly position: OrderPosition;
 }
 
-function placeOf<S extends QuerySource>({ source, object }: Hit<S>): Position {
+function placeOf<S extends QuerySource>({ source, object }: QueryHit<S>): OrderPosition {
   const { namespace = '', name } = object.metadata;
   return { keys: [], namespace, name, cluster: source.cluster.name, kind: keyOfKind(source.kind) };
 }

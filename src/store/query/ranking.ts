@@ -1,32 +1,32 @@
 import { compareOrderKeys, type OrderKey } from '../../core/json/json-values.ts';
 import { compareText } from '../../core/text.ts';
-import type { Position } from './cursor.ts';
+import type { OrderPosition } from './cursor.ts';
 
 /** Which of two positions comes first: by the terms, each in its direction, then namespace, name, cluster and kind. Missing values stand last. */
-export function comparePositions(descending: readonly boolean[], a: Position, b: Position): number {
+export function comparePositions(descending: readonly boolean[], a: OrderPosition, b: OrderPosition): number {
   for (let term = 0; term < descending.length; term += 1) {
-    const order = compareTerm(a.keys[term], b.keys[term], descending[term] === true);
+    const order = compareOrderTerm(a.keys[term], b.keys[term], descending[term] === true);
     if (order !== 0) return order;
   }
-  return comparePlaces(a, b);
+  return compareByDefaultOrder(a, b);
 }
 
 /** By namespace, name, cluster and kind alone. */
-export function comparePlaces(a: Omit<Position, 'keys'>, b: Omit<Position, 'keys'>): number {
+export function compareByDefaultOrder(a: Omit<OrderPosition, 'keys'>, b: Omit<OrderPosition, 'keys'>): number {
   return (
     compareText(a.namespace, b.namespace) || compareText(a.name, b.name) || compareText(a.cluster, b.cluster) || compareText(a.kind, b.kind)
   );
 }
 
 /** The first `limit` of all that are offered, in any order, without holding more than these. */
-interface Leaders<T> {
+interface TopEntries<T> {
   offer(entry: T): void;
   /** In order. Asked once, at the end. */
   list(): readonly T[];
 }
 
 /** A bounded heap, whose root is the last of the leaders: what comes after it is turned away by one comparison. */
-export function createLeaders<T>(limit: number, compare: (a: T, b: T) => number): Leaders<T> {
+export function createTopEntries<T>(limit: number, compare: (a: T, b: T) => number): TopEntries<T> {
   const heap: T[] = [];
   return {
     offer(entry) {
@@ -36,7 +36,7 @@ export function createLeaders<T>(limit: number, compare: (a: T, b: T) => number)
         rise(heap, compare);
       } else if (root !== undefined && compare(entry, root) < 0) {
         heap[0] = entry;
-        sink(heap, compare);
+        sinkRoot(heap, compare);
       }
     },
     list: () => heap.sort(compare),
@@ -56,7 +56,7 @@ function rise<T>(heap: T[], compare: (a: T, b: T) => number): void {
 }
 
 /** Puts the root where it belongs, so that the greatest is the root again. */
-export function sink<T>(heap: T[], compare: (a: T, b: T) => number): void {
+export function sinkRoot<T>(heap: T[], compare: (a: T, b: T) => number): void {
   let index = 0;
   for (;;) {
     let greatest = index;
@@ -73,7 +73,7 @@ export function sink<T>(heap: T[], compare: (a: T, b: T) => number): void {
 }
 
 /** Which of two keys comes first; what is missing stands last in both directions. */
-export function compareTerm(a: OrderKey | undefined, b: OrderKey | undefined, descending: boolean): number {
+export function compareOrderTerm(a: OrderKey | undefined, b: OrderKey | undefined, descending: boolean): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   return descending ? compareOrderKeys(b, a) : compareOrderKeys(a, b);
 }

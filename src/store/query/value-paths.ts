@@ -16,12 +16,12 @@ export interface PathUse {
   readonly name: string;
   /** In words. */
   readonly expected: string;
-  takes(type: ValueType): boolean;
+  accepts(type: ValueType): boolean;
 }
 
 /** Any values that compare. */
-export function singleValues(name: string): PathUse {
-  return { name, expected: 'a path to a single value', takes: (type) => type !== 'StringMap' };
+export function anySingleValue(name: string): PathUse {
+  return { name, expected: 'a path to a single value', accepts: (type) => type !== 'StringMap' };
 }
 
 /**
@@ -29,7 +29,11 @@ export function singleValues(name: string): PathUse {
  *
  * @throws {MusterError} `BAD_INPUT` if it fits none of them: the path, what was expected there, and what came.
  */
-export function valuePathsIn(asked: AskedOfKinds, text: string, { name, expected, takes }: PathUse): ReadonlyMap<string, ValuePath> {
+export function findValuePaths(
+  asked: AskedOfKinds,
+  text: string,
+  { name, expected, accepts: takes }: PathUse,
+): ReadonlyMap<string, ValuePath> {
   return findInKinds<ValuePath>(asked, text, (path) => {
     const { type } = path;
     if ('scalar' in type && takes(type.scalar)) return { path, type: type.scalar };

@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { inAttempts } from '../../store/filter/long-texts.ts';
-import { type Conditions, candidatesOf, createMatcher } from '../../store/filter/matching.ts';
-import { type CountedLooks, countLooks, type Look } from '../../store/query/count-reads.ts';
+import { candidatesFor, createMatcher, type ListConditions } from '../../store/filter/matching.ts';
+import { type CountReads, createReadCounter, type ReadCounter } from '../../store/query/count-reads.ts';
 import type { QuerySource } from '../../store/query-source.ts';
 
 /** Number of objects with a known verdict that one step passes over. */
@@ -14,15 +14,15 @@ const knownAtOnce = 2_000;
  */
 export class JudgedSelection {
   readonly #source: QuerySource;
-  readonly #conditions: Conditions;
+  readonly #conditions: ListConditions;
   readonly #read = { values: 0 };
   readonly #matches: (object: KubernetesObject) => boolean;
   readonly #matchesInAttempts: (object: KubernetesObject) => boolean | undefined;
   readonly #verdicts = new Map<KubernetesObject, boolean>();
   /** Decides when to yield while single objects are judged. Its looks are not charged to a limit. */
-  readonly #untold = countLooks();
+  readonly #untold = createReadCounter();
 
-  constructor(source: QuerySource, conditions: Conditions) {
+  constructor(source: QuerySource, conditions: ListConditions) {
     this.#source = source;
     this.#conditions = conditions;
     this.#matches = createMatcher(source, conditions, this.#read);
@@ -34,14 +34,14 @@ export class JudgedSelection {
 
   /** All selected objects as of now. Objects without a verdict are judged during the call. */
   all(): readonly KubernetesObject[] {
-    return candidatesOf(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
+    return candidatesFor(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
   }
 
   /** Judges the objects that the mirror holds now. @returns How many had no verdict yet. */
-  *judgeAll(look: Look): Steps<number> {
+  *judgeAll(look: CountReads): Steps<number> {
     let judged = 0;
-    const looks = countLooks(look);
-    for (const list of candidatesOf(this.#source, this.#conditions)) judged += yield* this.judge(list, looks);
+    const looks = createReadCounter(look);
+    for (const list of candidatesFor(this.#source, this.#conditions)) judged += yield* this.judge(list, looks);
     looks.end();
     return judged;
   }
@@ -68,8 +68,8 @@ export class JudgedSelection {
   }
 
   /** Counts the work for one object. True if it is time to yield. */
-  #count(looks: CountedLooks): boolean {
-    const isStep = looks.compared(this.#read.values);
+  #count(looks: ReadCounter): boolean {
+    const isStep = looks.addCompared(this.#read.values);
     this.#read.values = 0;
     return looks.add(1) || isStep;
   }

@@ -1,4 +1,4 @@
-import type { Sight } from '../../access/access.ts';
+import type { Visibility } from '../../access/access.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { faultOf } from '../../load/parts.ts';
 import type { ClusterView } from '../../load/reads.ts';
@@ -71,7 +71,7 @@ export function differences(from: ReadonlyMap<string, ViewSource>, to: ReadonlyM
   });
 }
 
-function sightOf({ sight }: ViewSource): Sight {
+function sightOf({ sight }: ViewSource): Visibility {
   return 'code' in sight ? { type: 'none', fault: sight } : sight;
 }
 

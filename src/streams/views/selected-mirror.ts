@@ -4,10 +4,10 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { ClusterView } from '../../load/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { Conditions } from '../../store/filter/matching.ts';
+import type { ListConditions } from '../../store/filter/matching.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
-import type { Look } from '../../store/query/count-reads.ts';
-import type { QuerySight, QuerySource } from '../../store/query-source.ts';
+import type { CountReads } from '../../store/query/count-reads.ts';
+import type { QuerySource, QueryVisibility } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import { createChangesQueue, type ObjectChange } from '../messages/changes-queue.ts';
 import { isKnownAt } from '../messages/message-drafts.ts';
@@ -19,8 +19,8 @@ import { batchesOf, changeOfTransition, type Transition, transitionIn } from './
 export interface Selection {
   readonly kind: ModelKind;
   readonly cluster: ClusterView;
-  readonly conditions: Conditions;
-  readonly sight: QuerySight;
+  readonly conditions: ListConditions;
+  readonly sight: QueryVisibility;
 }
 
 /** A mirror that is followed, and what of it is selected. Ending it leaves nothing behind. */
@@ -28,7 +28,7 @@ export class SelectedMirror {
   readonly mirror: MirrorReader;
   readonly #life = new AbortController();
   readonly #pull: () => void;
-  #conditions: Conditions;
+  #conditions: ListConditions;
   #selected: JudgedSelection;
   #meaning: string;
   #epoch: { readonly long: string; readonly short: string } | undefined;
@@ -39,7 +39,7 @@ export class SelectedMirror {
     this.#conditions = selection.conditions;
     this.#selected = new JudgedSelection(sourceOf(mirror, selection), selection.conditions);
     this.#meaning = meaningOf(selection, mirror.resource);
-    this.#pull = mirror.store.attend(hear, this.#life.signal);
+    this.#pull = mirror.store.followChanges(hear, this.#life.signal);
   }
 
   get resource(): ServedResource {
@@ -101,7 +101,7 @@ export class SelectedMirror {
   }
 
   /** Judges all objects that the mirror holds now, in steps. @returns How many were not judged yet. */
-  judgeAll(look: Look): Steps<number> {
+  judgeAll(look: CountReads): Steps<number> {
     return this.#selected.judgeAll(look);
   }
 
@@ -149,7 +149,7 @@ export class SelectedMirror {
 }
 
 /** True for conditions that take long to check, of all objects of a large mirror together. */
-export function isCostly({ where, search = '' }: Conditions): boolean {
+export function isCostly({ where, search = '' }: ListConditions): boolean {
   return where !== undefined || search !== '';
 }
 
@@ -169,5 +169,5 @@ function shortEpoch(epoch: string, meaning: string): string {
 }
 
 function sourceOf({ resource, store }: MirrorReader, { kind, cluster, sight }: Selection): QuerySource {
-  return { cluster, kind, apiVersion: apiVersionOf(resource), store, sight };
+  return { cluster, kind, apiVersion: apiVersionOf(resource), store, visibility: sight };
 }

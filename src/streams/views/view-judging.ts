@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { maxLooks } from '../../store/query/count-reads.ts';
+import { maxReads } from '../../store/query/count-reads.ts';
 import type { ResumePoint } from '../messages/stream-cursor.ts';
 import type { ViewSource } from './view-source.ts';
 
@@ -88,12 +88,12 @@ export class ViewJudging {
 
   readonly #look = (looks: number): void => {
     this.#looks += looks;
-    if (this.#looks <= maxLooks) return;
+    if (this.#looks <= maxReads) return;
     this.#looks = 0;
     this.#steps = undefined;
     throw new MusterError(
       'TOO_COSTLY',
-      `expected a first state that looks at no more than ${maxLooks} objects, eight values that are compared counted as one: narrow it (clusters, ` +
+      `expected a first state that looks at no more than ${maxReads} objects, eight values that are compared counted as one: narrow it (clusters, ` +
         'namespaces, labels), or ask for fewer conditions',
     );
   };

@@ -1,4 +1,4 @@
-import type { Access, Caller, Sight } from '../../access/access.ts';
+import type { Access, Caller, Visibility } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
@@ -88,7 +88,11 @@ export class ViewRights {
   }
 
   #hasLost(caller: Caller, { cluster, kind }: ToldOf): boolean {
-    const now: Sight | Promise<Sight> = watchableSight(this.#options.access, { caller, cluster: cluster.name, kind }, this.#signal);
+    const now: Visibility | Promise<Visibility> = watchableSight(
+      this.#options.access,
+      { caller, cluster: cluster.name, kind },
+      this.#signal,
+    );
     return !(now instanceof Promise) && compareSights(this.#options.scope.sightOf(cluster.name, kind), now) === 'less';
   }
 }

@@ -2,13 +2,13 @@ import type { Fault } from '../../core/faults.ts';
 import type { MirrorLoader } from '../../load/mirror-loader.ts';
 import type { ClusterView } from '../../load/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { Conditions } from '../../store/filter/matching.ts';
-import type { QuerySight } from '../../store/query-source.ts';
+import type { ListConditions } from '../../store/filter/matching.ts';
+import type { QueryVisibility } from '../../store/query-source.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 
 /** The query of a view, which is the same for each of its sources. */
 interface SourceQuestion {
-  readonly conditions: Conditions;
+  readonly conditions: ListConditions;
   /** True if the request names clusters. A cluster that does not serve the kind is then a fault. */
   readonly named: boolean;
   /** True if Jobs are counted. */
@@ -26,7 +26,7 @@ export interface ViewSourceOptions {
   readonly kind: ModelKind;
   readonly sensitive: boolean;
   /** Visibility of the kind to the caller; a fault if the caller may see no object. */
-  readonly sight: QuerySight | Fault;
+  readonly sight: QueryVisibility | Fault;
   /** Called when there may be changes for the next cut to send. */
   readonly onNews: () => void;
   /** Runs an action that contains code of the selection, and handles the errors that it throws. */

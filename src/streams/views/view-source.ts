@@ -8,8 +8,8 @@ import { type Ask, absenceOf, faultOf, partSyncOf, syncViewOf, unreadFaultOf } f
 import type { ClusterView, Row, SyncView } from '../../load/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
-import type { Look } from '../../store/query/count-reads.ts';
-import type { QuerySight } from '../../store/query-source.ts';
+import type { CountReads } from '../../store/query/count-reads.ts';
+import type { QueryVisibility } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { ObjectChange } from '../messages/changes-queue.ts';
 import { createTally, type Tally } from '../messages/job-phase-counter.ts';
@@ -68,7 +68,7 @@ export class ViewSource implements Origin {
     return this.#cluster.name;
   }
 
-  get sight(): QuerySight | Fault {
+  get sight(): QueryVisibility | Fault {
     return this.#options.sight;
   }
 
@@ -169,7 +169,7 @@ export class ViewSource implements Origin {
   }
 
   /** Judges the objects for a cut, and for the first message of readers that join at these positions. @returns How many were not judged yet. */
-  *judgeObjects(look: Look, joining?: readonly (Position | undefined)[]): Steps<number> {
+  *judgeObjects(look: CountReads, joining?: readonly (Position | undefined)[]): Steps<number> {
     const held = this.#held;
     if (held === undefined || !this.#whole) return 0;
     const judged = this.#restarted || joining !== undefined ? yield* held.judgeAll(look) : 0;
@@ -259,14 +259,14 @@ export class ViewSource implements Origin {
   }
 
   /** At once if the view holds the mirror already, as it does at its beginning. */
-  #load(sight: QuerySight): void {
+  #load(sight: QueryVisibility): void {
     const { loader, guard } = this.#options;
     const loaded = loader.load(this.#ask());
     if (!(loaded instanceof Promise)) this.#loaded(sight, loaded);
     else void loaded.then((mirror) => guard(() => this.#loaded(sight, mirror))).catch((error) => guard(() => rethrow(error)));
   }
 
-  #loaded(sight: QuerySight, mirror: MirrorReader | undefined): void {
+  #loaded(sight: QueryVisibility, mirror: MirrorReader | undefined): void {
     // Something else about the cluster may have changed meanwhile, so that the mirror was loaded twice.
     if (this.#held !== undefined) return;
     if (mirror === undefined) {
@@ -376,7 +376,7 @@ export class ViewSource implements Origin {
     return this.#known.position === undefined ? undefined : voidPosition;
   }
 
-  #selection(sight: QuerySight): Selection {
+  #selection(sight: QueryVisibility): Selection {
     return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.question.conditions, sight };
   }
 

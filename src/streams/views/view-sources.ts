@@ -6,8 +6,8 @@ import type { ClusterViews } from '../../load/cluster-views.ts';
 import { MirrorLoader } from '../../load/mirror-loader.ts';
 import type { ClusterView, SyncView } from '../../load/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { Conditions } from '../../store/filter/matching.ts';
-import type { QuerySight } from '../../store/query-source.ts';
+import type { ListConditions } from '../../store/filter/matching.ts';
+import type { QueryVisibility } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
 import type { Counts, PhaseCounts } from '../messages/job-phase-counter.ts';
 import type { Part } from '../messages/message-drafts.ts';
@@ -21,7 +21,7 @@ export interface ViewQuestion {
   readonly kinds: readonly ModelKind[];
   /** By name; absent: every cluster that may be seen, also those that join. */
   readonly clusters: readonly ClusterName[] | undefined;
-  readonly conditions: Conditions;
+  readonly conditions: ListConditions;
   /** Jobs are counted. */
   readonly tallied: boolean;
   /** What cursors are bound to. */
@@ -75,7 +75,7 @@ export class ViewSources {
   /** Messages are made of it later: it is not written to any more. */
   #isGivenOut = false;
 
-  /** None yet: `begin`. */
+  /** None yet: `beginRequest`. */
   constructor(options: ViewSourcesOptions) {
     this.#options = options;
     this.#loader = new MirrorLoader(options);
@@ -259,7 +259,7 @@ export class ViewSources {
     const loader = this.#loader;
     const { conditions, tallied } = question;
     const cluster = views.member(name) ?? unknownCluster(name);
-    const seen: QuerySight | Fault = sight.type === 'none' ? sight.fault : sight;
+    const seen: QueryVisibility | Fault = sight.type === 'none' ? sight.fault : sight;
     const stir = (): void => {
       if (source !== undefined) this.#news.add(source);
       onNews();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Access, Caller, Sight } from '../../access/access.ts';
+import type { Access, Caller, Visibility } from '../../access/access.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { sourceKey } from '../messages/stream-cursor.ts';
@@ -9,7 +9,7 @@ export interface Scope {
   /** Equal for equal scopes, and only for these. */
   readonly digest: string;
   /** Undefined for a cluster that is hidden, or was not there when the scope was asked for. */
-  sightOf(cluster: ClusterName, kind: ModelKind): Sight | undefined;
+  sightOf(cluster: ClusterName, kind: ModelKind): Visibility | undefined;
   /** Nothing may be watched anywhere. */
   readonly isEmpty: boolean;
 }
@@ -31,7 +31,7 @@ export function scopeOf(access: Access, asked: AskedScope, signal: AbortSignal):
   const { caller, clusters, kinds } = asked;
   const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchableSight(access, { caller, cluster, kind }, signal)));
   if (answers.some((answer) => answer instanceof Promise)) return Promise.all(answers).then((sights) => createScope(asked, sights));
-  return createScope(asked, answers as readonly Sight[]);
+  return createScope(asked, answers as readonly Visibility[]);
 }
 
 /** What may be both listed and watched: the one question of `scopeOf`, of one kind in one cluster. */
@@ -39,15 +39,15 @@ export function watchableSight(
   access: Access,
   asked: { readonly caller: Caller; readonly cluster: ClusterName; readonly kind: ModelKind },
   signal: AbortSignal,
-): Sight | Promise<Sight> {
-  const listed = access.sightOf({ ...asked, verb: 'list' }, signal);
-  const watched = access.sightOf({ ...asked, verb: 'watch' }, signal);
+): Visibility | Promise<Visibility> {
+  const listed = access.visibilityOf({ ...asked, verb: 'list' }, signal);
+  const watched = access.visibilityOf({ ...asked, verb: 'watch' }, signal);
   if (listed instanceof Promise || watched instanceof Promise) return Promise.all([listed, watched]).then(([a, b]) => intersect(a, b));
   return intersect(listed, watched);
 }
 
 /** What became of a right: `less` if anything that was in sight no longer is. */
-export function compareSights(before: Sight | undefined, now: Sight | undefined): 'same' | 'more' | 'less' {
+export function compareSights(before: Visibility | undefined, now: Visibility | undefined): 'same' | 'more' | 'less' {
   const had = before?.type ?? 'none';
   const has = now?.type ?? 'none';
   if (had === 'none') return has === 'none' ? 'same' : 'more';
@@ -57,9 +57,9 @@ export function compareSights(before: Sight | undefined, now: Sight | undefined)
   return before.namespaces.size === now.namespaces.size ? 'same' : 'more';
 }
 
-const everything: Sight = { type: 'all' };
+const everything: Visibility = { type: 'all' };
 
-function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly Sight[]): Scope {
+function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly Visibility[]): Scope {
   // Says the same of clusters that are still to come, so that where all may see all, nobody's scope changes with the fleet.
   if (!hidden && sights.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
   const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));
@@ -71,18 +71,18 @@ function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly S
   };
 }
 
-function digestOf(sights: ReadonlyMap<string, Sight | undefined>): string {
+function digestOf(sights: ReadonlyMap<string, Visibility | undefined>): string {
   const hash = createHash('sha256');
   for (const key of [...sights.keys()].sort()) hash.update(JSON.stringify([key, ...printSight(sights.get(key))]));
   return hash.digest('base64url').slice(0, 16);
 }
 
-function printSight(sight: Sight | undefined): readonly (string | readonly string[])[] {
+function printSight(sight: Visibility | undefined): readonly (string | readonly string[])[] {
   if (sight?.type === 'namespaces') return ['namespaces', [...sight.namespaces].sort()];
   return sight?.type === 'none' ? ['none', sight.fault.code, sight.fault.message] : ['all'];
 }
 
-function intersect(a: Sight, b: Sight): Sight {
+function intersect(a: Visibility, b: Visibility): Visibility {
   if (a.type === 'none' || b.type === 'all') return a;
   if (b.type === 'none' || a.type === 'all') return b;
   return { type: 'namespaces', namespaces: a.namespaces.intersection(b.namespaces) };

@@ -1,10 +1,10 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { Report } from '../reflector/reflector-state.ts';
+import type { WatchReport } from '../reflector/reflector-state.ts';
 
 /** How often something odd has been met in watching one cluster since the start. */
 interface AnomalyCount {
   readonly cluster: ClusterName;
-  readonly type: Report['what'];
+  readonly type: WatchReport['what'];
   readonly count: number;
 }
 
@@ -12,7 +12,7 @@ interface AnomalyCount {
 export class AnomalyCounts {
   readonly #counts = new Map<string, AnomalyCount>();
 
-  add(cluster: ClusterName, { what: type }: Report): void {
+  add(cluster: ClusterName, { what: type }: WatchReport): void {
     const key = `${type} ${cluster}`;
     this.#counts.set(key, { cluster, type, count: (this.#counts.get(key)?.count ?? 0) + 1 });
   }

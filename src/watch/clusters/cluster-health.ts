@@ -13,19 +13,19 @@ interface HealthSigns {
   readonly standing: readonly Fault[];
 }
 
-export interface Health {
+export interface ClusterHealth {
   readonly phase: ClusterPhase;
   /** What keeps the cluster from being whole, once each; while it cannot be reached that alone. */
-  readonly troubles: readonly Fault[];
+  readonly faults: readonly Fault[];
 }
 
 /** A missing right is no trouble of the cluster, and a list on its way none at all. */
-export function healthOf({ answered, breaker, faults, standing }: HealthSigns): Health {
-  if (breaker !== undefined) return { phase: 'UNREACHABLE', troubles: [breaker] };
+export function clusterHealthOf({ answered, breaker, faults, standing }: HealthSigns): ClusterHealth {
+  if (breaker !== undefined) return { phase: 'UNREACHABLE', faults: [breaker] };
   const told = faults.filter(({ code }) => code !== 'SYNCING' && code !== 'FORBIDDEN');
   const troubles = told.filter((fault, place) => told.findIndex((other) => isSame(other, fault)) === place);
-  if (!answered) return { phase: 'CONNECTING', troubles };
-  return { phase: troubles.length + standing.length > 0 ? 'DEGRADED' : 'SYNCED', troubles };
+  if (!answered) return { phase: 'CONNECTING', faults: troubles };
+  return { phase: troubles.length + standing.length > 0 ? 'DEGRADED' : 'SYNCED', faults: troubles };
 }
 
 function isSame(a: Fault, b: Fault): boolean {

@@ -6,18 +6,18 @@ import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.
 import { createStore } from '../../store/contents/store.ts';
 import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
 import { compareVersions } from '../../store/versions.ts';
-import { createMirror, type Mirror, type MirrorPolicy } from '../mirror/mirror.ts';
-import type { ClusterPhase, ClusterState, MirrorLease, MirrorReader, SyncState } from '../mirrors.ts';
+import { createMirror, type MirrorPolicy, type OwnedMirror } from '../mirror/mirror.ts';
+import type { ClusterPhase, ClusterStatus, MirrorLease, MirrorReader, SyncState } from '../mirrors.ts';
 import { type ClusterServer, createClusterServer } from '../server/cluster-server.ts';
-import { isBuiltIn, streamsLists } from '../server/server-facts.ts';
-import { type Health, healthOf } from './cluster-health.ts';
-import { createDefinitions, type Definitions } from './custom-kinds.ts';
-import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
-import { MirrorLines } from './mirror-log.ts';
-import { apiServiceKind, definitionKind, keptKinds, namespaceKind, warmKinds } from './warm-kinds.ts';
+import { isBuiltIn, supportsWatchList } from '../server/server-facts.ts';
+import { type ClusterHealth, clusterHealthOf } from './cluster-health.ts';
+import { type CustomKinds, createCustomKinds } from './custom-kinds.ts';
+import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
+import { MirrorLog } from './mirror-log.ts';
+import { apiServiceKind, crdKind, namespaceKind, neverEvictedKinds, warmKinds } from './warm-kinds.ts';
 
 interface Entry {
-  readonly mirror: Mirror;
+  readonly mirror: OwnedMirror;
   leases: number;
 }
 
@@ -32,17 +32,17 @@ const secretKey = keyOfKind({ group: '', kind: 'Secret' });
 export class ClusterMirrors {
   readonly name: ClusterName;
   readonly #cluster: EngagedCluster;
-  readonly #wide: FleetWide;
+  readonly #wide: FleetServices;
   readonly #life = new AbortController();
   readonly #server: ClusterServer;
-  readonly #definitions: Definitions;
+  readonly #definitions: CustomKinds;
   readonly #entries = new Map<string, Entry>();
-  readonly #lines: MirrorLines;
+  readonly #lines: MirrorLog;
   readonly #reviews = createConcurrencyLimit(reviewsAtOnce);
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
-  readonly #suspected = new WeakMap<Mirror, string>();
+  readonly #suspected = new WeakMap<OwnedMirror, string>();
   /** Replaces a uid that cannot be read: the epochs then differ from those of other gateways and later runs. */
   readonly #unidentified = randomUUID();
   #streams = true;
@@ -52,13 +52,13 @@ export class ClusterMirrors {
   #toldPhase: ClusterPhase | undefined;
   #toldResources: ClusterServer['resources'];
 
-  constructor({ cluster, wide, delayMs, onExchanged }: ClusterMirrorsOptions) {
+  constructor({ cluster, services: wide, delayMs, onExchanged }: ClusterMirrorsOptions) {
     this.name = cluster.name;
     this.#cluster = cluster;
     this.#wide = wide;
-    this.#lines = new MirrorLines(cluster.name, wide.log);
+    this.#lines = new MirrorLog(cluster.name, wide.log);
     this.#joinedMs = wide.clock.monotonic();
-    this.#definitions = createDefinitions({
+    this.#definitions = createCustomKinds({
       onDefined: (kind) => this.#defined(kind),
       onChanged: (kind) => this.#redefined(kind),
       onRemoved: (kind) => this.#removed(kind),
@@ -69,9 +69,9 @@ export class ClusterMirrors {
       onRecognized: () => this.#relistAll(),
       onExchanged,
       onDiscovered: () => this.#discovered(),
-      onAsking: () => this.#compareHistory(),
+      onIdentityRequest: () => this.#compareHistory(),
       onUpgraded: () => this.#upgraded(),
-      onBreaker: () => {
+      onBreakerChange: () => {
         for (const { mirror } of this.#entries.values()) mirror.breakerChanged();
       },
       onChange: () => this.#changed(),
@@ -79,11 +79,11 @@ export class ClusterMirrors {
     this.#server = createClusterServer({ api: cluster.api, clock: wide.clock, delayMs, listener }, this.#life.signal);
   }
 
-  state(): ClusterState {
+  state(): ClusterStatus {
     const { answeredMs, version, uid, resources } = this.#server;
     const { clock } = this.#wide;
     const health = this.#health();
-    const heardMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.heardMs ?? 0));
+    const heardMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.lastActivityMs ?? 0));
     return {
       name: this.name,
       phase: health.phase,
@@ -98,13 +98,13 @@ export class ClusterMirrors {
   progress(): ClusterProgress {
     const mirrors = [...this.#entries.values()].map(({ mirror }) => mirror);
     const { version } = this.#server;
-    const { phase, troubles } = this.#health();
+    const { phase, faults: troubles } = this.#health();
     const [fault] = troubles;
     return {
       cluster: this.name,
       phase,
       listing: mirrors.filter((mirror) => mirror.sync().phase === 'SYNCING').length,
-      objects: mirrors.reduce((sum, { store, staged }) => sum + store.size + staged, 0),
+      objects: mirrors.reduce((sum, { store, stagedCount: staged }) => sum + store.size + staged, 0),
       ready: this.#ready(),
       version,
       fault,
@@ -120,8 +120,8 @@ export class ClusterMirrors {
     if (resource === undefined || this.#life.signal.aborted) return undefined;
     const entry = this.#entry(resource);
     entry.leases++;
-    this.#wide.idle.take(entry.mirror);
-    entry.mirror.want(namespaces);
+    this.#wide.idle.remove(entry.mirror);
+    entry.mirror.requestNamespaces(namespaces);
     let held = true;
     return {
       mirror: entry.mirror,
@@ -161,7 +161,7 @@ export class ClusterMirrors {
     return entry;
   }
 
-  #create(resource: ServedResource, key: string): Mirror {
+  #create(resource: ServedResource, key: string): OwnedMirror {
     const { clock, log, admission, pace, scheduler, onReport } = this.#wide;
     const { api, breaker } = this.#server;
     const policy = this.#policyOf(key);
@@ -207,7 +207,7 @@ export class ClusterMirrors {
   }
 
   #streaming(resource: ServedResource, key: string): boolean {
-    if (!this.#streams || this.#notStreamed.has(key) || !streamsLists(this.#server.version)) return false;
+    if (!this.#streams || this.#notStreamed.has(key) || !supportsWatchList(this.#server.version)) return false;
     return isBuiltIn(resource) || this.#definitions.get(key) !== undefined;
   }
 
@@ -219,9 +219,9 @@ export class ClusterMirrors {
   #release(entry: Entry): void {
     entry.leases--;
     const key = keyOfKind(entry.mirror.resource);
-    if (entry.leases > 0 || this.#entries.get(key) !== entry || keptKinds.has(key)) return;
+    if (entry.leases > 0 || this.#entries.get(key) !== entry || neverEvictedKinds.has(key)) return;
     const fault: Fault = { code: 'GONE', cluster: this.name, message: 'nobody has asked for the kind for a while', retry: 'NOW' };
-    this.#wide.idle.rest(entry.mirror, () => {
+    this.#wide.idle.add(entry.mirror, () => {
       if (this.#entries.get(key) === entry) this.#endMirror(key, fault);
     });
   }
@@ -237,7 +237,7 @@ export class ClusterMirrors {
   }
 
   #follow(): void {
-    const definitions = this.#entries.get(keyOfKind(definitionKind))?.mirror.store;
+    const definitions = this.#entries.get(keyOfKind(crdKind))?.mirror.store;
     if (definitions !== undefined) this.#definitions.follow(definitions, this.#life.signal);
     void this.#followNamespaces();
     const apiServices = this.#entries.get(keyOfKind(apiServiceKind))?.mirror.store;
@@ -259,7 +259,7 @@ export class ClusterMirrors {
     if (this.#life.signal.aborted) return;
     mirror.store.follow((events) => {
       const made = events.flatMap((event) => (event.type === 'applied' && event.before === undefined ? [event.object.metadata.name] : []));
-      if (made.length > 0) for (const { mirror: other } of [...this.#entries.values()]) other.made(made);
+      if (made.length > 0) for (const { mirror: other } of [...this.#entries.values()]) other.namespacesCreated(made);
     }, this.#life.signal);
   }
 
@@ -310,7 +310,7 @@ export class ClusterMirrors {
     const mirror = this.#entries.get(key)?.mirror;
     if (mirror === undefined) return;
     this.#entries.delete(key);
-    this.#wide.idle.take(mirror);
+    this.#wide.idle.remove(mirror);
     const { group, kind } = mirror.resource;
     mirror.end({ ...fault, kind: { group, kind } });
   }
@@ -354,7 +354,7 @@ export class ClusterMirrors {
   #changed(): void {
     if (this.#life.signal.aborted) return;
     const health = this.#health();
-    const { phase, troubles } = health;
+    const { phase, faults: troubles } = health;
     const { version, resources } = this.#server;
     const told = JSON.stringify([phase, version, this.#faults(health).map(({ code, kind, message }) => [code, kind, message])]);
     if (told === this.#told && resources === this.#toldResources) return;
@@ -370,15 +370,15 @@ export class ClusterMirrors {
   }
 
   /** All that is wrong, once each; the namespaces that may not be read among it. */
-  #faults({ troubles }: Health): readonly Fault[] {
+  #faults({ faults: troubles }: ClusterHealth): readonly Fault[] {
     return [...troubles, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
   }
 
-  #health(): Health {
+  #health(): ClusterHealth {
     const { faults, breaker, answeredMs } = this.#server;
     const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
     const standing = this.#cluster.api.standingFaults;
-    return healthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], standing });
+    return clusterHealthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], standing });
   }
 
   #ready(): boolean {
@@ -387,7 +387,7 @@ export class ClusterMirrors {
   }
 
   #isReady(): boolean {
-    if (this.#health().troubles.length > 0 || this.#wide.clock.monotonic() - this.#joinedMs >= readyAfterMs) return true;
+    if (this.#health().faults.length > 0 || this.#wide.clock.monotonic() - this.#joinedMs >= readyAfterMs) return true;
     if (this.#server.resources === undefined) return false;
     return warmKinds.every((kind) => (this.#entries.get(keyOfKind(kind))?.mirror.sync().phase ?? 'MISSING') !== 'SYNCING');
   }

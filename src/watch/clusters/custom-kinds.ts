@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
 
 /** What a CustomResourceDefinition says of its kind. */
-interface Definition extends GroupKind {
+interface CustomKind extends GroupKind {
   readonly uid: string;
   /** Counts changes of its spec: what is served at a version may be another thing after one. */
   readonly generation: string;
@@ -13,7 +13,7 @@ interface Definition extends GroupKind {
 }
 
 /** Undefined for what does not look like a definition. */
-function definitionOf({ metadata, spec, status }: KubernetesObject): Definition | undefined {
+function customKindOf({ metadata, spec, status }: KubernetesObject): CustomKind | undefined {
   const names = isJsonObject(spec) ? spec.names : undefined;
   if (!isJsonObject(spec) || typeof spec.group !== 'string' || !isJsonObject(names) || typeof names.kind !== 'string') return undefined;
   const conditions = isJsonObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
@@ -27,11 +27,11 @@ function definitionOf({ metadata, spec, status }: KubernetesObject): Definition 
 }
 
 /** The custom kinds that a cluster's definitions define, as they come and go. */
-export interface Definitions {
+export interface CustomKinds {
   /** By `keyOfKind`. */
-  get(key: string): Definition | undefined;
+  get(key: string): CustomKind | undefined;
   /** The definitions that are established now. */
-  established(): readonly Definition[];
+  established(): readonly CustomKind[];
   /** Follows the mirror of the definitions; the same one twice is once. */
   follow(mirror: StoreReader, signal: AbortSignal): void;
 }
@@ -39,21 +39,21 @@ export interface Definitions {
 /** Told at the end of the turn in which the mirror of the definitions changed. */
 interface DefinitionsListener {
   /** A kind has been defined and established. */
-  onDefined(kind: Definition): void;
+  onDefined(kind: CustomKind): void;
   /** Its definition has changed. */
-  onChanged(kind: Definition): void;
+  onChanged(kind: CustomKind): void;
   /** It has been taken away, or defined anew: its objects went with it. */
-  onRemoved(kind: Definition): void;
+  onRemoved(kind: CustomKind): void;
 }
 
 /** Knows nothing until it follows a mirror. */
-export function createDefinitions(listener: DefinitionsListener): Definitions {
-  const known = new Map<string, Definition>();
+export function createCustomKinds(listener: DefinitionsListener): CustomKinds {
+  const known = new Map<string, CustomKind>();
   const followed = new WeakSet<StoreReader>();
 
   function take(event: StoreEvent): void {
     if (event.type !== 'applied' && event.type !== 'deleted') return;
-    const definition = definitionOf(event.object);
+    const definition = customKindOf(event.object);
     if (definition === undefined) return;
     const key = keyOfKind(definition);
     const before = known.get(key);
@@ -67,7 +67,7 @@ export function createDefinitions(listener: DefinitionsListener): Definitions {
     }
   }
 
-  function tell(before: Definition | undefined, now: Definition): void {
+  function tell(before: CustomKind | undefined, now: CustomKind): void {
     if (before !== undefined && before.uid !== now.uid) listener.onRemoved(before);
     if (now.established && !(before?.established && before.uid === now.uid)) listener.onDefined(now);
     else if (before !== undefined && before.generation !== now.generation) listener.onChanged(now);
@@ -77,7 +77,7 @@ export function createDefinitions(listener: DefinitionsListener): Definitions {
   function takeAll(objects: Iterable<KubernetesObject>): void {
     const gone = new Map(known);
     for (const object of objects) {
-      const definition = definitionOf(object);
+      const definition = customKindOf(object);
       if (definition !== undefined) gone.delete(keyOfKind(definition));
       take({ type: 'applied', object, version: undefined });
     }

@@ -5,9 +5,9 @@ import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterPhase, MirrorsChange } from '../mirrors.ts';
-import type { Pace } from '../reflector/decode-pace.ts';
-import type { Admission } from '../reflector/list-admission.ts';
-import type { Report } from '../reflector/reflector-state.ts';
+import type { DecodePace } from '../reflector/decode-pace.ts';
+import type { ListAdmission } from '../reflector/list-admission.ts';
+import type { WatchReport } from '../reflector/reflector-state.ts';
 import type { IdleMirrors } from './idle-mirrors.ts';
 
 /** What may be had of Secrets: of their data nothing is ever mirrored. */
@@ -23,18 +23,18 @@ export interface EngagedCluster {
 }
 
 /** What all clusters share. */
-export interface FleetWide {
+export interface FleetServices {
   readonly clock: Clock;
   readonly log: Log;
-  readonly admission: Admission;
-  readonly pace: Pace;
+  readonly admission: ListAdmission;
+  readonly pace: DecodePace;
   /** The row in which readers of the mirrors are told what changes. */
   readonly scheduler: WorkScheduler;
   readonly idle: IdleMirrors;
   /** Kinds of which only metadata is mirrored, by `keyOfKind`. */
   readonly sensitiveKinds: ReadonlySet<string>;
   readonly onChange: (change: MirrorsChange) => void;
-  readonly onReport: (cluster: ClusterName, report: Report) => void;
+  readonly onReport: (cluster: ClusterName, report: WatchReport) => void;
 }
 
 /** How far the start of one cluster is. */
@@ -54,7 +54,7 @@ export interface ClusterProgress {
 
 export interface ClusterMirrorsOptions {
   readonly cluster: EngagedCluster;
-  readonly wide: FleetWide;
+  readonly services: FleetServices;
   /** Milliseconds that the first request waits. */
   readonly delayMs: number;
   /** Called when another cluster answers at the address. The caller has to end these mirrors and make new ones. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { type HeapGauge, maxHeapForStreams } from '../../core/heap-gauge.ts';
-import type { Mirror } from '../mirror/mirror.ts';
+import type { OwnedMirror } from '../mirror/mirror.ts';
 
 const keptMs = 300_000;
 const sweepMs = 30_000;
@@ -9,9 +9,9 @@ const sweepMs = 30_000;
 /** Mirrors that nobody holds, kept for a while as somebody may come back. */
 export interface IdleMirrors {
   /** From now on nobody holds it: `evict` is called when its time is over or its place is needed, unless it is taken before. */
-  rest(mirror: Mirror, evict: () => void): void;
+  add(mirror: OwnedMirror, evict: () => void): void;
   /** Somebody holds it again, or it has ended: it will not be evicted. */
-  take(mirror: Mirror): void;
+  remove(mirror: OwnedMirror): void;
 }
 
 interface IdleOptions {
@@ -24,8 +24,8 @@ interface IdleOptions {
 
 /** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/internals/mirror.md 5). Stops sweeping when the signal aborts. */
 export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal: AbortSignal): IdleMirrors {
-  const evictions = new WeakMap<Mirror, () => void>();
-  const idle = new LRUCache<Mirror, { readonly mirror: Mirror }>({
+  const evictions = new WeakMap<OwnedMirror, () => void>();
+  const idle = new LRUCache<OwnedMirror, { readonly mirror: OwnedMirror }>({
     maxSize: maxBytes,
     ttl: keptMs,
     perf: { now: () => clock.monotonic() },
@@ -39,7 +39,7 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
   });
 
   /** Unless it has been measured anew, or taken while others went before it, or told already. */
-  function letGo(mirror: Mirror): void {
+  function letGo(mirror: OwnedMirror): void {
     if (idle.has(mirror)) return;
     const evict = evictions.get(mirror);
     evictions.delete(mirror);
@@ -47,7 +47,7 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
   }
 
   /** lru-cache fixes a size at `set`, but idle mirrors go on growing. */
-  function measure(mirror: Mirror, keepTtl: { readonly noUpdateTTL: boolean }): void {
+  function measure(mirror: OwnedMirror, keepTtl: { readonly noUpdateTTL: boolean }): void {
     // Of a value that it has already, lru-cache keeps the old size.
     idle.set(mirror, { mirror }, { size: Math.max(1, Math.ceil(mirror.store.bytes)), ...keepTtl });
   }
@@ -71,13 +71,13 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
   void sweeping();
   heap.onMeasured(evictAllIfFull, signal);
   return {
-    rest(mirror, evict) {
+    add(mirror, evict) {
       evictions.set(mirror, evict);
       measure(mirror, { noUpdateTTL: false });
       // What is larger than the whole cache never got in.
       letGo(mirror);
     },
-    take(mirror) {
+    remove(mirror) {
       evictions.delete(mirror);
       idle.delete(mirror);
     },

@@ -5,9 +5,9 @@ import type { MemberChange } from '../../store/member-objects.ts';
 
 /** What was heard in one turn, told at its end: each once. */
 export interface MemberChanges {
-  tell(change: MemberChange): void;
+  publish(change: MemberChange): void;
   /** Until the signal aborts. */
-  listen(callback: (changes: readonly MemberChange[]) => void, signal: AbortSignal): void;
+  subscribe(callback: (changes: readonly MemberChange[]) => void, signal: AbortSignal): void;
 }
 
 /** Nobody listens yet. */
@@ -28,12 +28,12 @@ export function createMemberChanges(log: Log): MemberChanges {
   }
 
   return {
-    tell(change) {
+    publish(change) {
       if (listeners.size === 0) return;
       if (waiting.size === 0) queueMicrotask(flush);
       waiting.set(keyOf(change), change);
     },
-    listen(callback, signal) {
+    subscribe(callback, signal) {
       if (signal.aborted) return;
       // One of its own, as the same function may be given twice.
       const own = (changes: readonly MemberChange[]) => callback(changes);

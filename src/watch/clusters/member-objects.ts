@@ -3,7 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import { type GroupKind, groupOfApiVersion, keyOfKind, type ServedResource, versionOfApiVersion } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { MemberObjects, MirroredObject, ObjectPlace } from '../../store/member-objects.ts';
+import type { MemberObjects, MirroredObject, NamespacedName } from '../../store/member-objects.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../mirrors.ts';
 import { createMemberChanges, type MemberChanges } from './member-changes.ts';
@@ -15,7 +15,7 @@ interface MemberObjectsOptions {
 }
 
 /** One kind of one cluster that somebody holds, whether or not it can be mirrored now. */
-interface Holding {
+interface HeldMirror {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
   count: number;
@@ -26,14 +26,14 @@ interface Holding {
 /** The mirrors as the side that writes reads them. Everything held ends with the signal. */
 export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOptions, signal: AbortSignal): MemberObjects {
   const changes = createMemberChanges(log);
-  const holdings = createHoldings(mirrors, changes);
+  const holdings = createHeldMirrors(mirrors, changes);
   mirrors.onChange((change) => {
     if (change.type === 'mirrored') {
-      if (holdings.has(change.cluster, change.kind)) changes.tell({ type: 'mirror', cluster: change.cluster, kind: change.kind });
+      if (holdings.has(change.cluster, change.kind)) changes.publish({ type: 'mirror', cluster: change.cluster, kind: change.kind });
       return;
     }
-    holdings.look(change.cluster);
-    changes.tell({ type: 'cluster', cluster: change.cluster });
+    holdings.acquireMissing(change.cluster);
+    changes.publish({ type: 'cluster', cluster: change.cluster });
   }, signal);
   signal.addEventListener('abort', () => holdings.end(), { once: true });
 
@@ -49,7 +49,7 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
     },
     hold: (cluster, kind, until) => holdings.hold(cluster, kind, AbortSignal.any([until, signal])),
     whenRead: (wanted, waitMs, until) => whenRead({ mirrors, clock }, { wanted, waitMs }, until),
-    onChange: (callback, until) => changes.listen(callback, until),
+    onChange: (callback, until) => changes.subscribe(callback, until),
   };
 }
 
@@ -79,8 +79,8 @@ function mirrorOf(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): Mirr
   return lease?.mirror;
 }
 
-function readFrom(mirror: MirrorReader, { namespace, name }: ObjectPlace): MirroredObject {
-  const unread = unreadOf(mirror) ?? (namespace === '' ? undefined : mirror.unread([namespace]));
+function readFrom(mirror: MirrorReader, { namespace, name }: NamespacedName): MirroredObject {
+  const unread = unreadOf(mirror) ?? (namespace === '' ? undefined : mirror.unmirroredFault([namespace]));
   if (unread !== undefined) return { result: 'unread', fault: unread };
   const { asOfMs = 0, fault } = mirror.sync();
   const { version } = mirror.store;
@@ -109,51 +109,51 @@ function syncing(cluster: ClusterName, { group, kind }: GroupKind): Fault {
   return { code: 'SYNCING', cluster, kind: { group, kind }, message: 'the first list is not whole yet', retry: 'LATER' };
 }
 
-interface Holdings {
+interface HeldMirrors {
   has(cluster: ClusterName, kind: GroupKind): boolean;
   hold(cluster: ClusterName, kind: GroupKind, signal: AbortSignal): void;
   /** Something changed about the cluster: what could not be mirrored may be now. */
-  look(cluster: ClusterName): void;
+  acquireMissing(cluster: ClusterName): void;
   end(): void;
 }
 
-function createHoldings(mirrors: Mirrors, changes: MemberChanges): Holdings {
-  const byCluster = new Map<ClusterName, Map<string, Holding>>();
+function createHeldMirrors(mirrors: Mirrors, changes: MemberChanges): HeldMirrors {
+  const byCluster = new Map<ClusterName, Map<string, HeldMirror>>();
 
-  function drop(holding: Holding): void {
+  function drop(holding: HeldMirror): void {
     holding.held?.end.abort();
     holding.held?.lease[Symbol.dispose]();
     holding.held = undefined;
   }
 
-  function take(holding: Holding): void {
+  function take(holding: HeldMirror): void {
     const { cluster, kind } = holding;
     if (holding.held !== undefined) return;
     const lease = mirrors.acquire(cluster, kind);
     if (lease === undefined) return;
     const end = new AbortController();
     holding.held = { lease, end };
-    lease.mirror.store.attend((events) => {
+    lease.mirror.store.followChanges((events) => {
       for (const event of events) hear(holding, event);
     }, end.signal);
-    changes.tell({ type: 'mirror', cluster, kind });
+    changes.publish({ type: 'mirror', cluster, kind });
   }
 
-  function hear(holding: Holding, event: StoreEvent): void {
+  function hear(holding: HeldMirror, event: StoreEvent): void {
     const { cluster, kind } = holding;
     switch (event.type) {
       case 'applied':
       case 'deleted':
-        changes.tell({ type: 'object', cluster, kind, place: placeOf(event.object.metadata) });
+        changes.publish({ type: 'object', cluster, kind, place: placeOf(event.object.metadata) });
         break;
       case 'gone':
         drop(holding);
-        changes.tell({ type: 'mirror', cluster, kind });
+        changes.publish({ type: 'mirror', cluster, kind });
         break;
       case 'reset':
       case 'synced':
       case 'failed':
-        changes.tell({ type: 'mirror', cluster, kind });
+        changes.publish({ type: 'mirror', cluster, kind });
         break;
       case 'confirmed':
         break;
@@ -166,7 +166,7 @@ function createHoldings(mirrors: Mirrors, changes: MemberChanges): Holdings {
     has: (cluster, kind) => byCluster.get(cluster)?.has(keyOfKind(kind)) ?? false,
     hold(cluster, kind, signal) {
       if (signal.aborted) return;
-      const kinds = byCluster.get(cluster) ?? new Map<string, Holding>();
+      const kinds = byCluster.get(cluster) ?? new Map<string, HeldMirror>();
       byCluster.set(cluster, kinds);
       const key = keyOfKind(kind);
       const holding = kinds.get(key) ?? { cluster, kind, count: 0 };
@@ -185,7 +185,7 @@ function createHoldings(mirrors: Mirrors, changes: MemberChanges): Holdings {
         { once: true },
       );
     },
-    look(cluster) {
+    acquireMissing(cluster) {
       for (const holding of byCluster.get(cluster)?.values() ?? []) take(holding);
     },
     end() {
@@ -195,7 +195,7 @@ function createHoldings(mirrors: Mirrors, changes: MemberChanges): Holdings {
   };
 }
 
-function placeOf({ namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string }): ObjectPlace {
+function placeOf({ namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string }): NamespacedName {
   return { namespace, name };
 }
 

@@ -17,7 +17,7 @@ export interface MirrorLine {
  * its way. What an outage of the whole cluster explains, from its beginning until the mirror is whole again, is `debug` too: the cluster has a
  * line of its own for it, and would have one per kind beside it.
  */
-export class MirrorLines {
+export class MirrorLog {
   readonly #name: ClusterName;
   readonly #log: Log;
   /** Kinds whose last line an outage explains. */

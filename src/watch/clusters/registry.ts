@@ -5,12 +5,12 @@ import type { Log } from '../../core/log.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
-import type { ClusterState, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from '../mirrors.ts';
-import { createPace } from '../reflector/decode-pace.ts';
-import { type AdmissionLimits, admissionLimits, createAdmission } from '../reflector/list-admission.ts';
-import type { Report } from '../reflector/reflector-state.ts';
+import type { ClusterStatus, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from '../mirrors.ts';
+import { createDecodePace } from '../reflector/decode-pace.ts';
+import { type AdmissionLimits, admissionLimits, createListAdmission } from '../reflector/list-admission.ts';
+import type { WatchReport } from '../reflector/reflector-state.ts';
 import { ClusterMirrors } from './cluster-mirrors.ts';
-import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
+import type { ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
 import { createIdleMirrors } from './idle-mirrors.ts';
 
 export type { ClusterProgress, EngagedCluster } from './engaged-cluster.ts';
@@ -29,7 +29,7 @@ export interface MirrorsOptions {
   /** The row in which readers are told what changes; one of its own by default. */
   readonly scheduler?: WorkScheduler;
   /** Told of what an operator may want to count. */
-  readonly onReport?: (cluster: ClusterName, report: Report) => void;
+  readonly onReport?: (cluster: ClusterName, report: WatchReport) => void;
 }
 
 /** All mirrors of all clusters, for the one who owns them. Disposing it ends them all, at once. */
@@ -64,7 +64,7 @@ export function createMirrors(options: MirrorsOptions): MirrorRegistry {
 }
 
 class Registry implements MirrorRegistry {
-  readonly #wide: FleetWide;
+  readonly #wide: FleetServices;
   readonly #life = new AbortController();
   readonly #members = new Map<ClusterName, ClusterMirrors>();
   readonly #callbacks = new Set<(change: MirrorsChange) => void>();
@@ -84,8 +84,8 @@ class Registry implements MirrorRegistry {
     this.#wide = {
       clock,
       log,
-      admission: createAdmission(admission, heap, this.#life.signal),
-      pace: createPace(clock),
+      admission: createListAdmission(admission, heap, this.#life.signal),
+      pace: createDecodePace(clock),
       scheduler: scheduler ?? new WorkScheduler(clock),
       idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes, heap }, this.#life.signal),
       sensitiveKinds: new Set(sensitiveKinds),
@@ -103,7 +103,7 @@ class Registry implements MirrorRegistry {
     this.#leave(name, this.#members.get(name));
     const crowd = Math.max(0, this.#members.size - startedAtOnce);
     const join = (delayMs: number): ClusterMirrors => {
-      const joined = new ClusterMirrors({ cluster, wide: this.#wide, delayMs, onExchanged: exchange });
+      const joined = new ClusterMirrors({ cluster, services: this.#wide, delayMs, onExchanged: exchange });
       this.#members.set(name, joined);
       this.#names = undefined;
       this.#tell({ type: 'joined', cluster: name });
@@ -129,11 +129,11 @@ class Registry implements MirrorRegistry {
     return this.#names;
   }
 
-  clusters(): readonly ClusterState[] {
+  clusters(): readonly ClusterStatus[] {
     return this.#ordered().map((member) => member.state());
   }
 
-  cluster(name: ClusterName): ClusterState | undefined {
+  cluster(name: ClusterName): ClusterStatus | undefined {
     return this.#members.get(name)?.state();
   }
 

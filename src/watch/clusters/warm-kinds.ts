@@ -22,10 +22,10 @@ export const warmKinds: readonly ServedResource[] = [
 export const namespaceKind: GroupKind = { group: '', kind: 'Namespace' };
 
 /** What changes when kinds come and go. */
-export const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+export const crdKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
 /** What changes when aggregated APIs come and go: mirrored once discovery shows it, but nobody waits for it. */
 export const apiServiceKind: GroupKind = { group: 'apiregistration.k8s.io', kind: 'APIService' };
 
 /** Never evicted, by `keyOfKind`. */
-export const keptKinds: ReadonlySet<string> = new Set([...warmKinds.map(keyOfKind), keyOfKind(apiServiceKind)]);
+export const neverEvictedKinds: ReadonlySet<string> = new Set([...warmKinds.map(keyOfKind), keyOfKind(apiServiceKind)]);

@@ -4,12 +4,12 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
 import type { MirrorReader, SyncState } from '../mirrors.ts';
-import type { Surroundings } from '../reflector/reflector-context.ts';
+import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import type { ReflectorFacts } from '../reflector/reflector-facts.ts';
-import type { Report } from '../reflector/reflector-state.ts';
-import { mostWithNamed } from './review-rights.ts';
-import { createScopes, type Scopes } from './scope-reflectors.ts';
-import { isSettled, type ScopeSync, syncOf, worstOf } from './sync.ts';
+import type { WatchReport } from '../reflector/reflector-state.ts';
+import { maxNamespaces } from './review-rights.ts';
+import { createScopeReflectors, type ScopeReflectors } from './scope-reflectors.ts';
+import { isScopeSettled, type ScopeSync, syncOfScope, worstSync } from './sync.ts';
 
 /** Whether the mirror is filled, and how; or why it must not be. */
 export type MirrorPolicy =
@@ -18,12 +18,12 @@ export type MirrorPolicy =
   | { readonly fill: 'withheld'; readonly message: string };
 
 interface MirrorOptions {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ReflectorContext;
   readonly resource: ServedResource;
   readonly policy: MirrorPolicy;
   /** Empty, and this mirror's alone. */
   readonly store: MirrorStore;
-  /** See `ScopesOptions`. */
+  /** See `ScopeReflectorsOptions`. */
   readonly candidates: () => readonly string[];
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
@@ -31,23 +31,23 @@ interface MirrorOptions {
   readonly onSync: (sync: SyncState) => void;
   /** The path answers 404. */
   readonly onMissing: () => void;
-  readonly onReport: (report: Report) => void;
+  readonly onReport: (report: WatchReport) => void;
 }
 
 /** The mirror of one kind in one cluster, for the one who owns it. */
-export interface Mirror extends MirrorReader {
+export interface OwnedMirror extends MirrorReader {
   /** Objects of first lists that are not whole yet. */
-  readonly staged: number;
+  readonly stagedCount: number;
   /** The last sign of life of a stream of it, in monotonic milliseconds. */
-  readonly heardMs: number | undefined;
+  readonly lastActivityMs: number | undefined;
   /** `fault` of `sync()`, without the rest of it. */
   readonly fault: Fault | undefined;
   /** Up to where each scope of it is true. */
   readonly versions: readonly ResourceVersion[];
-  /** See `Scopes.want`. */
-  want(namespaces: readonly string[]): void;
-  /** See `Scopes.made`. */
-  made(namespaces: readonly string[]): void;
+  /** See `ScopeVersions.want`. */
+  requestNamespaces(namespaces: readonly string[]): void;
+  /** See `ScopeVersions.made`. */
+  namespacesCreated(namespaces: readonly string[]): void;
   /** What is served, or at which version, has changed: a fresh list, compared by content. */
   relist(resource: ServedResource): void;
   /** The cluster's breaker has opened or closed. */
@@ -60,17 +60,17 @@ export interface Mirror extends MirrorReader {
 const mostNamed = 5;
 
 /** Starts at once. */
-export function createMirror(options: MirrorOptions): Mirror {
+export function createMirror(options: MirrorOptions): OwnedMirror {
   const mirror = new RunningMirror(options);
   mirror.begin();
   return mirror;
 }
 
-class RunningMirror implements Mirror {
+class RunningMirror implements OwnedMirror {
   readonly #options: MirrorOptions;
   readonly #waiters = new Set<() => void>();
   #resource: ServedResource;
-  #scopes: Scopes | undefined;
+  #scopes: ScopeReflectors | undefined;
   #ended: Fault | undefined;
   #told: (Pick<SyncState, 'phase' | 'fault'> & { readonly verdicts: number }) | undefined;
   #timer: AbortController | undefined;
@@ -92,12 +92,12 @@ class RunningMirror implements Mirror {
     return this.#options.store;
   }
 
-  get staged(): number {
-    return this.#scopes?.facts().reduce((sum, { staged }) => sum + staged, 0) ?? 0;
+  get stagedCount(): number {
+    return this.#scopes?.facts().reduce((sum, { stagedCount: staged }) => sum + staged, 0) ?? 0;
   }
 
-  get heardMs(): number | undefined {
-    return this.#scopes?.heardMs;
+  get lastActivityMs(): number | undefined {
+    return this.#scopes?.lastActivityMs;
   }
 
   get fault(): Fault | undefined {
@@ -116,7 +116,7 @@ class RunningMirror implements Mirror {
     }
     const { form } = policy;
     const onChange = () => this.#evaluate();
-    this.#scopes = createScopes({
+    this.#scopes = createScopeReflectors({
       surroundings,
       resource: this.#resource,
       form,
@@ -150,19 +150,19 @@ class RunningMirror implements Mirror {
     return [{ ...refusal, message: `${this.#resource.resource} may not be listed in all namespaces; read in ${namespaces} of them` }];
   }
 
-  unread(namespaces: readonly string[]): Fault | undefined {
-    const { denied, leftOut } = this.#scopes?.unread(namespaces) ?? { denied: [], leftOut: [] };
+  unmirroredFault(namespaces: readonly string[]): Fault | undefined {
+    const { denied, leftOut } = this.#scopes?.unmirrored(namespaces) ?? { denied: [], leftOut: [] };
     const plural = this.#resource.resource;
     if (denied.length > 0) return this.#fault('FORBIDDEN', `${plural} may not be listed in ${someOf(denied, { named: 1 })}`);
     if (leftOut.length === 0) return undefined;
-    const why = `${plural} may not be listed in all namespaces, and at most ${mostWithNamed} are mirrored one by one`;
+    const why = `${plural} may not be listed in all namespaces, and at most ${maxNamespaces} are mirrored one by one`;
     return this.#fault(
       'TOO_LARGE',
       `${why}, without ${someOf(leftOut, { named: 1 })}: name fewer, or let the gateway list the kind in all`,
     );
   }
 
-  unlisted(sight: 'all' | ReadonlySet<string>): Fault | undefined {
+  partialListFault(sight: 'all' | ReadonlySet<string>): Fault | undefined {
     const { refusal, namespaces = [] } = this.#scopes ?? {};
     if (refusal === undefined || !this.#resource.namespaced) return undefined;
     const shown = sight === 'all' ? namespaces : namespaces.filter((namespace) => sight.has(namespace));
@@ -174,8 +174,8 @@ class RunningMirror implements Mirror {
   settled(): boolean {
     if (this.#scopes === undefined) return true;
     const moment = { breaker: this.#options.surroundings.breaker.fault };
-    if (this.#scopes.asking?.settled === false && moment.breaker === undefined) return false;
-    return this.#scopes.facts().every((scope) => isSettled(scope, moment));
+    if (this.#scopes.pendingRights?.settled === false && moment.breaker === undefined) return false;
+    return this.#scopes.facts().every((scope) => isScopeSettled(scope, moment));
   }
 
   whenSettled(signal: AbortSignal): Promise<void> {
@@ -191,12 +191,12 @@ class RunningMirror implements Mirror {
     });
   }
 
-  want(namespaces: readonly string[]): void {
-    this.#scopes?.want(namespaces);
+  requestNamespaces(namespaces: readonly string[]): void {
+    this.#scopes?.requestNamespaces(namespaces);
   }
 
-  made(namespaces: readonly string[]): void {
-    this.#scopes?.made(namespaces);
+  namespacesCreated(namespaces: readonly string[]): void {
+    this.#scopes?.namespacesCreated(namespaces);
   }
 
   relist(resource: ServedResource): void {
@@ -225,18 +225,18 @@ class RunningMirror implements Mirror {
     const { group, kind } = this.#resource;
     const open = breaker.fault === undefined ? undefined : { ...breaker.fault, kind: { group, kind } };
     const moment = { nowMs: clock.monotonic(), breaker: open, syncing: this.#syncing() };
-    const { asking, refusal } = scopes;
+    const { pendingRights: asking, refusal } = scopes;
     // What may be in namespaces that are not listed yet is missing as much as what is in a list that is not whole.
     const unlisted: readonly ScopeSync[] =
       asking === undefined ? [] : [{ phase: 'SYNCING', fault: open ?? asking.fault ?? moment.syncing }];
-    const worst = worstOf([...scopes.facts().map((facts) => syncOf(facts, moment)), ...unlisted]);
+    const worst = worstSync([...scopes.facts().map((facts) => syncOfScope(facts, moment)), ...unlisted]);
     return worst ?? { phase: 'MISSING', fault: refusal ?? moment.syncing };
   }
 
   /** As old as the oldest part of it. */
   #trueMs(): number | undefined {
     const facts: readonly ReflectorFacts[] = this.#scopes?.facts() ?? [];
-    const times = facts.map(({ trueMs }) => trueMs ?? Number.NaN);
+    const times = facts.map(({ syncedMs: trueMs }) => trueMs ?? Number.NaN);
     const oldest = Math.min(...times);
     return times.length === 0 || Number.isNaN(oldest) ? undefined : oldest;
   }
@@ -245,7 +245,7 @@ class RunningMirror implements Mirror {
     if (this.#scopes === undefined) return;
     const { phase, fault, untilMs } = this.#judge();
     const before = this.#told;
-    const { verdicts } = this.#scopes;
+    const { verdictCount: verdicts } = this.#scopes;
     this.#told = { phase, verdicts, fault };
     this.#evaluateAgainAt(untilMs);
     if (before?.phase !== phase || before.fault?.code !== fault?.code) {

@@ -1,8 +1,8 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
-import type { Surroundings } from '../reflector/reflector-context.ts';
+import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import { backoffMs, retryAfterMsOf } from '../server/backoff.ts';
-import { askRights, type RightAnswer } from './review-rights.ts';
+import { type RightVerdict, reviewRights } from './review-rights.ts';
 
 /** A refusal that is older may have been taken back. */
 const deniedForMs = 10_000;
@@ -14,7 +14,7 @@ const mostAttempts = 3;
 const mostRemembered = 2_000;
 
 /** Questions about rights whose answers decide what there is to read. */
-export interface Asking {
+export interface PendingRights {
   /** Why there is no answer yet, where one was sought in vain. */
   readonly fault?: Fault | undefined;
   /** True if none of the answers is to be waited for: each has been sought in vain at least once. */
@@ -22,24 +22,24 @@ export interface Asking {
 }
 
 /** In which namespaces a kind may be read that may not be read in all of them. */
-export interface Grants {
+export interface NamespaceRights {
   /** Undefined when every answer that somebody waits for is known. */
-  readonly asking: Asking | undefined;
+  readonly awaited: PendingRights | undefined;
   /**
    * Asks for each namespace that is not being asked for. What cannot be answered is asked again until it is: 0.8 s doubling to 6.4 s, times a
    * random factor in [1, 2). `awaited`: without the answers it is not known what there is to read; else they are news when they come.
    */
-  ask(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void;
+  review(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void;
   /** Those that are being asked for. */
   readonly pending: ReadonlySet<string>;
   /** True if nothing is known of it, or so little that it is worth a question: it was denied 10 s ago or before, or is being asked for. */
-  isOpen(namespace: string): boolean;
+  needsReview(namespace: string): boolean;
   /** It was denied, and that is told until another answer comes. */
   isDenied(namespace: string): boolean;
   /** It is being asked for, and somebody waits for the answer. */
   isAwaited(namespace: string): boolean;
   /** The same namespaces: first those of which nothing is known, then by the age of the refusal, the oldest first. */
-  byAge(namespaces: readonly string[]): readonly string[];
+  sortByRefusalAge(namespaces: readonly string[]): readonly string[];
   /** It was granted, and yet refused. */
   deny(namespace: string): void;
   /** That it was denied is too long ago to be told. */
@@ -47,7 +47,7 @@ export interface Grants {
 }
 
 interface GrantsOptions {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ReflectorContext;
   readonly resource: () => ServedResource;
   readonly onGranted: (namespace: string) => void;
   /** `isNews`: it was not denied before. */
@@ -57,11 +57,11 @@ interface GrantsOptions {
 }
 
 /** Nothing is asked yet. Ends with the signal: nothing is told after it. */
-export function createGrants(options: GrantsOptions, signal: AbortSignal): Grants {
+export function createNamespaceRights(options: GrantsOptions, signal: AbortSignal): NamespaceRights {
   return new AskedGrants(options, signal);
 }
 
-class AskedGrants implements Grants {
+class AskedGrants implements NamespaceRights {
   readonly #options: GrantsOptions;
   readonly #signal: AbortSignal;
   readonly #pending = new Set<string>();
@@ -75,7 +75,7 @@ class AskedGrants implements Grants {
     this.#signal = signal;
   }
 
-  get asking(): Asking | undefined {
+  get awaited(): PendingRights | undefined {
     if (this.#awaited.size === 0) return undefined;
     const faults = [...this.#awaited].flatMap((namespace) => this.#unanswered.get(namespace) ?? []);
     const [fault] = faults;
@@ -86,14 +86,14 @@ class AskedGrants implements Grants {
     return this.#pending;
   }
 
-  ask(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void {
+  review(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void {
     const unasked = [...new Set(namespaces)].filter((namespace) => !this.#pending.has(namespace));
     for (const namespace of unasked) this.#pending.add(namespace);
     if (how === 'awaited') for (const namespace of namespaces) this.#awaited.add(namespace);
     if (unasked.length > 0) void this.#askUntilAnswered(unasked);
   }
 
-  isOpen(namespace: string): boolean {
+  needsReview(namespace: string): boolean {
     const deniedMs = this.#denied.get(namespace);
     return deniedMs === undefined || this.#pending.has(namespace) || this.#nowMs() - deniedMs >= deniedForMs;
   }
@@ -106,7 +106,7 @@ class AskedGrants implements Grants {
     return this.#awaited.has(namespace);
   }
 
-  byAge(namespaces: readonly string[]): readonly string[] {
+  sortByRefusalAge(namespaces: readonly string[]): readonly string[] {
     const deniedMs = (namespace: string) => this.#denied.get(namespace) ?? Number.NEGATIVE_INFINITY;
     return namespaces.toSorted((a, b) => Math.sign(deniedMs(a) - deniedMs(b)) || 0);
   }
@@ -127,8 +127,8 @@ class AskedGrants implements Grants {
     const { api, reviews, clock } = surroundings;
     let left = namespaces;
     for (let attempt = 0; left.length > 0; attempt++) {
-      const onAnswer = (namespace: string, answer: RightAnswer) => this.#answered(namespace, answer);
-      await askRights({ api, reviews, resource: resource(), namespaces: left }, onAnswer, this.#signal);
+      const onAnswer = (namespace: string, answer: RightVerdict) => this.#answered(namespace, answer);
+      await reviewRights({ api, reviews, resource: resource(), namespaces: left }, onAnswer, this.#signal);
       left = left.filter((namespace) => this.#unanswered.has(namespace));
       const [fault] = left.flatMap((namespace) => this.#unanswered.get(namespace) ?? []);
       if (this.#signal.aborted || fault === undefined) return;
@@ -138,7 +138,7 @@ class AskedGrants implements Grants {
     }
   }
 
-  #answered(namespace: string, answer: RightAnswer): void {
+  #answered(namespace: string, answer: RightVerdict): void {
     if (answer.type === 'unanswered') {
       const { group, kind } = this.#options.resource();
       this.#unanswered.set(namespace, { ...answer.fault, kind: { group, kind } });

@@ -6,15 +6,15 @@ import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.t
 import { parseStored } from '../../core/stored.ts';
 
 /** Namespaces tried at most for nobody's sake, for one kind at a time. */
-export const mostNamespaces = 200;
+export const maxTriedNamespaces = 200;
 
 /** Namespaces mirrored or asked about at most, for one kind at a time, with those that queries name. */
-export const mostWithNamed = 2 * mostNamespaces;
+export const maxNamespaces = 2 * maxTriedNamespaces;
 
 const inFlight = 10;
 
 /** Where a right is asked for. */
-interface RightsQuestion {
+interface RightsReview {
   readonly api: ClusterApi;
   /** Bounds what the cluster is asked at a time, together with all that is asked beside this. */
   readonly reviews: ConcurrencyLimit;
@@ -22,7 +22,7 @@ interface RightsQuestion {
   readonly namespaces: readonly string[];
 }
 
-export type RightAnswer =
+export type RightVerdict =
   | { readonly type: 'granted' }
   | { readonly type: 'denied' }
   /** Nothing is known: whoever asks again may be told. */
@@ -32,9 +32,9 @@ export type RightAnswer =
  * Asks in which of the namespaces the kind may be listed, and watched if it can be: by SelfSubjectAccessReviews, at most ten in flight, in
  * the order given. Each namespace is answered as soon as it is known, once; none after the abort. Resolves when all are.
  */
-export async function askRights(
-  { api, reviews, resource, namespaces }: RightsQuestion,
-  onAnswer: (namespace: string, answer: RightAnswer) => void,
+export async function reviewRights(
+  { api, reviews, resource, namespaces }: RightsReview,
+  onAnswer: (namespace: string, answer: RightVerdict) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const verbs = (['list', 'watch'] as const).filter((verb) => verb === 'list' || resource.verbs.includes(verb));
@@ -47,7 +47,7 @@ export async function askRights(
     }
   };
 
-  async function answerFor(namespace: string): Promise<RightAnswer | undefined> {
+  async function answerFor(namespace: string): Promise<RightVerdict | undefined> {
     for (const verb of verbs) {
       const answer = await review(verb, namespace);
       if (answer?.type !== 'granted') return answer;
@@ -55,7 +55,7 @@ export async function askRights(
     return { type: 'granted' };
   }
 
-  async function review(verb: string, namespace: string): Promise<RightAnswer | undefined> {
+  async function review(verb: string, namespace: string): Promise<RightVerdict | undefined> {
     const { group, version, resource: plural } = resource;
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
@@ -75,12 +75,12 @@ export async function askRights(
 }
 
 /** A server that lets nobody ask, or has no such API, will not say anything else a moment later. */
-function withoutReview(fault: Fault): RightAnswer {
+function withoutReview(fault: Fault): RightVerdict {
   const { code } = fault;
   return code === 'FORBIDDEN' || code === 'NOT_FOUND' || code === 'NOT_SERVED' ? { type: 'denied' } : { type: 'unanswered', fault };
 }
 
-function notAReview({ api, resource: { group, kind } }: Pick<RightsQuestion, 'api' | 'resource'>): Fault {
+function notAReview({ api, resource: { group, kind } }: Pick<RightsReview, 'api' | 'resource'>): Fault {
   const message = 'expected a SelfSubjectAccessReview, got something else';
   return { code: 'MALFORMED', cluster: api.cluster, kind: { group, kind }, message, retry: 'LATER' };
 }

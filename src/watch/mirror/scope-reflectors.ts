@@ -3,11 +3,11 @@ import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
 import { createReflector, type Reflector } from '../reflector/reflector.ts';
-import type { Surroundings } from '../reflector/reflector-context.ts';
+import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import type { ReflectorFacts } from '../reflector/reflector-facts.ts';
-import type { Report } from '../reflector/reflector-state.ts';
-import { type Asking, createGrants, type Grants } from './namespace-rights.ts';
-import { mostNamespaces, mostWithNamed } from './review-rights.ts';
+import type { WatchReport } from '../reflector/reflector-state.ts';
+import { createNamespaceRights, type NamespaceRights, type PendingRights } from './namespace-rights.ts';
+import { maxNamespaces, maxTriedNamespaces } from './review-rights.ts';
 
 const firstRetryMs = 60_000;
 const longestRetryMs = 600_000;
@@ -15,8 +15,8 @@ const longestRetryMs = 600_000;
 /** Who makes a namespace often gives the rights in it a moment later. */
 const newAgainAfterMs = [5_000, 25_000] as const;
 
-export interface ScopesOptions {
-  readonly surroundings: Surroundings;
+export interface ScopeReflectorsOptions {
+  readonly surroundings: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   readonly store: MirrorStore;
@@ -29,32 +29,32 @@ export interface ScopesOptions {
   /** After anything that the getters tell may have changed. */
   readonly onChange: () => void;
   readonly onMissing: () => void;
-  readonly onReport: (report: Report) => void;
+  readonly onReport: (report: WatchReport) => void;
 }
 
 /** The reflectors that fill one store: one for all namespaces, or one for each namespace that may be read (docs/internals/mirror.md 3.4). */
-export interface Scopes {
+export interface ScopeReflectors {
   /** Of the reflectors whose lists make up what is held. */
   facts(): readonly ReflectorFacts[];
   /** The last sign of life among them: monotonic milliseconds. Undefined before the first. */
-  readonly heardMs: number | undefined;
+  readonly lastActivityMs: number | undefined;
   /** Why not all namespaces may be read; undefined while they may. */
   readonly refusal: Fault | undefined;
   /** The namespaces read instead. */
   readonly namespaces: readonly string[];
   /** While it is not known in which namespaces the kind may be read, or not in all that somebody wants to see. */
-  readonly asking: Asking | undefined;
+  readonly pendingRights: PendingRights | undefined;
   /**
    * Namespaces that somebody wants to see: asked for at once where not all may be read, again if the last refusal is older than 10 s. Not beyond
    * the bound of 400 that are read or asked for: see `unread`.
    */
-  want(namespaces: readonly string[]): void;
+  requestNamespaces(namespaces: readonly string[]): void;
   /** Those of the namespaces that are not read, where not all may be: without those of which the answer is awaited. */
-  unread(namespaces: readonly string[]): Unread;
+  unmirrored(namespaces: readonly string[]): UnmirroredNamespaces;
   /** Another number as soon as `unread` says something else of what was wanted, though neither `facts` nor `asking` do. */
-  readonly verdicts: number;
+  readonly verdictCount: number;
   /** Namespaces that were just made: rights in them are asked for where not all may be read, again after 5 and 30 s. */
-  made(namespaces: readonly string[]): void;
+  namespacesCreated(namespaces: readonly string[]): void;
   /** A fresh list of everything, compared by content: the version served, or what is served at one, has changed. */
   relist(resource: ServedResource): void;
   /** Ends all of it at once. */
@@ -62,17 +62,17 @@ export interface Scopes {
 }
 
 /** Namespaces of which nothing is held, so that there are no objects in them says nothing. */
-interface Unread {
+interface UnmirroredNamespaces {
   /** They may not be read. */
   readonly denied: readonly string[];
   /** There was no room for them: it is not known whether they may be. */
   readonly leftOut: readonly string[];
 }
 
-const nothingUnread: Unread = { denied: [], leftOut: [] };
+const nothingUnread: UnmirroredNamespaces = { denied: [], leftOut: [] };
 
 /** Begins with all namespaces. */
-export function createScopes(options: ScopesOptions): Scopes {
+export function createScopeReflectors(options: ScopeReflectorsOptions): ScopeReflectors {
   const scopes = new RunningScopes(options);
   scopes.begin();
   return scopes;
@@ -88,15 +88,15 @@ interface Beginning {
 /** While not all namespaces may be read. */
 interface Refused {
   fault: Fault;
-  readonly grants: Grants;
+  readonly grants: NamespaceRights;
   /** Ends when all may be read. */
   readonly life: AbortController;
   /** The candidates are not known yet. */
   undecided: boolean;
 }
 
-class RunningScopes implements Scopes {
-  readonly #options: ScopesOptions;
+class RunningScopes implements ScopeReflectors {
+  readonly #options: ScopeReflectorsOptions;
   readonly #life = new AbortController();
   readonly #narrow = new Map<string, Reflector>();
   readonly #wanted = new Set<string>();
@@ -108,7 +108,7 @@ class RunningScopes implements Scopes {
   #emptied = false;
   #verdicts = 0;
 
-  constructor(options: ScopesOptions) {
+  constructor(options: ScopeReflectorsOptions) {
     this.#options = options;
     this.#resource = options.resource;
   }
@@ -121,12 +121,12 @@ class RunningScopes implements Scopes {
     return [...this.#narrow.keys()];
   }
 
-  get asking(): Asking | undefined {
+  get pendingRights(): PendingRights | undefined {
     if (this.#refused?.undecided === true) return { settled: false };
-    return this.#refused?.grants.asking;
+    return this.#refused?.grants.awaited;
   }
 
-  get verdicts(): number {
+  get verdictCount(): number {
     return this.#verdicts;
   }
 
@@ -138,9 +138,9 @@ class RunningScopes implements Scopes {
     return this.#reflectors().map((reflector) => reflector.facts());
   }
 
-  get heardMs(): number | undefined {
+  get lastActivityMs(): number | undefined {
     let latest: number | undefined;
-    for (const { trueMs } of this.#reflectors()) if (trueMs !== undefined) latest = Math.max(latest ?? trueMs, trueMs);
+    for (const { syncedMs: trueMs } of this.#reflectors()) if (trueMs !== undefined) latest = Math.max(latest ?? trueMs, trueMs);
     return latest;
   }
 
@@ -150,18 +150,18 @@ class RunningScopes implements Scopes {
     return this.#wide === undefined ? [] : [this.#wide];
   }
 
-  want(namespaces: readonly string[]): void {
+  requestNamespaces(namespaces: readonly string[]): void {
     for (const namespace of namespaces) {
       this.#wanted.delete(namespace);
       this.#wanted.add(namespace);
       const [oldest] = this.#wanted;
-      if (this.#wanted.size > mostWithNamed && oldest !== undefined) this.#wanted.delete(oldest);
+      if (this.#wanted.size > maxNamespaces && oldest !== undefined) this.#wanted.delete(oldest);
     }
     const { grants } = this.#refused ?? {};
-    const open = namespaces.filter((namespace) => !this.#narrow.has(namespace) && grants?.isOpen(namespace));
+    const open = namespaces.filter((namespace) => !this.#narrow.has(namespace) && grants?.needsReview(namespace));
     if (open.length === 0) return;
     // Whoever names a namespace is answered, also where those tried for nobody's sake fill the bound.
-    this.#ask(open, { how: 'awaited', most: mostWithNamed });
+    this.#ask(open, { how: 'awaited', most: maxNamespaces });
     // A refusal that is worth another question is no answer to whoever names it now.
     for (const namespace of open) {
       if (grants?.isDenied(namespace) === true) this.#verdicts++;
@@ -170,7 +170,7 @@ class RunningScopes implements Scopes {
     this.#options.onChange();
   }
 
-  unread(namespaces: readonly string[]): Unread {
+  unmirrored(namespaces: readonly string[]): UnmirroredNamespaces {
     const { grants } = this.#refused ?? {};
     if (grants === undefined || !this.#resource.namespaced) return nothingUnread;
     const missing = namespaces.filter((namespace) => !this.#narrow.has(namespace) && !grants.isAwaited(namespace));
@@ -180,7 +180,7 @@ class RunningScopes implements Scopes {
     };
   }
 
-  made(namespaces: readonly string[]): void {
+  namespacesCreated(namespaces: readonly string[]): void {
     if (this.#refused === undefined || !this.#resource.namespaced) return;
     this.#ask(namespaces, { how: 'unhurried' });
     void this.#askAgain(namespaces, this.#refused.life.signal);
@@ -192,12 +192,12 @@ class RunningScopes implements Scopes {
     if (wide !== undefined) {
       const heir = wide.facts();
       // The old one is not heard any more once the new one has its place.
-      this.#startWide(heir.whole ? { heir } : { recent: this.#refused !== undefined });
+      this.#startWide(heir.listed ? { heir } : { recent: this.#refused !== undefined });
       wide.stop();
     }
     for (const [namespace, reflector] of [...this.#narrow]) {
       const heir = reflector.facts();
-      this.#startNarrow(namespace, heir.whole ? { heir } : { recent: this.#emptied });
+      this.#startNarrow(namespace, heir.listed ? { heir } : { recent: this.#emptied });
       reflector.stop();
     }
   }
@@ -248,21 +248,21 @@ class RunningScopes implements Scopes {
   }
 
   /** All namespaces may not be read, or no longer: what was held is dropped, and asked for namespace by namespace. */
-  #wideRefused({ whole, fault }: ReflectorFacts): void {
+  #wideRefused({ listed: whole, fault }: ReflectorFacts): void {
     this.#wide = undefined;
     if (fault === undefined) return;
     if (whole) this.#empty(fault);
     const candidates = [...this.#wanted, ...this.#options.candidates()];
     if (this.#refused === undefined) {
       this.#refused = this.#beginRefused(fault);
-      this.#ask([...this.#wanted], { how: 'awaited', most: mostWithNamed });
+      this.#ask([...this.#wanted], { how: 'awaited', most: maxNamespaces });
       this.#ask(candidates, { how: 'awaited' });
       void this.#awaitCandidates(this.#refused);
     } else {
       const { grants } = this.#refused;
       this.#refused.fault = fault;
-      this.#ask(grants.byAge([...this.#wanted]), { how: 'unhurried', most: mostWithNamed });
-      this.#ask(grants.byAge(candidates), { how: 'unhurried' });
+      this.#ask(grants.sortByRefusalAge([...this.#wanted]), { how: 'unhurried', most: maxNamespaces });
+      this.#ask(grants.sortByRefusalAge(candidates), { how: 'unhurried' });
     }
     void this.#tryAgain();
   }
@@ -278,7 +278,7 @@ class RunningScopes implements Scopes {
       if (isNews && this.#wanted.has(namespace)) this.#verdicts++;
       this.#askLeftOut();
     };
-    const grants = createGrants({ surroundings, resource, onGranted, onDenied, onChange }, life.signal);
+    const grants = createNamespaceRights({ surroundings, resource, onGranted, onDenied, onChange }, life.signal);
     return { fault, grants, life, undecided: false };
   }
 
@@ -316,13 +316,13 @@ class RunningScopes implements Scopes {
   /** There may be room now for what somebody wanted to see when there was none. */
   #askLeftOut(): void {
     const { grants } = this.#refused ?? {};
-    const leftOut = this.unread([...this.#wanted]).leftOut.filter((namespace) => grants?.pending.has(namespace) === false);
-    if (leftOut.length > 0) this.#ask(leftOut, { how: 'unhurried', most: mostWithNamed });
+    const leftOut = this.unmirrored([...this.#wanted]).leftOut.filter((namespace) => grants?.pending.has(namespace) === false);
+    if (leftOut.length > 0) this.#ask(leftOut, { how: 'unhurried', most: maxNamespaces });
   }
 
   #ask(
     namespaces: readonly string[],
-    { how, most = mostNamespaces }: { readonly how: 'awaited' | 'unhurried'; readonly most?: number },
+    { how, most = maxTriedNamespaces }: { readonly how: 'awaited' | 'unhurried'; readonly most?: number },
   ): void {
     const { grants } = this.#refused ?? {};
     if (grants === undefined || !this.#resource.namespaced) return;
@@ -330,7 +330,7 @@ class RunningScopes implements Scopes {
     const room = Math.max(0, most - this.#narrow.size - grants.pending.size);
     const isPending = (namespace: string) => grants.pending.has(namespace);
     const fresh = [...asked].filter((namespace) => !isPending(namespace)).slice(0, room);
-    grants.ask([...[...asked].filter(isPending), ...fresh], how);
+    grants.review([...[...asked].filter(isPending), ...fresh], how);
   }
 
   async #askAgain(namespaces: readonly string[], signal: AbortSignal): Promise<void> {
@@ -349,7 +349,7 @@ class RunningScopes implements Scopes {
   }
 
   /** A store is emptied as a whole, so that no deletion is told: the scopes that are left list again. */
-  #narrowRefused(namespace: string, { whole, fault }: ReflectorFacts): void {
+  #narrowRefused(namespace: string, { listed: whole, fault }: ReflectorFacts): void {
     this.#narrow.delete(namespace);
     this.#refused?.grants.deny(namespace);
     this.#askLeftOut();

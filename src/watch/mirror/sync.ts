@@ -28,30 +28,30 @@ interface SyncMoment {
 }
 
 /** The table of docs/internals/mirror.md 5, for one reflector. */
-export function syncOf(facts: ReflectorFacts, { nowMs, breaker, syncing }: SyncMoment): ScopeSync {
+export function syncOfScope(facts: ReflectorFacts, { nowMs, breaker, syncing }: SyncMoment): ScopeSync {
   if (facts.phase === 'ended') return { phase: 'MISSING', fault: facts.fault ?? syncing };
-  if (!facts.whole) return { phase: 'SYNCING', fault: breaker ?? facts.fault ?? syncing };
+  if (!facts.listed) return { phase: 'SYNCING', fault: breaker ?? facts.fault ?? syncing };
   const fault = facts.fault ?? breaker ?? syncing;
   if (facts.forbidden) return { phase: 'STALE', fault };
   if (facts.polled) {
-    const untilMs = (facts.trueMs ?? 0) + polledForMs;
+    const untilMs = (facts.syncedMs ?? 0) + polledForMs;
     return nowMs < untilMs ? { phase: 'SYNCED', untilMs } : { phase: 'STALE', fault };
   }
-  if (facts.stands) return { phase: 'SYNCED' };
+  if (facts.isFollowing) return { phase: 'SYNCED' };
   if (breaker !== undefined) return { phase: 'STALE', fault: breaker };
-  const untilMs = (facts.lostMs ?? nowMs) + graceMs;
+  const untilMs = (facts.streamLostMs ?? nowMs) + graceMs;
   return nowMs < untilMs ? { phase: 'SYNCED', untilMs } : { phase: 'STALE', fault };
 }
 
 /** True if nobody needs to wait for the scope: its first list is whole, has failed, or can never come. */
-export function isSettled(facts: ReflectorFacts, { breaker }: Pick<SyncMoment, 'breaker'>): boolean {
-  return facts.whole || facts.failedOnce || facts.phase === 'ended' || breaker !== undefined;
+export function isScopeSettled(facts: ReflectorFacts, { breaker }: Pick<SyncMoment, 'breaker'>): boolean {
+  return facts.listed || facts.failedOnce || facts.phase === 'ended' || breaker !== undefined;
 }
 
 const order: readonly SyncPhase[] = ['SYNCED', 'STALE', 'SYNCING', 'MISSING'];
 
 /** Of several scopes of one mirror the worst, the first of equals; until the soonest of their ends. */
-export function worstOf(scopes: readonly ScopeSync[]): ScopeSync | undefined {
+export function worstSync(scopes: readonly ScopeSync[]): ScopeSync | undefined {
   if (scopes.length === 1) return scopes[0];
   const [worst] = scopes.toSorted((a, b) => order.indexOf(b.phase) - order.indexOf(a.phase));
   const untilMs = Math.min(...scopes.map((scope) => scope.untilMs ?? Number.POSITIVE_INFINITY));

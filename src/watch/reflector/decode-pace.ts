@@ -3,20 +3,20 @@ import type { Clock } from '../../core/clock.ts';
 const sliceMs = 8;
 
 /** How long a piece of work has kept the loop. */
-interface Slice {
+interface DecodeSlice {
   /** True after 8 ms: rest before going on. */
   spent(): boolean;
 }
 
 /** Shares the loop's time among everything that decodes what clusters send. */
-export interface Pace {
-  begin(): Slice;
+export interface DecodePace {
+  begin(): DecodeSlice;
   /** Resolves after everybody else had a turn; of several who rest, one per turn of the loop, in order. */
   rest(): Promise<void>;
 }
 
 /** One per process: whoever decodes takes a slice of 8 ms at a time. */
-export function createPace(clock: Clock): Pace {
+export function createDecodePace(clock: Clock): DecodePace {
   const resting: (() => void)[] = [];
   let pumping = false;
 

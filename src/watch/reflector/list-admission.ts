@@ -1,16 +1,16 @@
 import { emptyHeapGauge, type HeapGauge, maxHeapForKinds } from '../../core/heap-gauge.ts';
 
 /** Who may list now: bounds what first lists hold in flight, over the whole fleet. */
-export interface Admission {
+export interface ListAdmission {
   /**
    * Resolves when the list may start, at once if there is room. Small lists go first, equals in the order they came. Undefined if the signal
    * aborted first. Leaves are idempotent.
    */
-  enter(list: ListSize, signal: AbortSignal): Promise<Leave | undefined>;
+  enter(list: ListSize, signal: AbortSignal): Promise<ReleaseAdmission | undefined>;
 }
 
 /** Gives the room back. */
-export type Leave = () => void;
+export type ReleaseAdmission = () => void;
 
 export interface ListSize {
   readonly cluster: string;
@@ -36,11 +36,11 @@ interface Waiter {
 }
 
 /** A list larger than the bound enters alone, as otherwise it never would. Waiting lists are looked at again after each measurement of the heap. */
-export function createAdmission(
+export function createListAdmission(
   limits: AdmissionLimits = admissionLimits,
   heap: HeapGauge = emptyHeapGauge,
   ended: AbortSignal = new AbortController().signal,
-): Admission {
+): ListAdmission {
   const perCluster = new Map<string, number>();
   const waiting: Waiter[] = [];
   let bytesInFlight = 0;
@@ -51,7 +51,7 @@ export function createAdmission(
     return bytesInFlight === 0 || bytesInFlight + bytes <= limits.bytesInFlight;
   }
 
-  function take(list: ListSize): Leave {
+  function take(list: ListSize): ReleaseAdmission {
     let left = false;
     bytesInFlight += list.bytesInFlight;
     perCluster.set(list.cluster, (perCluster.get(list.cluster) ?? 0) + 1);

@@ -1,16 +1,16 @@
 import { decodeItem, identityIn } from '../../cluster/decoding/decode.ts';
 import type { ResourceVersion } from '../../core/names.ts';
-import type { Stage, StoreWriter } from '../../store/mirror-store.ts';
-import type { ObjectEvent } from './reflector-state.ts';
+import type { ListStage, StoreWriter } from '../../store/mirror-store.ts';
+import type { WatchObjectEvent } from './reflector-state.ts';
 
 /** A list in the making, of one reflector. */
-export interface Staging {
+export interface ListStaging {
   /** Objects taken in so far. */
   readonly size: number;
   /** Takes in items of a list. Gives the reason if one could not be read: then the list must be discarded. */
   stage(items: readonly Uint8Array[]): string | undefined;
   /** Takes in one of the initial events of a WatchList. */
-  stageEvent(event: ObjectEvent): void;
+  stageEvent(event: WatchObjectEvent): void;
   /** The list is whole. An empty one needs nothing staged. */
   commit(version: ResourceVersion | undefined): void;
   /** Forgets what was staged, if anything was. */
@@ -25,17 +25,17 @@ interface StagingOptions {
 }
 
 /** Items whose uid and version the store already has are kept without being parsed. */
-export function createStaging({ store, namespace, byContent = false }: StagingOptions): Staging {
+export function createListStaging({ store, namespace, byContent = false }: StagingOptions): ListStaging {
   let comparing = byContent;
-  let open: Stage | undefined;
+  let open: ListStage | undefined;
   let size = 0;
 
-  function stageOpen(): Stage {
+  function stageOpen(): ListStage {
     open ??= store.replace({ namespace, ...(comparing ? { byContent: true } : {}) });
     return open;
   }
 
-  function isHeld(stage: Stage, item: Uint8Array): boolean {
+  function isHeld(stage: ListStage, item: Uint8Array): boolean {
     if (comparing) return false;
     const identity = identityIn(item);
     return identity !== undefined && identity.uid !== '' && identity.version !== '' && stage.keep(identity);

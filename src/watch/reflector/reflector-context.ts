@@ -4,17 +4,17 @@ import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { Breaker } from '../server/breaker.ts';
-import type { Pace } from './decode-pace.ts';
-import type { Admission } from './list-admission.ts';
+import type { DecodePace } from './decode-pace.ts';
+import type { ListAdmission } from './list-admission.ts';
 
 /** What all reflectors of one cluster share. */
-export interface Surroundings {
+export interface ReflectorContext {
   readonly cluster: ClusterName;
   /** Observed: the breaker learns from it. */
   readonly api: ClusterApi;
   readonly breaker: Breaker;
-  readonly admission: Admission;
-  readonly pace: Pace;
+  readonly admission: ListAdmission;
+  readonly pace: DecodePace;
   /** For questions about rights. */
   readonly reviews: ConcurrencyLimit;
   readonly clock: Clock;

@@ -27,7 +27,7 @@ interface StreamAttempt {
 }
 
 /** A request that a reflector makes: what it waits to do is one. */
-export type Attempt =
+export type RequestAttempt =
   | ListAttempt
   | StreamAttempt
   /** From the version remembered. */
@@ -37,7 +37,7 @@ export type Attempt =
 type EndReason = 'stopped' | 'refused' | 'notServed';
 
 /** Where a reflector is. Times are monotonic milliseconds. */
-export type State =
+export type ReflectorState =
   | { readonly phase: 'fresh' }
   | { readonly phase: 'listing'; readonly list: ListAttempt }
   /** A WatchList before its end bookmark. `heardMs`: when something of it last came. */
@@ -47,19 +47,19 @@ export type State =
   /** The kind cannot be watched: the next list is due then. */
   | { readonly phase: 'polling'; readonly nextMs: number }
   /** `untilMs` is infinite while only the breaker is waited for. */
-  | { readonly phase: 'waiting'; readonly untilMs: number; readonly retry: Attempt; readonly fault: Fault }
+  | { readonly phase: 'waiting'; readonly untilMs: number; readonly retry: RequestAttempt; readonly fault: Fault }
   | { readonly phase: 'ended'; readonly reason: EndReason; readonly fault?: Fault };
 
 /** What outlasts a phase. */
-export interface Memory {
+export interface ReflectorMemory {
   /** v: up to where the store is true. */
   readonly version?: ResourceVersion | undefined;
   /** How old a list may be as long as there is no v. */
   readonly unversioned: '' | '0';
   /** A list has been committed. */
-  readonly whole: boolean;
+  readonly listed: boolean;
   /** Failures in a row, for the backoff. */
-  readonly attempt: number;
+  readonly failures: number;
   /** The first list, and one after a lost WatchList, may be a WatchList (docs/internals/mirror.md 3.3). */
   readonly streaming: boolean;
   /** False: polled. */
@@ -71,7 +71,7 @@ export interface Memory {
   /** v when something could not be read: a second time at the same v asks for a list that is past it. */
   readonly unreadableAt?: ResourceVersion | 'none' | undefined;
   /** A 401 has been answered by trying once more. */
-  readonly refreshed: boolean;
+  readonly retriedCredentials: boolean;
   /** Since when the right to what is held has been missing. */
   readonly forbiddenSinceMs?: number | undefined;
   /** What went wrong last, until a stream stands again or a list is whole. */
@@ -79,7 +79,7 @@ export interface Memory {
 }
 
 /** What comes with every input, so that `step` needs neither clock nor dice nor breaker. */
-export interface Moment {
+export interface StepMoment {
   /** Monotonic milliseconds. */
   readonly nowMs: number;
   /** In [0, 1). */
@@ -89,14 +89,14 @@ export interface Moment {
 }
 
 /** What happens to a reflector. Those that come from a request are dropped before `step` if it was aborted. */
-export type Input =
+export type ReflectorInput =
   | { readonly type: 'started' }
   /** The server has answered the watch with 200. */
   | { readonly type: 'opened' }
   /** Items of a list, not yet parsed. */
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
   | { readonly type: 'pageEnded'; readonly version?: ResourceVersion; readonly continue?: string }
-  | { readonly type: 'event'; readonly event: ReadableEvent }
+  | { readonly type: 'event'; readonly event: DecodedWatchEvent }
   /** A line of a watch or an item of a list was not understood: `MALFORMED`. */
   | { readonly type: 'unreadable'; readonly fault: Fault }
   /** The watch came to a clean end. `fault`: what that is where it was not to end yet. */
@@ -113,13 +113,13 @@ export type Input =
   | { readonly type: 'stopped'; readonly reason: 'stopped' | 'notServed' };
 
 /** Something an operator may want to count. */
-export type Report =
+export type WatchReport =
   | { readonly what: 'bookmarkIgnored' | 'unreadable' | 'errorEvent' | 'invariant'; readonly message: string }
   /** WatchList does not work here: for this kind, or for the whole cluster until its version changes. */
   | { readonly what: 'streamingRefused'; readonly by: 'kind' | 'cluster' };
 
 /** What `reflector` turns into I/O, in this order. */
-export type Effect =
+export type ReflectorEffect =
   | { readonly type: 'list'; readonly list: ListAttempt }
   | {
       readonly type: 'watch';
@@ -131,44 +131,44 @@ export type Effect =
   | { readonly type: 'abort' }
   | { readonly type: 'stage'; readonly items: readonly Uint8Array[] }
   /** One of the initial events of a WatchList. */
-  | { readonly type: 'stageEvent'; readonly event: ObjectEvent }
+  | { readonly type: 'stageEvent'; readonly event: WatchObjectEvent }
   | { readonly type: 'commit'; readonly version: ResourceVersion | undefined }
   | { readonly type: 'discard' }
-  | { readonly type: 'write'; readonly event: ObjectEvent; readonly version: ResourceVersion }
+  | { readonly type: 'write'; readonly event: WatchObjectEvent; readonly version: ResourceVersion }
   | { readonly type: 'confirm'; readonly version: ResourceVersion }
   /** Takes the place of the sleep before it. */
   | { readonly type: 'sleep'; readonly ms: number }
   | { readonly type: 'rediscover' }
-  | ({ readonly type: 'report' } & Report);
+  | ({ readonly type: 'report' } & WatchReport);
 
 /** A line of a watch that was understood. */
-export type ReadableEvent = Exclude<DecodedEvent, { readonly type: 'unreadable' }>;
+export type DecodedWatchEvent = Exclude<DecodedEvent, { readonly type: 'unreadable' }>;
 
 /** An event that carries an object. */
-export type ObjectEvent = Extract<DecodedEvent, { readonly type: 'applied' | 'deleted' }>;
+export type WatchObjectEvent = Extract<DecodedEvent, { readonly type: 'applied' | 'deleted' }>;
 
 /** What follows from one input. */
-export interface Step {
-  readonly state: State;
-  readonly memory: Memory;
-  readonly effects: readonly Effect[];
+export interface StepResult {
+  readonly state: ReflectorState;
+  readonly memory: ReflectorMemory;
+  readonly effects: readonly ReflectorEffect[];
 }
 
 /** A state with its memory and the moment: what every rule is given. */
-export interface Situation<S extends State = State> {
+export interface StepSituation<S extends ReflectorState = ReflectorState> {
   readonly state: S;
-  readonly memory: Memory;
-  readonly moment: Moment;
+  readonly memory: ReflectorMemory;
+  readonly moment: StepMoment;
 }
 
 /** The memory of a reflector that has seen nothing. */
-export const blankMemory: Memory = {
+export const blankMemory: ReflectorMemory = {
   unversioned: '0',
-  whole: false,
-  attempt: 0,
+  listed: false,
+  failures: 0,
   streaming: false,
   watchable: true,
   streamFailures: 0,
   errorEvents: 0,
-  refreshed: false,
+  retriedCredentials: false,
 };

@@ -5,15 +5,22 @@ import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
-import { createStaging, type Staging } from './list-staging.ts';
-import type { Surroundings } from './reflector-context.ts';
+import { createListStaging, type ListStaging } from './list-staging.ts';
+import type { ReflectorContext } from './reflector-context.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
-import { blankMemory, type Effect, type Input, type Memory, type Report, type State } from './reflector-state.ts';
-import { createRequests, type Frame, type Requests } from './requests.ts';
+import {
+  blankMemory,
+  type ReflectorEffect,
+  type ReflectorInput,
+  type ReflectorMemory,
+  type ReflectorState,
+  type WatchReport,
+} from './reflector-state.ts';
+import { createReflectorRequests, type ReflectorRequests, type WatchFrame } from './requests.ts';
 import { step } from './step.ts';
 
 interface ReflectorOptions {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   /** Absent: all namespaces. */
@@ -33,14 +40,14 @@ interface ReflectorOptions {
   readonly onCommitted?: () => void;
   /** The path answers 404. */
   readonly onMissing: () => void;
-  readonly onReport: (report: Report) => void;
+  readonly onReport: (report: WatchReport) => void;
 }
 
 /** Keeps one scope of a store true to its cluster. */
 export interface Reflector {
   facts(): ReflectorFacts;
   /** `trueMs` of the facts, without the rest of them. */
-  readonly trueMs: number | undefined;
+  readonly syncedMs: number | undefined;
   /** Ends at once: nothing is written, asked or told after it. */
   stop(): void;
 }
@@ -59,10 +66,10 @@ const longestBusyMs = 5_000;
 class RunningReflector implements Reflector {
   readonly #options: ReflectorOptions;
   readonly #life = new AbortController();
-  readonly #staging: Staging;
-  readonly #requests: Requests;
-  #state: State = { phase: 'fresh' };
-  #memory: Memory;
+  readonly #staging: ListStaging;
+  readonly #requests: ReflectorRequests;
+  #state: ReflectorState = { phase: 'fresh' };
+  #memory: ReflectorMemory;
   #sleeping: AbortController | undefined;
   #failedOnce = false;
   #lostMs: number | undefined;
@@ -71,14 +78,14 @@ class RunningReflector implements Reflector {
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#memory = memoryAtStart(options);
-    this.#trueMs = options.heir?.trueMs;
-    this.#lostMs = options.heir?.lostMs ?? options.surroundings.clock.monotonic();
-    this.#staging = createStaging(options);
+    this.#trueMs = options.heir?.syncedMs;
+    this.#lostMs = options.heir?.streamLostMs ?? options.surroundings.clock.monotonic();
+    this.#staging = createListStaging(options);
     const listener = {
-      hear: (input: Input | Frame) => this.#hear(input),
-      fail: (message: string, code: FaultCode) => this.#fault(code, message),
+      onInput: (input: ReflectorInput | WatchFrame) => this.#hear(input),
+      faultOf: (message: string, code: FaultCode) => this.#fault(code, message),
     };
-    this.#requests = createRequests({ ...options, heldSize: () => options.store.size }, listener, this.#life.signal);
+    this.#requests = createReflectorRequests({ ...options, heldSize: () => options.store.size }, listener, this.#life.signal);
     options.surroundings.breaker.onClosed(() => this.#dispatch({ type: 'woken' }), this.#life.signal);
     // Not before the owner holds it.
     queueMicrotask(() => {
@@ -88,23 +95,23 @@ class RunningReflector implements Reflector {
 
   facts(): ReflectorFacts {
     this.#hearAgain();
-    const { whole, watchable, forbiddenSinceMs, version, fault } = this.#memory;
+    const { listed: whole, watchable, forbiddenSinceMs, version, fault } = this.#memory;
     return {
       phase: this.#state.phase,
-      whole,
-      stands: this.#stands(),
+      listed: whole,
+      isFollowing: this.#stands(),
       failedOnce: this.#failedOnce,
       polled: !watchable,
       forbidden: forbiddenSinceMs !== undefined,
-      staged: this.#staging.size,
-      lostMs: this.#lostMs,
-      trueMs: this.#trueMs,
+      stagedCount: this.#staging.size,
+      streamLostMs: this.#lostMs,
+      syncedMs: this.#trueMs,
       version,
       fault,
     };
   }
 
-  get trueMs(): number | undefined {
+  get syncedMs(): number | undefined {
     this.#hearAgain();
     return this.#trueMs;
   }
@@ -113,11 +120,11 @@ class RunningReflector implements Reflector {
     this.#dispatch({ type: 'stopped', reason: 'stopped' });
   }
 
-  #hear(input: Input | Frame): void {
+  #hear(input: ReflectorInput | WatchFrame): void {
     this.#dispatch(input.type === 'frame' ? this.#decoded(input.frame) : input);
   }
 
-  #decoded(frame: Uint8Array): Input {
+  #decoded(frame: Uint8Array): ReflectorInput {
     const { surroundings, resource } = this.#options;
     try {
       const event = decodeEvent(frame, { cluster: surroundings.cluster, resource });
@@ -127,24 +134,24 @@ class RunningReflector implements Reflector {
     }
   }
 
-  #dispatch(input: Input): void {
+  #dispatch(input: ReflectorInput): void {
     const { clock, breaker } = this.#options.surroundings;
     if (this.#state.phase === 'watching' && input.type !== 'event') this.#hearAgain();
     const [stateBefore, memoryBefore] = [this.#state, this.#memory];
-    let next: Input | undefined = input;
+    let next: ReflectorInput | undefined = input;
     while (next !== undefined) {
-      const current: Input = next;
+      const current: ReflectorInput = next;
       const moment = { nowMs: clock.monotonic(), random: clock.random(), breaker: breaker.fault };
       const { state, memory, effects } = step({ state: this.#state, memory: this.#memory, moment }, current);
       [this.#state, this.#memory] = [state, memory];
       next = this.#carryOutAll(effects, current);
     }
-    const { fault, whole } = this.#memory;
-    if (this.#state.phase !== stateBefore.phase || fault !== memoryBefore.fault || whole !== memoryBefore.whole) this.#changed();
+    const { fault, listed: whole } = this.#memory;
+    if (this.#state.phase !== stateBefore.phase || fault !== memoryBefore.fault || whole !== memoryBefore.listed) this.#changed();
   }
 
   /** Gives the input that follows at once, if one does: the effects after it are void. */
-  #carryOutAll(effects: readonly Effect[], cause: Input): Input | undefined {
+  #carryOutAll(effects: readonly ReflectorEffect[], cause: ReflectorInput): ReflectorInput | undefined {
     for (const effect of effects) {
       const next = this.#attempt(effect, cause);
       if (next !== undefined) return next;
@@ -153,7 +160,7 @@ class RunningReflector implements Reflector {
   }
 
   /** A bug in the store, or in what reads the bytes, costs a list and no more (row 22). */
-  #attempt(effect: Effect, cause: Input): Input | undefined {
+  #attempt(effect: ReflectorEffect, cause: ReflectorInput): ReflectorInput | undefined {
     try {
       return this.#carryOut(effect);
     } catch (error) {
@@ -162,7 +169,7 @@ class RunningReflector implements Reflector {
     }
   }
 
-  #carryOut(effect: Effect): Input | undefined {
+  #carryOut(effect: ReflectorEffect): ReflectorInput | undefined {
     const { store, namespace, onMissing, onReport } = this.#options;
     switch (effect.type) {
       case 'list':
@@ -196,7 +203,7 @@ class RunningReflector implements Reflector {
     }
   }
 
-  #write({ event, version }: Extract<Effect, { readonly type: 'write' }>): void {
+  #write({ event, version }: Extract<ReflectorEffect, { readonly type: 'write' }>): void {
     const { store } = this.#options;
     if (event.type === 'applied') store.applied(event.object, version, event.exactly);
     else store.deleted(event.object, version, event.exactly);
@@ -204,7 +211,7 @@ class RunningReflector implements Reflector {
 
   #commit(version: ResourceVersion | undefined): void {
     this.#staging.commit(version);
-    this.#requests.admitted();
+    this.#requests.releaseAdmission();
     this.#trueMs = Math.max(this.#trueMs ?? 0, this.#requests.startedMs);
     this.#failedOnce = false;
     this.#options.onCommitted?.();
@@ -227,7 +234,7 @@ class RunningReflector implements Reflector {
 
   /** What is held is true up to the last sign of life of the connection, while the stream stands. */
   #hearAgain(): void {
-    const heardMs = this.#state.phase === 'watching' && this.#state.openedMs !== undefined ? this.#requests.heardMs() : undefined;
+    const heardMs = this.#state.phase === 'watching' && this.#state.openedMs !== undefined ? this.#requests.lastActivityMs() : undefined;
     if (heardMs !== undefined) this.#trueMs = Math.max(this.#trueMs ?? 0, heardMs);
   }
 
@@ -250,7 +257,7 @@ class RunningReflector implements Reflector {
     this.#options.onChange();
   }
 
-  #threw(error: unknown): Input {
+  #threw(error: unknown): ReflectorInput {
     const { surroundings, resource } = this.#options;
     surroundings.log.error(
       { cluster: surroundings.cluster, kind: keyOfKind(resource), err: loggableError(error) },
@@ -265,13 +272,13 @@ class RunningReflector implements Reflector {
   }
 }
 
-function memoryAtStart({ resource, streaming, recent, heir }: ReflectorOptions): Memory {
+function memoryAtStart({ resource, streaming, recent, heir }: ReflectorOptions): ReflectorMemory {
   return {
     ...blankMemory,
     streaming: streaming(),
     watchable: resource.verbs.includes('watch'),
     unversioned: recent === true ? '' : '0',
-    whole: heir !== undefined,
+    listed: heir !== undefined,
     version: heir?.version,
   };
 }

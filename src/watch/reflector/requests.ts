@@ -1,9 +1,9 @@
 import type { ListPage, ListPart, ObjectForm, WatchPart } from '../../cluster/cluster-api.ts';
 import type { Fault, FaultCode } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
-import type { Leave, ListSize } from './list-admission.ts';
-import type { Surroundings } from './reflector-context.ts';
-import type { Effect, Input, ListAttempt } from './reflector-state.ts';
+import type { ListSize, ReleaseAdmission } from './list-admission.ts';
+import type { ReflectorContext } from './reflector-context.ts';
+import type { ListAttempt, ReflectorEffect, ReflectorInput } from './reflector-state.ts';
 
 /** Items of a page; servers cap nothing, so this bounds what is in flight. */
 const pageLimit = 500;
@@ -18,7 +18,7 @@ const streamWindowBytes = 1 << 20;
 const itemsAtOnce = 16;
 
 /** The one request that a reflector has in flight. */
-export interface Requests {
+export interface ReflectorRequests {
   /** Asks for a page as soon as it is admitted. */
   list(list: ListAttempt): void;
   /** Watches; a WatchList as soon as it is admitted. */
@@ -26,15 +26,15 @@ export interface Requests {
   /** Ends it upstream: nothing more of it is heard. */
   abort(): void;
   /** What was to be admitted is in: its room is another's. */
-  admitted(): void;
+  releaseAdmission(): void;
   /** When the list was begun that came last. */
   readonly startedMs: number;
   /** The last sign of life of the connection beneath the stream; undefined before it is open. */
-  heardMs(): number | undefined;
+  lastActivityMs(): number | undefined;
 }
 
 interface RequestsOptions {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   readonly namespace?: string;
@@ -45,33 +45,33 @@ interface RequestsOptions {
 }
 
 /** A line of a watch, not yet parsed. */
-export interface Frame {
+export interface WatchFrame {
   readonly type: 'frame';
   readonly frame: Uint8Array;
 }
 
 /** What a request tells. */
 interface RequestListener {
-  hear(input: Input | Frame): void;
+  onInput(input: ReflectorInput | WatchFrame): void;
   /** A fault of this cluster and kind. */
-  fail(message: string, code: FaultCode): Fault;
+  faultOf(message: string, code: FaultCode): Fault;
 }
 
 /** Makes one request at a time: the next one aborts the one before. Inputs come one after the other, never from within a call. */
-export function createRequests(options: RequestsOptions, listener: RequestListener, signal: AbortSignal): Requests {
-  const requests = new ReflectorRequests(options, listener);
+export function createReflectorRequests(options: RequestsOptions, listener: RequestListener, signal: AbortSignal): ReflectorRequests {
+  const requests = new OneRequest(options, listener);
   signal.addEventListener('abort', () => requests.abort(), { once: true });
   return requests;
 }
 
-type WatchEffect = Extract<Effect, { readonly type: 'watch' }>;
+type WatchEffect = Extract<ReflectorEffect, { readonly type: 'watch' }>;
 
 interface Request {
   readonly ended: AbortController;
-  leave?: Leave | undefined;
+  leave?: ReleaseAdmission | undefined;
 }
 
-class ReflectorRequests implements Requests {
+class OneRequest implements ReflectorRequests {
   readonly #options: RequestsOptions;
   readonly #listener: RequestListener;
   readonly #scope: Pick<ListPage, 'resource' | 'form' | 'namespace'>;
@@ -107,11 +107,11 @@ class ReflectorRequests implements Requests {
     this.#current = undefined;
   }
 
-  admitted(): void {
+  releaseAdmission(): void {
     this.#current?.leave?.();
   }
 
-  heardMs(): number | undefined {
+  lastActivityMs(): number | undefined {
     return this.#heard?.();
   }
 
@@ -147,7 +147,7 @@ class ReflectorRequests implements Requests {
     }
     if (request.ended.signal.aborted) return;
     request.leave?.();
-    this.#listener.hear({ type: 'failed', fault: this.#listener.fail('the list ended without its end', 'SERVER_ERROR') });
+    this.#listener.onInput({ type: 'failed', fault: this.#listener.faultOf('the list ended without its end', 'SERVER_ERROR') });
   }
 
   async #takeItems(items: readonly Uint8Array[], request: Request): Promise<void> {
@@ -162,14 +162,14 @@ class ReflectorRequests implements Requests {
       const some = items.slice(from, from + itemsAtOnce);
       for (const { byteLength } of some) this.#bytesSeen += byteLength;
       this.#itemsSeen += some.length;
-      this.#listener.hear({ type: 'items', items: some });
+      this.#listener.onInput({ type: 'items', items: some });
     }
   }
 
   #endPage(part: Exclude<ListPart, { readonly type: 'items' }>, request: Request): void {
     request.leave?.();
     if (part.type === 'pageEnded') this.#remaining = part.remaining;
-    this.#listener.hear(part);
+    this.#listener.onInput(part);
   }
 
   #pageOf({ token, at, paging }: ListAttempt): ListPage {
@@ -194,7 +194,7 @@ class ReflectorRequests implements Requests {
       const bytesToCome = this.#likelySize() * this.#meanBytes();
       if (!(await this.#admit(request, { bytesInFlight: streamWindowBytes, bytesToCome, isNew: this.#options.heldSize() === 0 }))) return;
       // Meanwhile another kind may have found out.
-      if (!this.#options.streaming()) return this.#listener.hear({ type: 'unstreamed' });
+      if (!this.#options.streaming()) return this.#listener.onInput({ type: 'unstreamed' });
       this.#startedMs = clock.monotonic();
     }
     for await (const part of api.watch({ ...this.#scope, version, initialEvents, timeoutSeconds }, request.ended.signal)) {
@@ -214,21 +214,21 @@ class ReflectorRequests implements Requests {
         slice = pace.begin();
       }
       if (request.ended.signal.aborted) return;
-      this.#listener.hear({ type: 'frame', frame });
+      this.#listener.onInput({ type: 'frame', frame });
     }
   }
 
   #takeSign(part: Exclude<WatchPart, { readonly type: 'frames' }>, request: Request): 'first' | 'last' {
     if (part.type === 'opened') {
       this.#heard = () => part.heardMs();
-      this.#listener.hear({ type: 'opened' });
+      this.#listener.onInput({ type: 'opened' });
       return 'first';
     }
     request.leave?.();
-    if (part.type === 'failed') this.#listener.hear(part);
+    if (part.type === 'failed') this.#listener.onInput(part);
     else {
-      const fault = this.#listener.fail('the server ended the watch before anything came on it', 'SERVER_ERROR');
-      this.#listener.hear({ type: 'closed', fault });
+      const fault = this.#listener.faultOf('the server ended the watch before anything came on it', 'SERVER_ERROR');
+      this.#listener.onInput({ type: 'closed', fault });
     }
     return 'last';
   }

@@ -1,7 +1,18 @@
 import type { Fault } from '../../core/faults.ts';
 import { retryAfterMsOf } from '../server/backoff.ts';
-import type { Input, ListAttempt, Situation, State, Step } from './reflector-state.ts';
-import { begin, committed, isOutOfHistory, listAttempt, type Rest, unchanged, unreadable, wait, watchOn, welcomed } from './step-rules.ts';
+import type { ListAttempt, ReflectorInput, ReflectorState, StepResult, StepSituation } from './reflector-state.ts';
+import {
+  beginRequest,
+  isOutOfHistory,
+  listAttempt,
+  listCommitted,
+  type MemoryAtMoment,
+  relistAfterUnreadable,
+  servedAgain,
+  unchanged,
+  wait,
+  watchFromMemory,
+} from './step-rules.ts';
 
 /** A page that failed so often in a row is given up, and its list with it. */
 const mostFailures = 3;
@@ -10,7 +21,10 @@ const mostFailures = 3;
 const longRetryAfterMs = 60_000;
 
 /** `listing`: rows 2 to 5, 17, 18. */
-export function stepListing(situation: Situation<Extract<State, { readonly phase: 'listing' }>>, input: Input): Step {
+export function stepListing(
+  situation: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
+  input: ReflectorInput,
+): StepResult {
   const { state, memory } = situation;
   switch (input.type) {
     case 'items':
@@ -20,7 +34,7 @@ export function stepListing(situation: Situation<Extract<State, { readonly phase
     case 'failed':
       return stepListFailed(situation, { list: state.list, fault: input.fault });
     case 'unreadable':
-      return unreadable(situation, input);
+      return relistAfterUnreadable(situation, input);
     default:
       return unchanged(situation);
   }
@@ -28,24 +42,24 @@ export function stepListing(situation: Situation<Extract<State, { readonly phase
 
 /** Row 2. */
 function stepPageEnded(
-  { state, memory, moment }: Situation<Extract<State, { readonly phase: 'listing' }>>,
-  input: Extract<Input, { readonly type: 'pageEnded' }>,
-): Step {
+  { state, memory, moment }: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
+  input: Extract<ReflectorInput, { readonly type: 'pageEnded' }>,
+): StepResult {
   if (input.continue !== undefined) {
     const list: ListAttempt = { ...state.list, page: state.list.page + 1, token: input.continue, failures: 0 };
-    return begin({ memory: welcomed(memory), moment }, list);
+    return beginRequest({ memory: servedAgain(memory), moment }, list);
   }
-  const next = watchOn({ memory: committed(memory, input.version), moment });
+  const next = watchFromMemory({ memory: listCommitted(memory, input.version), moment });
   return { ...next, effects: [{ type: 'commit', version: input.version }, ...next.effects] };
 }
 
-function stepListFailed(rest: Rest, { list, fault }: { readonly list: ListAttempt; readonly fault: Fault }): Step {
+function stepListFailed(rest: MemoryAtMoment, { list, fault }: { readonly list: ListAttempt; readonly fault: Fault }): StepResult {
   if (isOutOfHistory(fault)) {
     // Row 3. The "inconsistent" token that comes with it would go on with a list of another moment.
-    if (list.page > 1) return begin(rest, listAttempt(list.at, 'whole'));
+    if (list.page > 1) return beginRequest(rest, listAttempt(list.at, 'whole'));
     // Row 4.
     const recent = listAttempt('', list.paging);
-    return list.at === '' ? wait(rest, { fault, retry: recent }) : begin({ ...rest, memory: { ...rest.memory, fault } }, recent);
+    return list.at === '' ? wait(rest, { fault, retry: recent }) : beginRequest({ ...rest, memory: { ...rest.memory, fault } }, recent);
   }
   // Row 5. Waiting for the breaker is no failure of the page.
   const failures = list.failures + (rest.moment.breaker === undefined ? 1 : 0);

@@ -1,44 +1,53 @@
 import type { Fault } from '../../core/faults.ts';
-import type { Attempt, Input, Memory, ReadableEvent, Report, Situation, State, Step } from './reflector-state.ts';
+import type {
+  DecodedWatchEvent,
+  ReflectorInput,
+  ReflectorMemory,
+  ReflectorState,
+  RequestAttempt,
+  StepResult,
+  StepSituation,
+  WatchReport,
+} from './reflector-state.ts';
 import {
-  begin,
-  committed,
+  beginRequest,
   isOutOfHistory,
   listAttempt,
+  listCommitted,
+  relistAfterUnreadable,
   relistAttempt,
+  servedAgain,
   silenceMs,
   unchanged,
-  unreadable,
   wait,
-  welcomed,
 } from './step-rules.ts';
 
-type Streaming = Situation<Extract<State, { readonly phase: 'streaming' }>>;
+type Streaming = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
 
 /** `streaming`, a WatchList before its end: rows 6 to 9, 17, 18, 21. */
-export function stepStreaming(situation: Streaming, input: Input): Step {
+export function stepStreaming(situation: Streaming, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
     case 'opened':
-      return { state: { ...state, heardMs: moment.nowMs }, memory: welcomed(memory), effects: [] };
+      return { state: { ...state, heardMs: moment.nowMs }, memory: servedAgain(memory), effects: [] };
     case 'event':
       return stepInitialEvent(situation, input.event);
     case 'elapsed':
       return stepSilence(situation);
     case 'unstreamed':
-      return begin({ memory: { ...memory, streaming: false }, moment }, relistAttempt(memory));
+      return beginRequest({ memory: { ...memory, streaming: false }, moment }, relistAttempt(memory));
     case 'closed':
       return brokenOff(situation, input.fault);
     case 'failed':
       return stepStreamFailed(situation, input.fault);
     case 'unreadable':
-      return unreadable(situation, input);
+      return relistAfterUnreadable(situation, input);
     default:
       return unchanged(situation);
   }
 }
 
-function stepInitialEvent(situation: Streaming, event: ReadableEvent): Step {
+function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepResult {
   const { memory, moment } = situation;
   const state = { ...situation.state, heardMs: moment.nowMs };
   switch (event.type) {
@@ -52,7 +61,7 @@ function stepInitialEvent(situation: Streaming, event: ReadableEvent): Step {
       if (!event.initialEventsEnd || version === undefined) return { state, memory, effects: [] };
       return {
         state: { phase: 'watching', openedMs: moment.nowMs, heard: true },
-        memory: committed(memory, version),
+        memory: listCommitted(memory, version),
         effects: [{ type: 'commit', version }],
       };
     }
@@ -66,41 +75,41 @@ function stepInitialEvent(situation: Streaming, event: ReadableEvent): Step {
 }
 
 /** Row 8: the sleep of 30 s is over, but perhaps something came meanwhile. */
-function stepSilence({ state, memory, moment }: Streaming): Step {
+function stepSilence({ state, memory, moment }: Streaming): StepResult {
   const restMs = state.heardMs + silenceMs - moment.nowMs;
   if (restMs > 0) return { state, memory, effects: [{ type: 'sleep', ms: restMs }] };
   const next = withoutStreaming({ state, memory, moment }, 'cluster');
   return { ...next, effects: [{ type: 'abort' }, ...next.effects] };
 }
 
-function stepStreamFailed(situation: Streaming, fault: Fault): Step {
+function stepStreamFailed(situation: Streaming, fault: Fault): StepResult {
   const { state, memory, moment } = situation;
   const status = fault.status?.code;
   // Row 21: what cannot be watched cannot be streamed either.
   if (status === 405) {
     const polled = { ...memory, streaming: false, watchable: false };
-    return begin({ memory: polled, moment }, relistAttempt(polled));
+    return beginRequest({ memory: polled, moment }, relistAttempt(polled));
   }
   // Row 8.
   if (status === 400 || status === 422) return withoutStreaming(situation, 'kind');
   // Row 9. Too old a version is asked for once more as the most recent one, then listed as that.
   if (isOutOfHistory(fault)) {
-    const retry: Attempt = state.from === '' ? listAttempt('') : { type: 'stream', from: '' };
-    return begin({ memory: { ...memory, fault }, moment }, retry);
+    const retry: RequestAttempt = state.from === '' ? listAttempt('') : { type: 'stream', from: '' };
+    return beginRequest({ memory: { ...memory, fault }, moment }, retry);
   }
   return brokenOff(situation, fault);
 }
 
 /** Row 9: discards, waits; the second in a row lists. Waiting for the breaker is no failure of the stream. */
-function brokenOff({ state, memory, moment }: Streaming, fault: Fault): Step {
+function brokenOff({ state, memory, moment }: Streaming, fault: Fault): StepResult {
   const streamFailures = memory.streamFailures + (moment.breaker === undefined ? 1 : 0);
-  const remembered: Memory = { ...memory, streamFailures };
-  const retry: Attempt = streamFailures >= 2 ? relistAttempt(memory) : { type: 'stream', from: state.from };
+  const remembered: ReflectorMemory = { ...memory, streamFailures };
+  const retry: RequestAttempt = streamFailures >= 2 ? relistAttempt(memory) : { type: 'stream', from: state.from };
   return wait({ memory: remembered, moment }, { fault, retry, before: [{ type: 'discard' }] });
 }
 
-function withoutStreaming({ memory, moment }: Streaming, by: Extract<Report, { readonly by: unknown }>['by']): Step {
+function withoutStreaming({ memory, moment }: Streaming, by: Extract<WatchReport, { readonly by: unknown }>['by']): StepResult {
   const remembered = { ...memory, streaming: false };
-  const next = begin({ memory: remembered, moment }, relistAttempt(remembered));
+  const next = beginRequest({ memory: remembered, moment }, relistAttempt(remembered));
   return { ...next, effects: [{ type: 'report', what: 'streamingRefused', by }, ...next.effects] };
 }

@@ -1,10 +1,29 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import { compareVersions } from '../../store/versions.ts';
-import type { Effect, Input, Memory, ObjectEvent, ReadableEvent, Situation, State, Step } from './reflector-state.ts';
-import { begin, isOutOfHistory, type Rest, relistAttempt, unchanged, unreadable, wait, watchOn, welcomed } from './step-rules.ts';
+import type {
+  DecodedWatchEvent,
+  ReflectorEffect,
+  ReflectorInput,
+  ReflectorMemory,
+  ReflectorState,
+  StepResult,
+  StepSituation,
+  WatchObjectEvent,
+} from './reflector-state.ts';
+import {
+  beginRequest,
+  isOutOfHistory,
+  type MemoryAtMoment,
+  relistAfterUnreadable,
+  relistAttempt,
+  servedAgain,
+  unchanged,
+  wait,
+  watchFromMemory,
+} from './step-rules.ts';
 
-type Watching = Situation<Extract<State, { readonly phase: 'watching' }>>;
+type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watching' }>>;
 
 /** A watch that ends sooner, and without a word, is not the end we asked for. */
 const soonMs = 1_000;
@@ -13,13 +32,13 @@ const soonMs = 1_000;
 const mostErrorEvents = 3;
 
 /** `watching`: rows 10 to 18, 21. */
-export function stepWatching(situation: Watching, input: Input): Step {
+export function stepWatching(situation: Watching, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
     case 'opened':
       return {
         state: { ...state, openedMs: moment.nowMs },
-        memory: { ...welcomed(memory), fault: undefined },
+        memory: { ...servedAgain(memory), fault: undefined },
         effects: [],
       };
     case 'event':
@@ -29,13 +48,13 @@ export function stepWatching(situation: Watching, input: Input): Step {
     case 'failed':
       return stepWatchFailed(situation, input.fault);
     case 'unreadable':
-      return unreadable(situation, input);
+      return relistAfterUnreadable(situation, input);
     default:
       return unchanged(situation);
   }
 }
 
-function stepEvent(situation: Watching, event: ReadableEvent): Step {
+function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
   const { memory } = situation;
   switch (event.type) {
     case 'applied':
@@ -58,20 +77,20 @@ function stepEvent(situation: Watching, event: ReadableEvent): Step {
 }
 
 /** Row 10. */
-function stepObject(situation: Watching, event: ObjectEvent): Step {
+function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
   return heard(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'write', event, version }]);
 }
 
-function heard({ state, moment }: Watching, memory: Memory, effects: readonly Effect[]): Step {
+function heard({ state, moment }: Watching, memory: ReflectorMemory, effects: readonly ReflectorEffect[]): StepResult {
   return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, heard: true }, memory, effects };
 }
 
 /** Rows 12 to 14 and 18: the stream is of no use any more, whatever else comes on it. */
-function stepErrorEvent(situation: Watching, fault: Fault): Step {
+function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   const { memory, moment } = situation;
-  const abort: readonly Effect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
+  const abort: readonly ReflectorEffect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
   const counted = fault.code !== 'THROTTLED' && fault.code !== 'MALFORMED' && !isOutOfHistory(fault);
   if (!counted) {
     const next = stepWatchFailed(situation, fault);
@@ -83,16 +102,16 @@ function stepErrorEvent(situation: Watching, fault: Fault): Step {
 }
 
 /** Row 15. We ask the server to end every watch after 5 to 10 minutes, so a clean end is no failure. */
-function stepClosed({ state, memory, moment }: Watching, fault: Fault): Step {
+function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
   const tooSoon = !state.heard && (state.openedMs === undefined || moment.nowMs - state.openedMs < soonMs);
   if (tooSoon) return wait({ memory, moment }, { fault, retry: relistAttempt(memory) });
-  return moment.breaker === undefined ? watchOn({ memory, moment }) : begin({ memory, moment }, { type: 'watch' });
+  return moment.breaker === undefined ? watchFromMemory({ memory, moment }) : beginRequest({ memory, moment }, { type: 'watch' });
 }
 
 /** Rows 12, 13, 16, 18, 19, 21. */
-function stepWatchFailed({ memory, moment }: Rest, fault: Fault): Step {
-  if (isOutOfHistory(fault)) return begin({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
-  if (fault.status?.code === 405) return watchOn({ memory: { ...memory, watchable: false }, moment });
+function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
+  if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
+  if (fault.status?.code === 405) return watchFromMemory({ memory: { ...memory, watchable: false }, moment });
   return wait({ memory, moment }, { fault, retry: { type: 'watch' } });
 }
 

@@ -1,17 +1,17 @@
 import { healthyAfterMs } from '../server/backoff.ts';
-import type { Input, Memory, Situation, State, Step } from './reflector-state.ts';
+import type { ReflectorInput, ReflectorMemory, ReflectorState, StepResult, StepSituation } from './reflector-state.ts';
 import { stepListing } from './step-listing.ts';
 import {
-  again,
-  attemptOf,
-  begin,
+  attemptInFlight,
+  beginRequest,
   firstAttempt,
   pollAttempt,
-  refused,
   relistAttempt,
   rightLostForGood,
   unchanged,
   wait,
+  waitForRight,
+  waitOn,
 } from './step-rules.ts';
 import { stepStreaming } from './step-streaming.ts';
 import { stepWatching } from './step-watching.ts';
@@ -22,7 +22,7 @@ import { stepWatching } from './step-watching.ts';
  *
  * Inputs of requests that were aborted must not come here. What no rule speaks of changes nothing.
  */
-export function step(situation: Situation, input: Input): Step {
+export function step(situation: StepSituation, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (state.phase === 'ended') return unchanged(situation);
   // Row 23.
@@ -44,12 +44,12 @@ export function step(situation: Situation, input: Input): Step {
   return stepPhase({ state, memory, moment }, input);
 }
 
-function stepPhase({ state, memory, moment }: Situation, input: Input): Step {
+function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInput): StepResult {
   const rest = { memory, moment };
   switch (state.phase) {
     case 'fresh':
       // Row 1.
-      return input.type === 'started' ? begin(rest, firstAttempt(memory)) : unchanged({ state, ...rest });
+      return input.type === 'started' ? beginRequest(rest, firstAttempt(memory)) : unchanged({ state, ...rest });
     case 'listing':
       return stepListing({ state, ...rest }, input);
     case 'streaming':
@@ -68,29 +68,29 @@ function stepPhase({ state, memory, moment }: Situation, input: Input): Step {
 }
 
 /** Failures that mean the same in every phase: row 20. */
-function stepAnyFailure(situation: Situation, input: Extract<Input, { readonly type: 'failed' }>): Step | undefined {
+function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput, { readonly type: 'failed' }>): StepResult | undefined {
   const { state, memory, moment } = situation;
   const { fault } = input;
-  const attempt = attemptOf(state);
+  const attempt = attemptInFlight(state);
   if (attempt === undefined) return unchanged(situation);
   if (fault.code === 'UNAUTHENTICATED') {
-    if (memory.refreshed) return wait({ memory, moment }, { fault, retry: attempt });
-    return begin({ memory: { ...memory, refreshed: true }, moment }, attempt);
+    if (memory.retriedCredentials) return wait({ memory, moment }, { fault, retry: attempt });
+    return beginRequest({ memory: { ...memory, retriedCredentials: true }, moment }, attempt);
   }
-  if (fault.code === 'FORBIDDEN') return refused(situation, { fault, retry: attempt });
+  if (fault.code === 'FORBIDDEN') return waitForRight(situation, { fault, retry: attempt });
   if (fault.status?.code === 404) return wait({ memory, moment }, { fault, retry: attempt, before: [{ type: 'rediscover' }] });
   return undefined;
 }
 
 /** Row 21, between two lists. */
-function stepPolling(situation: Situation<Extract<State, { readonly phase: 'polling' }>>, input: Input): Step {
+function stepPolling(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'polling' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (input.type !== 'elapsed') return unchanged(situation);
   if (moment.nowMs < state.nextMs) return { state, memory, effects: [{ type: 'sleep', ms: state.nextMs - moment.nowMs }] };
-  return begin({ memory, moment }, pollAttempt);
+  return beginRequest({ memory, moment }, pollAttempt);
 }
 
-function stepWaiting(situation: Situation<Extract<State, { readonly phase: 'waiting' }>>, input: Input): Step {
+function stepWaiting(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'waiting' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (input.type !== 'elapsed' && input.type !== 'woken') return unchanged(situation);
   if (rightLostForGood(memory, moment)) {
@@ -100,11 +100,11 @@ function stepWaiting(situation: Situation<Extract<State, { readonly phase: 'wait
   // right to come back, goes on.
   const parked = state.untilMs === Number.POSITIVE_INFINITY || state.fault.code === 'UNREACHABLE' || state.fault.code === 'UNAUTHENTICATED';
   const due = input.type === 'woken' && parked ? moment.breaker === undefined : moment.nowMs >= state.untilMs;
-  return due ? begin({ memory, moment }, state.retry) : again(situation, state);
+  return due ? beginRequest({ memory, moment }, state.retry) : waitOn(situation, state);
 }
 
 /** A stream that stood long enough was healthy: the backoff is back at its start (row 13, 3.2). */
-function rested(state: State, memory: Memory, nowMs: number): Memory {
-  if (memory.attempt === 0 || state.phase !== 'watching' || state.openedMs === undefined) return memory;
-  return nowMs - state.openedMs >= healthyAfterMs ? { ...memory, attempt: 0 } : memory;
+function rested(state: ReflectorState, memory: ReflectorMemory, nowMs: number): ReflectorMemory {
+  if (memory.failures === 0 || state.phase !== 'watching' || state.openedMs === undefined) return memory;
+  return nowMs - state.openedMs >= healthyAfterMs ? { ...memory, failures: 0 } : memory;
 }

@@ -8,7 +8,7 @@ import { type Breaker, createBreaker } from './breaker.ts';
 import { createDiscoveryLoop, type DiscoveryLoop } from './discovery-loop.ts';
 import { createIdentityChecks, type IdentityChecks } from './identity-checks.ts';
 import { observeApi } from './observed-api.ts';
-import { askIdentity, askServer, gitVersionIn, type ServerFacts } from './server-facts.ts';
+import { gitVersionIn, readIdentity, readServerFacts, type ServerFacts } from './server-facts.ts';
 
 /** What one cluster's server has said of itself, and whether it can be reached. */
 export interface ClusterServer {
@@ -47,11 +47,11 @@ interface ServerListener {
    * It is about to be asked for the most recent version of what it stores. What is given back is told the answer: a version that is older
    * than one seen before the question is of another history.
    */
-  onAsking(): (revision: ResourceVersion) => void;
+  onIdentityRequest(): (revision: ResourceVersion) => void;
   /** Another version of Kubernetes answers than before. */
   onUpgraded(): void;
   /** The breaker has opened or closed. */
-  onBreaker(): void;
+  onBreakerChange(): void;
   /** Any of the getters may say another thing. */
   onChange(): void;
 }
@@ -162,7 +162,7 @@ class AskedServer implements ClusterServer {
   #breakerChanged(): void {
     // What changed while it was away is worth a look at once.
     if (this.breaker.fault === undefined) this.#loop.soon(0);
-    this.#listener.onBreaker();
+    this.#listener.onBreakerChange();
     this.#listener.onChange();
   }
 
@@ -193,8 +193,8 @@ class AskedServer implements ClusterServer {
 
   /** An answer of any kind will do: a server may keep its version to itself. */
   async #identify(signal: AbortSignal): Promise<void> {
-    const heardRevision = this.#listener.onAsking();
-    const { version, fault, ...identity } = await askServer(this.api, signal);
+    const heardRevision = this.#listener.onIdentityRequest();
+    const { version, fault, ...identity } = await readServerFacts(this.api, signal);
     if (signal.aborted) return;
     this.#heardIdentity(identity, heardRevision);
     if (signal.aborted) return;
@@ -208,8 +208,8 @@ class AskedServer implements ClusterServer {
   /** Checks the identity, unless the breaker reports a fault: it then finds the cluster again, and discovery follows. */
   async #check(signal: AbortSignal): Promise<void> {
     if (!this.#identified || this.breaker.fault !== undefined) return;
-    const heardRevision = this.#listener.onAsking();
-    const identity = await askIdentity(this.api, signal);
+    const heardRevision = this.#listener.onIdentityRequest();
+    const identity = await readIdentity(this.api, signal);
     if (!signal.aborted) this.#heardIdentity(identity, heardRevision);
   }
 

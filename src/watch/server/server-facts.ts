@@ -18,8 +18,8 @@ export interface ServerFacts {
 }
 
 /** A few small requests at once. */
-export async function askServer(api: ClusterApi, signal: AbortSignal): Promise<ServerFacts> {
-  const [version, identity] = await Promise.all([api.send({ method: 'GET', path: ['version'] }, signal), askIdentity(api, signal)]);
+export async function readServerFacts(api: ClusterApi, signal: AbortSignal): Promise<ServerFacts> {
+  const [version, identity] = await Promise.all([api.send({ method: 'GET', path: ['version'] }, signal), readIdentity(api, signal)]);
   const gitVersion = version.type === 'answered' ? gitVersionIn(version.body) : undefined;
   return {
     ...identity,
@@ -29,7 +29,7 @@ export async function askServer(api: ClusterApi, signal: AbortSignal): Promise<S
 }
 
 /** Reads the uid of `kube-system` by a list of that one namespace, whose version is the store's; by a get where listing is forbidden. */
-export async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
+export async function readIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
   const path = ['api', 'v1', 'namespaces'];
   const listed = await api.send({ method: 'GET', path, query: { fieldSelector: 'metadata.name=kube-system' } }, signal);
   if (listed.type === 'failed') {
@@ -51,7 +51,7 @@ export function gitVersionIn(body: Uint8Array): string | undefined {
 }
 
 /** True for servers whose WatchList can be relied on: 1.32, and 1.34 on; in 1.33 it was off by default. */
-export function streamsLists(version: string | undefined): boolean {
+export function supportsWatchList(version: string | undefined): boolean {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(version ?? '') ?? [];
   if (major === '') return false;
   return Number(major) > 1 || Number(minor) === 32 || Number(minor) >= 34;

@@ -26,7 +26,7 @@ for (let index = 0; index < count; index += 1) {
 }
 stage.commit(parseResourceVersion('1'));
 const cluster = { name: 'bench', labels: {}, phase: 'SYNCED' };
-const source = { cluster, kind, apiVersion: 'v1', store, sight: { type: 'all' } } as const;
+const source = { cluster, kind, apiVersion: 'v1', store, visibility: { type: 'all' } } as const;
 const asked = { model, kinds: [kind] };
 
 const sums = grouped();

@@ -27,8 +27,8 @@ if (kind === undefined) throw new Error('no ConfigMap in the model');
 const store = createStore({ epoch: 'bench', clock: systemClock });
 fill();
 const cluster = { name: 'bench', labels: {}, phase: 'SYNCED' };
-const source: QuerySource = { cluster, kind, apiVersion: 'v1', store, sight: { type: 'all' } };
-const restricted: QuerySource = { ...source, sight: { type: 'namespaces', namespaces: new Set(['namespace-1']) } };
+const source: QuerySource = { cluster, kind, apiVersion: 'v1', store, visibility: { type: 'all' } };
+const restricted: QuerySource = { ...source, visibility: { type: 'namespaces', namespaces: new Set(['namespace-1']) } };
 
 finish({
   held: store.size,

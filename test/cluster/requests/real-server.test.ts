@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../src/cluster/endpoint.ts';
 import { loadKubeconfig } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { identityOf } from '../../../src/core/objects.ts';
-import { askServer } from '../../../src/watch/server/server-facts.ts';
+import { readServerFacts } from '../../../src/watch/server/server-facts.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../../support/cluster/real-cluster.ts';
 import {
   type Connected,
@@ -44,7 +44,7 @@ describe.skipIf(realPrograms === undefined)(`the transport against ${realServerT
   });
 
   test('discovers it, its version and its uid', async () => {
-    expect(await askServer(south.api, never)).toEqual({
+    expect(await readServerFacts(south.api, never)).toEqual({
       version: expect.stringMatching(/^v1\.\d+\.\d+$/),
       uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       revision: expect.stringMatching(/^\d+$/),

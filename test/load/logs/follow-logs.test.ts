@@ -549,8 +549,8 @@ describe('rights', () => {
     const all = createRestrictingAccess({ me: { north: ['default', 'other'] } });
     const access: Access = {
       ...all,
-      sightOf: async (question, signal) =>
-        question.subresource === 'log' ? { type: 'namespaces', namespaces: new Set(['default']) } : all.sightOf(question, signal),
+      visibilityOf: async (question, signal) =>
+        question.subresource === 'log' ? { type: 'namespaces', namespaces: new Set(['default']) } : all.visibilityOf(question, signal),
     };
     const world = createLogWorld({ access });
     const { log, logs } = northOf(world, {}, { name: 'b', namespace: 'other' }, { name: 'c', namespace: 'hidden' });

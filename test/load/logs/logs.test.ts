@@ -225,8 +225,10 @@ describe('rights', () => {
     const everything = createRestrictingAccess({ me: { north: 'all' } });
     const access: Access = {
       ...everything,
-      sightOf: async (question, signal) =>
-        question.subresource === undefined ? everything.sightOf(question, signal) : { type: 'namespaces', namespaces: new Set(['mine']) },
+      visibilityOf: async (question, signal) =>
+        question.subresource === undefined
+          ? everything.visibilityOf(question, signal)
+          : { type: 'namespaces', namespaces: new Set(['mine']) },
     };
     const world = createLogWorld({ access });
     world.join('north', { namespace: 'mine' }, { namespace: 'other' });
@@ -243,7 +245,7 @@ describe('rights', () => {
     const asked: unknown[] = [];
     const access: Access = {
       maySeeCluster: () => true,
-      sightOf: ({ caller, cluster, ...question }) => {
+      visibilityOf: ({ caller, cluster, ...question }) => {
         asked.push(question);
         return { type: 'all' };
       },

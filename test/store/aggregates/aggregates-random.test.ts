@@ -4,7 +4,7 @@ import type { Json } from '../../../src/core/json.ts';
 import { numberOfQuantity, parseQuantity, printQuantity } from '../../../src/core/quantities.ts';
 import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import type { GroupOrder } from '../../../src/store/aggregates/groups.ts';
-import type { Matches } from '../../../src/store/query/query.ts';
+import type { SourceMatches } from '../../../src/store/query/query.ts';
 import { other, sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
 import { compileExtreme, compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
@@ -86,7 +86,7 @@ function make({ namespace, name, count, names, amounts }: Plain) {
   return objectOf({ namespace, name, labels: { name }, spec });
 }
 
-function aggregatesOf(matches: readonly Matches[]): readonly unknown[] {
+function aggregatesOf(matches: readonly SourceMatches[]): readonly unknown[] {
   const sums = ['spec.count', 'spec.parts.amount'].map((path) => {
     const sum = compileSum(asked, path)(matches);
     return sum && [printQuantity(sum), numberOfQuantity(sum)];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
 import { printQuantity } from '../../../src/core/quantities.ts';
 import type { GroupOrder } from '../../../src/store/aggregates/groups.ts';
-import type { Matches } from '../../../src/store/query/query.ts';
+import type { SourceMatches } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../../support/store/query-sources.ts';
 import { compileExtreme, compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
@@ -10,7 +10,7 @@ import { objectOf } from '../../support/store/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };
 
-function matchesIn(...sources: readonly QuerySource[]): readonly Matches[] {
+function matchesIn(...sources: readonly QuerySource[]): readonly SourceMatches[] {
   return runQuery(sources, { first: 1, keepMatches: true }).matches;
 }
 

@@ -4,7 +4,7 @@ import type { Fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { identityOf, type KubernetesObject } from '../../../src/core/objects.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
-import type { MirrorStore, Stage, StoreEvent } from '../../../src/store/mirror-store.ts';
+import type { ListStage, MirrorStore, StoreEvent } from '../../../src/store/mirror-store.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';
 import { deepFreeze, neverAsked, objectOf, versionOf } from '../../support/store/store-objects.ts';
 
@@ -175,7 +175,7 @@ class Run {
 
   /** What a reflector does: pages while the cluster moves on, then the watch from the list's version. */
   private list({ churn, namespace, keep, byContent }: Omit<Extract<Step, { type: 'list' }>, 'type'>): void {
-    const stage: Stage = this.store.replace({ byContent, ...(namespace === undefined ? {} : { namespace }) });
+    const stage: ListStage = this.store.replace({ byContent, ...(namespace === undefined ? {} : { namespace }) });
     const version = this.cluster.version;
     for (const object of this.cluster.objects.values()) {
       if (namespace !== undefined && object.metadata.namespace !== namespace) continue;

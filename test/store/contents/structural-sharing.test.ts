@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { equalJson } from '../../../src/core/json/json-values.ts';
 import { isRawNumber, type Json, parseJsonExactly } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { share } from '../../../src/store/contents/structural-sharing.ts';
+import { shareStructure } from '../../../src/store/contents/structural-sharing.ts';
 import { jsonText } from '../../support/arbitrary-json.ts';
 import { deepFreeze, exactly, objectOf, parseObject } from '../../support/store/store-objects.ts';
 
@@ -18,12 +18,12 @@ const pod = (status: Json, labels = { app: 'web-with-a-long-name' }) =>
 
 test('gives the old object itself if all is equal', () => {
   const old = deepFreeze(pod({ phase: 'Running', list: [1, null, true, { a: [] }] }));
-  expect(share(old, pod({ phase: 'Running', list: [1, null, true, { a: [] }] })).object).toBe(old);
+  expect(shareStructure(old, pod({ phase: 'Running', list: [1, null, true, { a: [] }] })).object).toBe(old);
 });
 
 test('the order of keys is no difference', () => {
   const old = deepFreeze(parseObject('{"metadata":{"name":"a","uid":"u"},"spec":{"x":1,"y":2}}'));
-  expect(share(old, parseObject('{"spec":{"y":2,"x":1},"metadata":{"uid":"u","name":"a"}}')).object).toBe(old);
+  expect(shareStructure(old, parseObject('{"spec":{"y":2,"x":1},"metadata":{"uid":"u","name":"a"}}')).object).toBe(old);
 });
 
 test('takes over every equal subtree, and writes into the fresh object only', () => {
@@ -44,7 +44,7 @@ test('takes over every equal subtree, and writes into the fresh object only', ()
     ],
   });
   const expected = structuredClone(fresh);
-  const { object } = share(old, fresh);
+  const { object } = shareStructure(old, fresh);
   expect(object).toBe(fresh);
   expect(object).toEqual(expected);
   expect(object.spec).toBe(old.spec);
@@ -70,18 +70,18 @@ test.each([
   ['inherited names', '{}', '{"constructor":{},"toString":{},"hasOwnProperty":{}}'],
 ])('sees %s', (_, before, after) => {
   const old = deepFreeze(parseObject(`{"metadata":{"name":"a"},"spec":${before}}`));
-  const { object } = share(old, parseObject(`{"metadata":{"name":"a"},"spec":${after}}`));
+  const { object } = shareStructure(old, parseObject(`{"metadata":{"name":"a"},"spec":${after}}`));
   expect(JSON.stringify(object)).toBe(`{"metadata":{"name":"a"},"spec":${after}}`);
 });
 
 test('keeps __proto__ as the data that it is', () => {
   const text = '{"metadata":{"name":"a","labels":{"__proto__":"x"}},"spec":{"__proto__":{"polluted":true},"a":1}}';
   const old = deepFreeze(parseObject(text.replace('"a":1', '"a":2')));
-  const { object } = share(old, parseObject(text));
+  const { object } = shareStructure(old, parseObject(text));
   expect(JSON.stringify(object)).toBe(text);
   expect(Object.getPrototypeOf(object.spec)).toBe(Object.prototype);
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-  expect(share(object, parseObject(text)).object).toBe(object);
+  expect(shareStructure(object, parseObject(text)).object).toBe(object);
 });
 
 const deepText = (levels: number, leaf: string) =>
@@ -89,10 +89,10 @@ const deepText = (levels: number, leaf: string) =>
 
 test.each([10, 31, 32, 33, 64, 5_000])('compares %i levels without overflowing', (levels) => {
   const old = deepFreeze(parseObject(deepText(levels, '1')));
-  expect(share(old, parseObject(deepText(levels, '1'))).object).toBe(old);
-  const changed = share(old, parseObject(deepText(levels, '2'))).object;
+  expect(shareStructure(old, parseObject(deepText(levels, '1'))).object).toBe(old);
+  const changed = shareStructure(old, parseObject(deepText(levels, '2'))).object;
   expect(equalJson(changed, parseObject(deepText(levels, '2')))).toBe(true);
-  expect(share(undefined, parseObject(deepText(levels, '1'))).inexact).toBe(false);
+  expect(shareStructure(undefined, parseObject(deepText(levels, '1'))).inexact).toBe(false);
 });
 
 test.each(['9007199254740993', '-9007199254740992', '9223372036854775807', '1e300'])(
@@ -104,40 +104,40 @@ test.each(['9007199254740993', '-9007199254740992', '9223372036854775807', '1e30
       deepText(40, number),
       deepText(3_000, number),
     ]) {
-      expect(share(undefined, parseObject(text)).inexact).toBe(true);
-      expect(share(parseObject(text), parseObject(text)).inexact).toBe(true);
-      expect(share(parseObject('{"metadata":{"name":"a"}}'), parseObject(text)).inexact).toBe(true);
+      expect(shareStructure(undefined, parseObject(text)).inexact).toBe(true);
+      expect(shareStructure(parseObject(text), parseObject(text)).inexact).toBe(true);
+      expect(shareStructure(parseObject('{"metadata":{"name":"a"}}'), parseObject(text)).inexact).toBe(true);
     }
   },
 );
 
 test.each(['9007199254740991', '-9007199254740991', '0.1', '-0', '1e15', '"9007199254740993"'])('takes %s as exact', (number) => {
-  expect(share(undefined, parseObject(`{"metadata":{"name":"a"},"spec":${number}}`)).inexact).toBe(false);
+  expect(shareStructure(undefined, parseObject(`{"metadata":{"name":"a"},"spec":${number}}`)).inexact).toBe(false);
 });
 
 test('shares raw numbers by their digits, and knows them from objects of the same form', () => {
   const text = '{"metadata":{"name":"a"},"spec":{"n":9007199254740993,"m":[9007199254740995]}}';
   const old = deepFreeze(exactly(text)());
-  expect(share(old, exactly(text)()).object).toBe(old);
-  const other = share(old, exactly(text.replace('993', '991').replace('740991', '740997'))()).object;
+  expect(shareStructure(old, exactly(text)()).object).toBe(old);
+  const other = shareStructure(old, exactly(text.replace('993', '991').replace('740991', '740997'))()).object;
   expect(JSON.stringify(other)).toBe(text.replace('993', '997'));
   expect((other.spec as { m: Json }).m).toBe((old.spec as { m: Json }).m);
   const plain = '{"metadata":{"name":"a"},"spec":{"n":{"rawJSON":"9007199254740993"},"m":[]}}';
-  const shared = share(old, parseObject(plain)).object;
+  const shared = shareStructure(old, parseObject(plain)).object;
   expect(JSON.stringify(shared)).toBe(plain);
   expect(isRawNumber((shared.spec as { n: Json }).n)).toBe(false);
-  expect(JSON.stringify(share(parseObject(plain), exactly(text)()).object)).toBe(text);
+  expect(JSON.stringify(shareStructure(parseObject(plain), exactly(text)()).object)).toBe(text);
 });
 
 test('counts what an object holds by itself', () => {
   const old = pod({ phase: 'Running' });
-  const alone = share(undefined, old).weight;
+  const alone = shareStructure(undefined, old).weight;
   expect(alone.own).toBe(alone.total);
   expect(alone.total).toBeGreaterThan(300);
-  const changed = share(old, pod({ phase: 'Failed' })).weight;
+  const changed = shareStructure(old, pod({ phase: 'Failed' })).weight;
   expect(changed.total).toBe(alone.total);
   expect(changed.own).toBeLessThan(alone.own / 2);
-  expect(share(old, pod({ phase: 'Running' })).weight.own).toBe(0);
+  expect(shareStructure(old, pod({ phase: 'Running' })).weight.own).toBe(0);
 });
 
 test('whatever is shared with, the result says what the fresh object said', () => {
@@ -145,10 +145,10 @@ test('whatever is shared with, the result says what the fresh object said', () =
   fc.assert(
     fc.property(text, text, (before, after) => {
       const old: KubernetesObject = deepFreeze(exactly(before)());
-      const { object } = share(old, exactly(after)());
+      const { object } = shareStructure(old, exactly(after)());
       expect(equalJson(object, parseJsonExactly(after))).toBe(true);
       expect(object === old).toBe(equalJson(parseJsonExactly(before), parseJsonExactly(after)));
-      expect(share(object, exactly(after)()).object).toBe(object);
+      expect(shareStructure(object, exactly(after)()).object).toBe(object);
     }),
     { numRuns: 1_000 },
   );

@@ -225,7 +225,7 @@ describe('thousands of readers', () => {
     const stop = new AbortController();
     const batches = Array.from({ length: count }, (): (readonly StoreEvent[])[] => []);
     const pulls = batches.map((own, index) =>
-      store.attend((events) => {
+      store.followChanges((events) => {
         nowMs += 1;
         own.push(events);
         told.push(index);
@@ -272,7 +272,7 @@ describe('thousands of readers', () => {
     const { store, stop, apply } = crowd(3);
     apply('a', 11);
     const { reader, lines } = recorder();
-    store.attend(reader, stop.signal);
+    store.followChanges(reader, stop.signal);
     apply('a', 12);
     await turns(10);
     expect(lines()).toEqual(['applied default/a@12 was @11']);

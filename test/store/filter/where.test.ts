@@ -375,7 +375,7 @@ describe('says the same of few objects as of many, where spec.nodeName is', () =
 });
 
 test('tells indexes what all that is asked for has in common', () => {
-  const hints = (where: WhereInput) => compileWhere(smallModel, [sample], where).hintsFor(sample);
+  const hints = (where: WhereInput) => compileWhere(smallModel, [sample], where).indexHintsFor(sample);
   expect(hints({ path: 'metadata.name', eq: 'a' })).toEqual([{ by: 'name', values: ['a'] }]);
   expect(hints({ path: 'metadata.namespace', in: ['a', 'b'] })).toEqual([{ by: 'namespace', values: ['a', 'b'] }]);
   expect(

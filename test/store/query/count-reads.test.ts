@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../src/core/selectors.ts';
-import { countLooks, type Look } from '../../../src/store/query/count-reads.ts';
-import type { Matches } from '../../../src/store/query/query.ts';
+import { type CountReads, createReadCounter } from '../../../src/store/query/count-reads.ts';
+import type { SourceMatches } from '../../../src/store/query/query.ts';
 import { sample, smallModel, sourceOfSpecs } from '../../support/store/query-sources.ts';
 import { compileExtreme, compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
 
@@ -17,7 +17,7 @@ const source = sourceOfSpecs(
 const { matches } = runQuery([source], { first: 1, keepMatches: true });
 
 /** How many looks were told. */
-function looksOf(work: (look: Look) => unknown): number {
+function looksOf(work: (look: CountReads) => unknown): number {
   let told = 0;
   work((looks) => {
     told += looks;
@@ -28,12 +28,16 @@ function looksOf(work: (look: Look) => unknown): number {
 describe('what is looked at is told:', () => {
   const groups = (...by: readonly string[]) => {
     const grouped = compileGroups(asked, { by, order: 'COUNT_DESC', first: 1 });
-    return (look: Look) => grouped(matches, look);
+    return (look: CountReads) => grouped(matches, look);
   };
-  test.each<[string, (look: Look) => unknown, number]>([
-    ['of a page in order nothing but its sources', (look) => runQuery([source, source], { first: 10, look }), 2],
-    ['of a filter each candidate', (look) => runQuery([source], { first: 10, search: 'nothing', look }), 1 + 50],
-    ['also of one by labels, among so few', (look) => runQuery([source], { first: 10, selector: parseLabelSelector('a=b'), look }), 1 + 50],
+  test.each<[string, (look: CountReads) => unknown, number]>([
+    ['of a page in order nothing but its sources', (look) => runQuery([source, source], { first: 10, countReads: look }), 2],
+    ['of a filter each candidate', (look) => runQuery([source], { first: 10, search: 'nothing', countReads: look }), 1 + 50],
+    [
+      'also of one by labels, among so few',
+      (look) => runQuery([source], { first: 10, selector: parseLabelSelector('a=b'), countReads: look }),
+      1 + 50,
+    ],
     ['of a sum each object', (look) => compileSum(asked, 'spec.amount')(matches, look), 50],
     ['where nothing is found too', (look) => compileSum(asked, 'spec.count')(matches, look), 50],
     ['through lists each value', (look) => compileExtreme(asked, 'spec.names', 'max')(matches, look), 150],
@@ -46,11 +50,11 @@ describe('what is looked at is told:', () => {
   });
 
   test('and what it is told by may end it, long before the end', () => {
-    const many: readonly Matches[] = Array.from({ length: 1_000 }, () => matches).flat();
-    const works: readonly ((look: Look) => unknown)[] = [
+    const many: readonly SourceMatches[] = Array.from({ length: 1_000 }, () => matches).flat();
+    const works: readonly ((look: CountReads) => unknown)[] = [
       (look) => compileSum(asked, 'spec.amount')(many, look),
       (look) => compileGroups(asked, { by: ['spec.names'], order: 'COUNT_DESC', first: 1 })(many, look),
-      (look) => runQuery(Array(1_000).fill(source), { first: 1, search: 'nothing', look: (looks) => looks > 1_000 || look(looks) }),
+      (look) => runQuery(Array(1_000).fill(source), { first: 1, search: 'nothing', countReads: (looks) => looks > 1_000 || look(looks) }),
     ];
     for (const work of works) {
       let told = 0;
@@ -67,7 +71,7 @@ describe('what is looked at is told:', () => {
 
 test('looks are told by the thousand, and the rest at the end', () => {
   const told: number[] = [];
-  const looks = countLooks((some) => told.push(some));
+  const looks = createReadCounter((some) => told.push(some));
   for (const some of [999, 1, 500, 2_000]) looks.add(some);
   looks.end();
   looks.add(7);

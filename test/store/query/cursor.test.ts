@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseJsonExactly } from '../../../src/core/json.ts';
 import { parseLabelSelector } from '../../../src/core/selectors.ts';
-import { canonicalFilter, type Position, parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
+import { canonicalFilter, type OrderPosition, parseOrderPosition, printOrderPosition } from '../../../src/store/query/cursor.ts';
 
-const position: Position = {
+const position: OrderPosition = {
   keys: [
     { type: 'text', value: 'größe\u0000"' },
     undefined,
@@ -17,8 +17,8 @@ const position: Position = {
 };
 
 test('a position survives being printed', () => {
-  expect(parsePosition(printPosition(position))).toEqual(position);
-  expect(parsePosition(printPosition({ ...position, keys: [] }))).toEqual({ ...position, keys: [] });
+  expect(parseOrderPosition(printOrderPosition(position))).toEqual(position);
+  expect(parseOrderPosition(printOrderPosition({ ...position, keys: [] }))).toEqual({ ...position, keys: [] });
 });
 
 test.each([
@@ -34,11 +34,11 @@ test.each([
   '["a","b","c","d",[["text"]]]',
   '["a","b","c","d",[],1]',
 ])('%j is no position', (text) => {
-  expect(parsePosition(new TextEncoder().encode(text))).toBeUndefined();
+  expect(parseOrderPosition(new TextEncoder().encode(text))).toBeUndefined();
 });
 
 test('bytes that are no text are no position', () => {
-  expect(parsePosition(new Uint8Array([0xff, 0xfe]))).toBeUndefined();
+  expect(parseOrderPosition(new Uint8Array([0xff, 0xfe]))).toBeUndefined();
 });
 
 test('questions that mean the same give one text', () => {

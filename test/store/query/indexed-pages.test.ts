@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
-import { parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
+import { parseOrderPosition, printOrderPosition } from '../../../src/store/query/cursor.ts';
 import type { QuerySpec } from '../../../src/store/query/query.ts';
 import { sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
 import { runQuery } from '../../support/store/store-at-once.ts';
@@ -66,7 +66,7 @@ test('pages that an index answers follow every change, over several clusters', (
         const expected = [...held].filter(([, value]) => value.startsWith(`${asked.family} `)).sort(([a], [b]) => (a < b ? -1 : 1));
 
         const seen: string[] = [];
-        for (let after: ReturnType<typeof parsePosition>; ; ) {
+        for (let after: ReturnType<typeof parseOrderPosition>; ; ) {
           const page = runQuery(sources, { ...asked.question(asked.family), first: asked.first, after, keepMatches: true });
           expect(page.totalCount).toBe(expected.length);
           expect(page.matches.flatMap(({ objects }) => objects)).toHaveLength(expected.length);
@@ -78,7 +78,7 @@ test('pages that an index answers follow every change, over several clusters', (
           );
           const last = page.hits.at(-1);
           if (!page.hasNextPage || last === undefined) break;
-          after = parsePosition(printPosition(page.positionOf(last)));
+          after = parseOrderPosition(printOrderPosition(page.positionOf(last)));
         }
         expect(seen).toEqual(expected.map(([place, value]) => `${place}\0${value.split(' ')[1]}`));
       }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
-import { parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
+import { parseOrderPosition, printOrderPosition } from '../../../src/store/query/cursor.ts';
 import { compileOrder, type OrderByInput } from '../../../src/store/query/order.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../../support/store/query-sources.ts';
@@ -11,14 +11,14 @@ import { objectOf } from '../../support/store/store-objects.ts';
 function ordered(sources: readonly QuerySource[], orderBy: readonly OrderByInput[], first = 2): readonly string[] {
   const order = compileOrder(smallModel, [sample, other], orderBy);
   const names: string[] = [];
-  for (let after: ReturnType<typeof parsePosition>, more = true; more; ) {
+  for (let after: ReturnType<typeof parseOrderPosition>, more = true; more; ) {
     const page = runQuery(sources, { order, first, after });
     names.push(...page.hits.map(({ object }) => object.metadata.name));
     if (names.length > page.totalCount) throw new Error('a page came twice');
     more = page.hasNextPage;
     const last = page.hits.at(-1);
     if (last === undefined) break;
-    after = parsePosition(printPosition(page.positionOf(last)));
+    after = parseOrderPosition(printOrderPosition(page.positionOf(last)));
     if (after === undefined) throw new Error('the position was lost');
   }
   return names;
@@ -114,7 +114,7 @@ test('texts that begin alike for 1,024 characters are equal for the order, and a
   const page = runQuery([source], { order: compileOrder(smallModel, [sample], [{ path: 'spec.text' }]), first: 1 });
   const [hit] = page.hits;
   if (hit === undefined) throw new Error('empty');
-  expect(printPosition(page.positionOf(hit)).length).toBeLessThan(1_200);
+  expect(printOrderPosition(page.positionOf(hit)).length).toBeLessThan(1_200);
 });
 
 test.each<[string, readonly OrderByInput[], RegExp]>([

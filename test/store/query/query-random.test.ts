@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../src/core/selectors.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import type { WhereInput } from '../../../src/store/filter/where-input.ts';
-import { parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
+import { parseOrderPosition, printOrderPosition } from '../../../src/store/query/cursor.ts';
 import { compileOrder, type OrderByInput } from '../../../src/store/query/order.ts';
-import type { Hit } from '../../../src/store/query/query.ts';
+import type { QueryHit } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 import { other, sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
 import { runQuery } from '../../support/store/store-at-once.ts';
@@ -124,7 +124,7 @@ test('pages through any question are the naive filter, sorted and cut', () => {
       );
       const filter = asked.where.input === undefined ? undefined : compileWhere(smallModel, [sample, other], asked.where.input);
       const seen: string[] = [];
-      for (let after: ReturnType<typeof parsePosition>; ; ) {
+      for (let after: ReturnType<typeof parseOrderPosition>; ; ) {
         const page = runQuery(sources, {
           namespaces: asked.namespaces,
           selector: parseLabelSelector(asked.selector.text),
@@ -143,7 +143,7 @@ test('pages through any question are the naive filter, sorted and cut', () => {
         expect(page.hasNextPage).toBe(seen.length < expected.length);
         const last = page.hits.at(-1);
         if (last === undefined || !page.hasNextPage) break;
-        after = parsePosition(printPosition(page.positionOf(last)));
+        after = parseOrderPosition(printOrderPosition(page.positionOf(last)));
       }
       expect(seen).toEqual(expected);
     }),
@@ -204,6 +204,6 @@ function placeOf({ namespace, name, cluster, kind }: Plain): string {
   return [namespace, name, cluster, kind].join('\0');
 }
 
-function placeOfHit({ source, object: { metadata } }: Hit): string {
+function placeOfHit({ source, object: { metadata } }: QueryHit): string {
   return [metadata.namespace, metadata.name, source.cluster.name, source.kind.kind].join('\0');
 }

@@ -60,7 +60,7 @@ test('a scan can be interrupted between two conditions on a long text, and count
   const look = (more: number) => {
     looks += more;
   };
-  const work = queryInSteps([sourceOf({ objects: longObjects })], { where: longTexts, first: 5, look });
+  const work = queryInSteps([sourceOf({ objects: longObjects })], { where: longTexts, first: 5, countReads: look });
   let steps = 0;
   let step = work.next();
   for (; step.done !== true; step = work.next()) steps += 1;
@@ -103,7 +103,7 @@ test('values that are compared are charged, long texts more', () => {
     const look = (some: number) => {
       looks += some;
     };
-    runQuery([source], { where: filter, first: 1, look });
+    runQuery([source], { where: filter, first: 1, countReads: look });
     return looks;
   };
   expect(looksOf(1)).toBeGreaterThan(200);

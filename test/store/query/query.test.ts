@@ -140,7 +140,7 @@ describe('conditions', () => {
 });
 
 describe('sight', () => {
-  const narrow = { ...north, sight: { type: 'namespaces', namespaces: new Set(['a', 'c']) } } as const;
+  const narrow = { ...north, visibility: { type: 'namespaces', namespaces: new Set(['a', 'c']) } } as const;
 
   test.each<Partial<QuerySpec>>([
     {},
@@ -269,7 +269,7 @@ function withoutIndexes(store: StoreReader): StoreReader {
     countIndexed: () => undefined,
     indexedInOrder: () => undefined,
     follow: store.follow,
-    attend: store.attend,
+    followChanges: store.followChanges,
     changesSince: store.changesSince,
   };
 }

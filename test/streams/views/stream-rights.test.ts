@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Access, Sight } from '../../../src/access/access.ts';
+import type { Access, Visibility } from '../../../src/access/access.ts';
 import type { ChangesMessage } from '../../../src/streams/messages/changes-message.ts';
 import type { StreamArguments } from '../../../src/streams/messages/streams.ts';
 import type { StreamSource } from '../../../src/streams/stream-source.ts';
@@ -17,7 +17,7 @@ const podKind = model.kinds.get('Pod');
 /** Rights that a test changes, and that are known at once or only later. */
 function changingAccess(first: Rights, answers: 'at once' | 'later'): { readonly access: Access; rights: Rights } {
   let rights = first;
-  const sightOf: Access['sightOf'] = ({ caller, cluster, kind }): Sight => {
+  const sightOf: Access['visibilityOf'] = ({ caller, cluster, kind }): Visibility => {
     const seen = rights[caller.key]?.[cluster];
     if (seen === 'all') return { type: 'all' };
     if (seen !== undefined && seen.length > 0) return { type: 'namespaces', namespaces: new Set(seen) };
@@ -26,7 +26,7 @@ function changingAccess(first: Rights, answers: 'at once' | 'later'): { readonly
   return {
     access: {
       maySeeCluster: ({ key }, cluster) => rights[key]?.[cluster] !== undefined,
-      sightOf: (question, signal) => (answers === 'at once' ? sightOf(question, signal) : Promise.resolve(sightOf(question, signal))),
+      visibilityOf: (question, signal) => (answers === 'at once' ? sightOf(question, signal) : Promise.resolve(sightOf(question, signal))),
     },
     get rights() {
       return rights;

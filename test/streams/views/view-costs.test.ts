@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Access, Sight } from '../../../src/access/access.ts';
+import type { Access, Visibility } from '../../../src/access/access.ts';
 import { createLocalAccess } from '../../../src/access/local-access.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
@@ -70,8 +70,8 @@ function countPulls(clusters: readonly FakeCluster[]): { count: number } {
   const pulls = { count: 0 };
   for (const cluster of clusters) {
     const { store } = cluster.mirror(pods);
-    const { attend } = store;
-    vi.spyOn(store, 'attend').mockImplementation((reader, signal) => {
+    const { followChanges: attend } = store;
+    vi.spyOn(store, 'followChanges').mockImplementation((reader, signal) => {
       const pull = attend(reader, signal);
       return () => {
         pulls.count += 1;
@@ -162,8 +162,8 @@ describe('what concerns many views', () => {
 describe('readers whose rights have grown', () => {
   function growing(): { readonly access: Access; seen: readonly string[] } {
     const rights = { seen: ['shop'] as readonly string[] };
-    const sightOf = (): Sight => ({ type: 'namespaces', namespaces: new Set(rights.seen) });
-    return Object.assign(rights, { access: { maySeeCluster: () => true, sightOf } });
+    const sightOf = (): Visibility => ({ type: 'namespaces', namespaces: new Set(rights.seen) });
+    return Object.assign(rights, { access: { maySeeCluster: () => true, visibilityOf: sightOf } });
   }
 
   test('move over several turns, each told as if it were alone', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Access, Sight } from '../../../src/access/access.ts';
+import type { Access, Visibility } from '../../../src/access/access.ts';
 import { createLocalAccess } from '../../../src/access/local-access.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { compareSights, scopeOf } from '../../../src/streams/views/watch-scope.ts';
@@ -10,11 +10,14 @@ const pod = loadBaseline().kinds.get('Pod');
 const kinds = pod === undefined ? [] : [pod];
 const clusters = ['north', 'south'].map(clusterName);
 const { signal } = new AbortController();
-const all: Sight = { type: 'all' };
-const none: Sight = { type: 'none', fault: { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'not for you', retry: 'NEVER' } };
-const some = (...namespaces: readonly string[]): Sight => ({ type: 'namespaces', namespaces: new Set(namespaces) });
+const all: Visibility = { type: 'all' };
+const none: Visibility = {
+  type: 'none',
+  fault: { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'not for you', retry: 'NEVER' },
+};
+const some = (...namespaces: readonly string[]): Visibility => ({ type: 'namespaces', namespaces: new Set(namespaces) });
 
-const rows: readonly (readonly [Sight | undefined, Sight | undefined, string])[] = [
+const rows: readonly (readonly [Visibility | undefined, Visibility | undefined, string])[] = [
   [all, all, 'same'],
   [some('a'), some('a'), 'same'],
   [none, none, 'same'],
@@ -67,7 +70,7 @@ test('is equal for callers of equal rights, and for nobody else', async () => {
 test('is what may be both listed and watched', async () => {
   const access: Access = {
     maySeeCluster: () => true,
-    sightOf: ({ cluster, verb }) =>
+    visibilityOf: ({ cluster, verb }) =>
       cluster === 'north' ? (verb === 'list' ? some('a', 'b') : some('b', 'c')) : verb === 'list' ? all : none,
   };
   const scope = await scopeOf(access, { caller: { key: 'me' }, clusters, kinds, hidden: false }, signal);

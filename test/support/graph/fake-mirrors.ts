@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { WorkScheduler } from '../../../src/core/scheduling/work-scheduler.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
-import type { ClusterPhase, ClusterState, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../../src/watch/mirrors.ts';
+import type { ClusterPhase, ClusterStatus, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../../src/watch/mirrors.ts';
 
 /** A mirror that the test fills. Its store is the real one. */
 export interface FakeMirror extends MirrorReader {
@@ -111,7 +111,7 @@ interface ClusterOptions {
 
 interface Cluster {
   readonly handle: FakeCluster;
-  state(): ClusterState;
+  state(): ClusterStatus;
   served(kind: GroupKind): ServedResource | undefined;
   lease(kind: GroupKind): { readonly mirror: FakeMirror; [Symbol.dispose](): void };
   peek(kind: GroupKind): FakeMirror | undefined;
@@ -232,11 +232,11 @@ function createMirror({ cluster, resource, clock, scheduler, tell }: MirrorOptio
     store,
     sync: () => state,
     faults: () => [],
-    unread(asked) {
+    unmirroredFault(asked) {
       if (confines !== undefined && asked.some((namespace) => confines?.has(namespace) === false)) return denied;
       return asked.some((namespace) => leftOut.has(namespace)) ? tooMany : undefined;
     },
-    unlisted: (sight) => (confines === undefined || (sight !== 'all' && sight.isSubsetOf(confines)) ? undefined : denied),
+    partialListFault: (sight) => (confines === undefined || (sight !== 'all' && sight.isSubsetOf(confines)) ? undefined : denied),
     settled: settled.isOpen,
     whenSettled: settled.passed,
     list(...objects) {

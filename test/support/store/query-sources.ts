@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { Model, ModelField, ModelKind, ModelType, ScalarName, TypeReference } from '../../../src/model/model.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
-import type { ClusterFacts, QuerySource } from '../../../src/store/query-source.ts';
+import type { ClusterAttributes, QuerySource } from '../../../src/store/query-source.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { exactly, listInto, parseObject, versionOf } from './store-objects.ts';
 
@@ -76,7 +76,7 @@ export const smallModel: Model = {
 
 export interface SourceSketch {
   readonly cluster?: string;
-  readonly facts?: Partial<ClusterFacts>;
+  readonly facts?: Partial<ClusterAttributes>;
   readonly kind?: ModelKind;
   readonly objects?: readonly KubernetesObject[];
   readonly sight?: readonly string[];
@@ -97,7 +97,7 @@ export function sourceOf({
     kind,
     apiVersion: 'example.com/v1',
     store,
-    sight: sight === undefined ? { type: 'all' } : { type: 'namespaces', namespaces: new Set(sight) },
+    visibility: sight === undefined ? { type: 'all' } : { type: 'namespaces', namespaces: new Set(sight) },
   };
 }
 

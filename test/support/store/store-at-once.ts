@@ -2,16 +2,16 @@ import { runAtOnce, type Steps } from '../../../src/core/scheduling/operation-sc
 import * as extremes from '../../../src/store/aggregates/extremes.ts';
 import * as groups from '../../../src/store/aggregates/groups.ts';
 import * as sums from '../../../src/store/aggregates/sums.ts';
-import type { Look } from '../../../src/store/query/count-reads.ts';
-import { type Matches, type QueryResult, type QuerySpec, queryInSteps } from '../../../src/store/query/query.ts';
+import type { CountReads } from '../../../src/store/query/count-reads.ts';
+import { type QueryResult, type QuerySpec, queryInSteps, type SourceMatches } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 
 // What the store does in steps, for tests that have the loop to themselves.
 
-type AtOnce<T> = (matches: readonly Matches[], look?: Look) => T;
+type AtOnce<T> = (matches: readonly SourceMatches[], look?: CountReads) => T;
 
 const atOnce =
-  <T>(inSteps: (matches: readonly Matches[], look?: Look) => Steps<T>): AtOnce<T> =>
+  <T>(inSteps: (matches: readonly SourceMatches[], look?: CountReads) => Steps<T>): AtOnce<T> =>
   (matches, look) =>
     runAtOnce(inSteps(matches, look));
 

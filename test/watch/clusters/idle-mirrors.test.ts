@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/core/clock.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import { createIdleMirrors, type IdleMirrors } from '../../../src/watch/clusters/idle-mirrors.ts';
-import type { Mirror } from '../../../src/watch/mirror/mirror.ts';
+import type { OwnedMirror } from '../../../src/watch/mirror/mirror.ts';
 import { type FakeHeap, fakeHeap } from '../../support/fake-heap.ts';
 import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -16,7 +16,7 @@ const minutes = 60_000;
 const mostLooks = 20_000;
 
 interface Idling {
-  readonly mirror: Mirror;
+  readonly mirror: OwnedMirror;
   bytes: number;
   /** Whether somebody holds it, or it is idle, or it was evicted. */
   condition: 'held' | 'idle' | 'evicted';
@@ -58,7 +58,7 @@ async function open(): Promise<Place> {
   const all: Idling[] = [];
   const take = (one: Idling) => {
     one.condition = 'held';
-    idle.take(one.mirror);
+    idle.remove(one.mirror);
   };
   return {
     clock,
@@ -73,7 +73,7 @@ async function open(): Promise<Place> {
     },
     rest(one) {
       one.condition = 'idle';
-      idle.rest(one.mirror, () => {
+      idle.add(one.mirror, () => {
         // As an owner does: what has ended is taken out, once more.
         take(one);
         one.condition = 'evicted';
@@ -86,25 +86,25 @@ async function open(): Promise<Place> {
 }
 
 /** Of a mirror, nothing but its size counts here. */
-function mirrorOf(bytes: () => number, clock: Clock): Mirror {
+function mirrorOf(bytes: () => number, clock: Clock): OwnedMirror {
   const store = createStore({ epoch: 'one', clock });
   const sized = Object.create(store, { bytes: { get: bytes } }) as typeof store;
   return {
     cluster: clusterName('north'),
     resource: pods,
     store: sized,
-    staged: 0,
-    heardMs: undefined,
+    stagedCount: 0,
+    lastActivityMs: undefined,
     fault: undefined,
     versions: [],
     sync: () => ({ phase: 'SYNCED' }),
     faults: () => [],
-    unread: () => undefined,
-    unlisted: () => undefined,
+    unmirroredFault: () => undefined,
+    partialListFault: () => undefined,
     settled: () => true,
     whenSettled: () => Promise.resolve(),
-    want: () => undefined,
-    made: () => undefined,
+    requestNamespaces: () => undefined,
+    namespacesCreated: () => undefined,
     relist: () => undefined,
     breakerChanged: () => undefined,
     end: () => undefined,
@@ -151,10 +151,10 @@ test('one that is taken while another is being evicted stays', async () => {
     [second, first],
   ] as const) {
     one.condition = 'idle';
-    place.idle.rest(one.mirror, () => {
+    place.idle.add(one.mirror, () => {
       one.condition = 'evicted';
       one.evictions++;
-      place.idle.take(one.mirror);
+      place.idle.remove(one.mirror);
       if (other.condition === 'idle') place.take(other);
     });
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { type MirrorLine, MirrorLines } from '../../../src/watch/clusters/mirror-log.ts';
+import { type MirrorLine, MirrorLog } from '../../../src/watch/clusters/mirror-log.ts';
 import { startGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
@@ -59,14 +59,14 @@ test.each<[string, readonly Told[]]>([
   ],
 ])('the levels of %s', (_, told) => {
   const { log, lines } = keptLog();
-  const mirrors = new MirrorLines(name, log);
+  const mirrors = new MirrorLog(name, log);
   for (const [sync, , cluster = 'reachable'] of told) mirrors.write({ kind: 'Pod', sync, objects: 1, cluster });
   expect(lines.map(({ level }) => level)).toEqual(told.map(([, level]) => level));
 });
 
 test('one kind says nothing of another', () => {
   const { log, lines } = keptLog();
-  const mirrors = new MirrorLines(name, log);
+  const mirrors = new MirrorLog(name, log);
   mirrors.write({ kind: 'Pod', sync: lost, objects: 1, cluster: 'unreachable' });
   mirrors.write({ kind: 'Node', sync: whole, objects: 1, cluster: 'reachable' });
   expect(lines.map(({ level }) => level)).toEqual(['debug', 'info']);

@@ -3,44 +3,44 @@ import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import { clusterName, parseResourceVersion, type ResourceVersion } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import {
-  type Attempt,
   blankMemory,
-  type Effect,
-  type Input,
+  type DecodedWatchEvent,
   type ListAttempt,
-  type Memory,
-  type Moment,
-  type ReadableEvent,
-  type State,
-  type Step,
+  type ReflectorEffect,
+  type ReflectorInput,
+  type ReflectorMemory,
+  type ReflectorState,
+  type RequestAttempt,
+  type StepMoment,
+  type StepResult,
 } from '../../../src/watch/reflector/reflector-state.ts';
 import { step } from '../../../src/watch/reflector/step.ts';
 
 const cluster = clusterName('north');
 const v = version('100');
-const held: Memory = { ...blankMemory, version: v, whole: true };
-const at0: Moment = { nowMs: 0, random: 0 };
+const held: ReflectorMemory = { ...blankMemory, version: v, listed: true };
+const at0: StepMoment = { nowMs: 0, random: 0 };
 const unreachable = fault('UNREACHABLE');
 
 interface Case {
   readonly row: string;
-  readonly state: State;
-  readonly memory?: Memory;
-  readonly moment?: Moment;
-  readonly input: Input;
-  readonly phase: State['phase'];
+  readonly state: ReflectorState;
+  readonly memory?: ReflectorMemory;
+  readonly moment?: StepMoment;
+  readonly input: ReflectorInput;
+  readonly phase: ReflectorState['phase'];
   /** Their types, in order; `sleep` with its length, `list` and `watch` with where they begin. */
   readonly effects: readonly string[];
   /** What must hold of the rest. */
-  readonly also?: (step: Step) => void;
+  readonly also?: (step: StepResult) => void;
 }
 
-const listing: State = { phase: 'listing', list: page(1, '0') };
-const listingAtV: State = { phase: 'listing', list: page(1, v) };
-const page3: State = { phase: 'listing', list: { ...page(3, '0'), token: 'c3' } };
-const streaming: State = { phase: 'streaming', from: v, heardMs: 0 };
-const watching: State = { phase: 'watching', openedMs: 0, heard: true };
-const opening: State = { phase: 'watching', heard: false };
+const listing: ReflectorState = { phase: 'listing', list: page(1, '0') };
+const listingAtV: ReflectorState = { phase: 'listing', list: page(1, v) };
+const page3: ReflectorState = { phase: 'listing', list: { ...page(3, '0'), token: 'c3' } };
+const streaming: ReflectorState = { phase: 'streaming', from: v, heardMs: 0 };
+const watching: ReflectorState = { phase: 'watching', openedMs: 0, heard: true };
+const opening: ReflectorState = { phase: 'watching', heard: false };
 const item = new Uint8Array([123, 125]);
 
 const cases: readonly Case[] = [
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
     input: { type: 'pageEnded', version: v, continue: 'c2' },
     phase: 'listing',
     effects: ['list page 2 by c2'],
-    also: ({ memory }) => expect(memory.whole).toBe(false),
+    also: ({ memory }) => expect(memory.listed).toBe(false),
   },
   {
     row: '2 the last page commits and is watched from',
@@ -91,7 +91,7 @@ const cases: readonly Case[] = [
     input: { type: 'pageEnded', version: v },
     phase: 'watching',
     effects: ['commit 100', 'watch from "100"'],
-    also: ({ memory }) => expect(memory).toMatchObject({ version: v, whole: true }),
+    also: ({ memory }) => expect(memory).toMatchObject({ version: v, listed: true }),
   },
   {
     row: '2 a list without a version is polled',
@@ -195,7 +195,7 @@ const cases: readonly Case[] = [
     input: bookmark('130', 'end'),
     phase: 'watching',
     effects: ['commit 130'],
-    also: ({ memory }) => expect(memory).toMatchObject({ version: '130', whole: true, streamFailures: 0 }),
+    also: ({ memory }) => expect(memory).toMatchObject({ version: '130', listed: true, streamFailures: 0 }),
   },
 
   {
@@ -398,7 +398,7 @@ const cases: readonly Case[] = [
   {
     row: '13 the backoff doubles',
     state: opening,
-    memory: { ...held, attempt: 3 },
+    memory: { ...held, failures: 3 },
     input: failed('SERVER_ERROR'),
     phase: 'waiting',
     effects: ['sleep 6400'],
@@ -406,7 +406,7 @@ const cases: readonly Case[] = [
   {
     row: '13 the backoff is at its start after 120 s of healthy stream',
     state: watching,
-    memory: { ...held, attempt: 5 },
+    memory: { ...held, failures: 5 },
     moment: { nowMs: 120_000, random: 0 },
     input: failed('UNREACHABLE'),
     phase: 'waiting',
@@ -415,7 +415,7 @@ const cases: readonly Case[] = [
   {
     row: '13 and goes on before',
     state: watching,
-    memory: { ...held, attempt: 5 },
+    memory: { ...held, failures: 5 },
     moment: { nowMs: 119_999, random: 0 },
     input: failed('UNREACHABLE'),
     phase: 'waiting',
@@ -577,7 +577,7 @@ const cases: readonly Case[] = [
     input: failed('TOO_LARGE'),
     phase: 'waiting',
     effects: ['sleep 800'],
-    also: ({ memory }) => expect(memory).toMatchObject({ whole: true, version: v }),
+    also: ({ memory }) => expect(memory).toMatchObject({ listed: true, version: v }),
   },
 
   {
@@ -588,7 +588,7 @@ const cases: readonly Case[] = [
     input: failed('UNREACHABLE'),
     phase: 'waiting',
     effects: [],
-    also: (next) => expect([retryOf(next), next.memory.attempt]).toEqual([{ type: 'watch' }, 0]),
+    also: (next) => expect([retryOf(next), next.memory.failures]).toEqual([{ type: 'watch' }, 0]),
   },
   {
     row: '19 a page likewise, and it counts as no failure of it',
@@ -642,12 +642,12 @@ const cases: readonly Case[] = [
     input: failed('UNAUTHENTICATED', { code: 401 }),
     phase: 'watching',
     effects: ['watch from "100"'],
-    also: ({ memory }) => expect(memory.refreshed).toBe(true),
+    also: ({ memory }) => expect(memory.retriedCredentials).toBe(true),
   },
   {
     row: '20 401 again: waits',
     state: opening,
-    memory: { ...held, refreshed: true },
+    memory: { ...held, retriedCredentials: true },
     input: failed('UNAUTHENTICATED', { code: 401 }),
     phase: 'waiting',
     effects: ['sleep 800'],
@@ -797,7 +797,7 @@ test('asks the server to end each watch after 5 to 10 minutes', () => {
   expect([secondsAt(0), secondsAt(0.999_999)]).toEqual([[300], [600]]);
 });
 
-function shown(effect: Effect): string {
+function shown(effect: ReflectorEffect): string {
   switch (effect.type) {
     case 'list': {
       const { at, paging, page: number, token } = effect.list;
@@ -819,11 +819,11 @@ function shown(effect: Effect): string {
   }
 }
 
-function retryOf({ state }: Step): Attempt | undefined {
+function retryOf({ state }: StepResult): RequestAttempt | undefined {
   return state.phase === 'waiting' ? state.retry : undefined;
 }
 
-function waitingFor(retry: Attempt): State {
+function waitingFor(retry: RequestAttempt): ReflectorState {
   return { phase: 'waiting', untilMs: Number.POSITIVE_INFINITY, retry, fault: unreachable };
 }
 
@@ -850,36 +850,36 @@ function fault(code: FaultCode, said?: Said): Fault {
   return { code, cluster, message: code, retry: 'LATER', status: { ...status, reason: '', message: '', causes } };
 }
 
-function failed(code: FaultCode, said?: Said): Input {
+function failed(code: FaultCode, said?: Said): ReflectorInput {
   return { type: 'failed', fault: fault(code, said) };
 }
 
-function closed(): Input {
+function closed(): ReflectorInput {
   return { type: 'closed', fault: fault('SERVER_ERROR') };
 }
 
-function unreadable(): Input {
+function unreadable(): ReflectorInput {
   return { type: 'unreadable', fault: fault('MALFORMED') };
 }
 
-function event(of: ReadableEvent): Input {
+function event(of: DecodedWatchEvent): ReflectorInput {
   return { type: 'event', event: of };
 }
 
-function errorEvent(code: FaultCode, said?: Said): Input {
+function errorEvent(code: FaultCode, said?: Said): ReflectorInput {
   return event({ type: 'error', fault: fault(code, said) });
 }
 
-function bookmark(at: string | undefined, end?: 'end'): Input {
+function bookmark(at: string | undefined, end?: 'end'): ReflectorInput {
   return event({ type: 'bookmark', initialEventsEnd: end === 'end', ...(at === undefined ? {} : { version: version(at) }) });
 }
 
-function applied(at: string): Input {
+function applied(at: string): ReflectorInput {
   const object: KubernetesObject = { metadata: { name: 'web', namespace: 'default', resourceVersion: at } };
   return event({ type: 'applied', wireType: 'MODIFIED', object, version: version(at), exactly: () => object });
 }
 
-function deleted(at: string): Input {
+function deleted(at: string): ReflectorInput {
   const object: KubernetesObject = { metadata: { name: 'web', namespace: 'default', resourceVersion: at } };
   return event({ type: 'deleted', object, version: version(at), exactly: () => object });
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { askServer, isBuiltIn, streamsLists } from '../../../src/watch/server/server-facts.ts';
+import { isBuiltIn, readServerFacts, supportsWatchList } from '../../../src/watch/server/server-facts.ts';
 import { connect, endpointFor, never } from '../../support/cluster/transport.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
@@ -18,7 +18,7 @@ async function start(): Promise<SimCluster> {
 test('a server says its version, which cluster it is, and how far it has come', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
-  expect(await askServer(south.api, never)).toEqual({
+  expect(await readServerFacts(south.api, never)).toEqual({
     version: 'v1.33.2',
     uid: sim.get('Namespace', 'kube-system')?.metadata.uid,
     revision: expect.stringMatching(/^\d+$/),
@@ -29,16 +29,16 @@ test('what may not be read is left out, and is no fault', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
   sim.forbid({ kind: 'Namespace' });
-  expect(await askServer(south.api, never)).toEqual({ version: 'v1.33.2' });
+  expect(await readServerFacts(south.api, never)).toEqual({ version: 'v1.33.2' });
 });
 
 test('a version that is none is left out, and one that cannot be asked says why', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
   const odd = { ...south.api, send: async () => ({ type: 'answered', status: 200, body: Buffer.from('{"gitVersion":1}') }) as const };
-  expect(await askServer(odd, never)).toEqual({});
+  expect(await readServerFacts(odd, never)).toEqual({});
   const fault = { code: 'UNREACHABLE', cluster: south.api.cluster, message: 'nobody there', retry: 'LATER' } as const;
-  expect(await askServer({ ...south.api, send: async () => ({ type: 'failed', fault }) }, never)).toEqual({ fault });
+  expect(await readServerFacts({ ...south.api, send: async () => ({ type: 'failed', fault }) }, never)).toEqual({ fault });
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   ['unknown', false],
   [undefined, false],
 ])('%s streams lists: %s', (version, streams) => {
-  expect(streamsLists(version)).toBe(streams);
+  expect(supportsWatchList(version)).toBe(streams);
 });
 
 test.each([

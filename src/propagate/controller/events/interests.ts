@@ -1,12 +1,12 @@
 import { type GroupKind, keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import type { MemberChange, MemberObjects, ObjectPlace } from '../../../store/member-objects.ts';
+import type { MemberChange, MemberObjects, NamespacedName } from '../../../store/member-objects.ts';
 
 /** One object that a key wants to hear of: a copy, or what a template refers to. Without a place a mirror as a whole: whether it can be read. */
 export interface Interest {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
-  readonly place?: ObjectPlace;
+  readonly place?: NamespacedName;
 }
 
 /** Who wants to hear of which object: a change costs as much as there are keys interested in it, however many there are. */
@@ -104,11 +104,15 @@ function textOfMirror(cluster: ClusterName, kind: GroupKind): string {
   return `${cluster}\n${keyOfKind(kind)}`;
 }
 
-function textOfPlace({ namespace, name }: ObjectPlace): string {
+function textOfPlace({ namespace, name }: NamespacedName): string {
   return `${namespace}/${name}`;
 }
 
 /** Equal for equal interests; without a place what all of that mirror begin with. */
-export function textOfInterest({ cluster, kind, place }: Omit<Interest, 'place'> & { readonly place?: ObjectPlace | undefined }): string {
+export function textOfInterest({
+  cluster,
+  kind,
+  place,
+}: Omit<Interest, 'place'> & { readonly place?: NamespacedName | undefined }): string {
   return `${textOfMirror(cluster, kind)}\n${place === undefined ? '' : textOfPlace(place)}`;
 }
