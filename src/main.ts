@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { exitCodes } from './cli/client/command-failure.ts';
-import { createLog, quieted, withoutFaults } from './cli/output/process-log.ts';
+import { createProcessLog, withQuietFaults, withQuietInfo } from './cli/output/process-log.ts';
 import { createStartView } from './cli/output/start-view.ts';
 import { createTerminal } from './cli/output/terminal.ts';
 import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
@@ -92,14 +92,14 @@ async function schemaText(flags: Flags): Promise<string> {
     import('./graph/offline-schema.ts'),
     import('./load/schema-lock-file.ts'),
   ]);
-  const log = createLog({ level: 'warn', write: terminal.err, isTerminal: terminal.isWatched });
+  const log = createProcessLog({ level: 'warn', write: terminal.err, isTerminal: terminal.isWatched });
   return offlineSchema({ file: schemaLock ?? defaultSchemaLock(stateDirectory), groups, clock: systemClock, log });
 }
 
 async function runGateway(flags: Flags): Promise<void> {
   const config = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
   await using listening = await listen(config);
-  const log = createLog({ level: config.logLevel, write: (line) => stderr.write(line), isTerminal: stderr.isTTY === true });
+  const log = createProcessLog({ level: config.logLevel, write: (line) => stderr.write(line), isTerminal: stderr.isTTY === true });
   dieOfBugs(log);
   const view = createStartView({ write: (line) => stdout.write(line), isTerminal: stdout.isTTY === true });
   let starting = stdout.isTTY === true && stderr.isTTY === true;
@@ -107,7 +107,7 @@ async function runGateway(flags: Flags): Promise<void> {
     config,
     listening,
     clock: systemClock,
-    log: quieted(log, () => starting),
+    log: withQuietInfo(log, () => starting),
     onProgress: view.progressed,
   });
   await gateway?.whenReady(stopping.signal);
@@ -133,7 +133,7 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   };
   const config: Config = { ...(await loadConfig({ flags, environment: process.env, directory: process.cwd() })), allowOrigins: [] };
   const level = config.logLevel === 'error' || config.logLevel === 'silent' ? config.logLevel : 'warn';
-  const log = createLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
+  const log = createProcessLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
   dieOfBugs(log);
   const token = randomBytes(24).toString('base64url');
   const gateway = await started({
@@ -141,7 +141,7 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
     token,
     withoutClusters: writes ? 'refuse' : 'demo',
     clock: systemClock,
-    log: withoutFaults(log),
+    log: withQuietFaults(log),
     onProgress,
   });
   stopping.signal.throwIfAborted();

@@ -3,27 +3,27 @@ import type { EnvironmentVariables, Flags } from '../config/config.ts';
 import { remoteGateway } from '../config/remote-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
-import { commandFirst } from './arguments/command-first.ts';
+import { withCommandFirst } from './arguments/command-first.ts';
 import type { CommandEffect, GatewayFlags } from './arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from './client/command-failure.ts';
 import { createGatewayClient, type GatewayAddress, type GatewayClient } from './client/gateway-client.ts';
 import type { ManifestReader } from './client/manifest-reader.ts';
-import { type OpenStream, streamsOf } from './client/open-stream.ts';
+import { type OpenSubscription, webSocketSubscriptions } from './client/open-stream.ts';
 import type { Command } from './client/session.ts';
-import { addApply } from './commands/apply.ts';
-import { addClusters } from './commands/clusters.ts';
-import { addDelete } from './commands/delete.ts';
-import { addDescribe } from './commands/describe.ts';
-import { addList } from './commands/list.ts';
-import { addLogs } from './commands/logs.ts';
-import { addPlan } from './commands/plan.ts';
-import { addPropagate } from './commands/propagate.ts';
-import { addQuery } from './commands/query.ts';
-import { addRollout } from './commands/rollout.ts';
-import { addSchema, addServe } from './commands/serve.ts';
-import { addTree } from './commands/tree.ts';
-import { addWatch } from './commands/watch.ts';
-import { addRestart, addScale } from './commands/workloads.ts';
+import { addApplyCommand } from './commands/apply.ts';
+import { addClustersCommand } from './commands/clusters.ts';
+import { addDeleteCommand } from './commands/delete.ts';
+import { addDescribeCommand } from './commands/describe.ts';
+import { addListCommand } from './commands/list.ts';
+import { addLogsCommand } from './commands/logs.ts';
+import { addPlanCommand } from './commands/plan.ts';
+import { addPropagateCommand } from './commands/propagate.ts';
+import { addQueryCommand } from './commands/query.ts';
+import { addRolloutCommand } from './commands/rollout.ts';
+import { addSchemaCommand, addServeCommand } from './commands/serve.ts';
+import { addTreeCommand } from './commands/tree.ts';
+import { addWatchCommand } from './commands/watch.ts';
+import { addRestartCommand, addScaleCommand } from './commands/workloads.ts';
 import { StartLine, type StartProgress } from './output/start-view.ts';
 import { printable } from './output/table.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -50,7 +50,7 @@ export interface ProgramOptions {
   /** Starts a gateway inside the process. Resolves when it is worth asking. */
   readonly start: (options: OwnGatewayOptions) => Promise<OwnGateway>;
   /** Opens subscriptions at a gateway; over WebSocket if absent. */
-  readonly streams?: (address: GatewayAddress) => OpenStream;
+  readonly streams?: (address: GatewayAddress) => OpenSubscription;
   /** Reads what `-f` names. */
   readonly reader: ManifestReader;
   readonly terminal: Terminal;
@@ -78,7 +78,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
       writeErr: terminal.err,
       outputError: (text, write) => write(oneLine(text)),
     });
-  const serving = addServe(program, async (flags) => {
+  const serving = addServeCommand(program, async (flags) => {
     exitCode = await serve(flags);
   });
   const run = async (flags: GatewayFlags, command: Command, effect: CommandEffect = {}) => {
@@ -86,22 +86,30 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   };
   for (const add of [...readers, ...writers]) add(program, run);
   const { schema } = options;
-  if (schema !== undefined) addSchema(program, async (flags) => void terminal.out(await schema(flags)));
+  if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
   // Who names no command serves: so these flags are the program's as well.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
   try {
-    await program.parseAsync([...commandFirst(withDryRunValues(args), program)], { from: 'user' });
+    await program.parseAsync([...withCommandFirst(withDryRunValues(args), program)], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommandFailure || error instanceof MusterError) return tell(error, terminal);
+    if (error instanceof CommandFailure || error instanceof MusterError) return reportFailure(error, terminal);
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.good : exitCodes.refused;
   }
 }
 
-const readers = [addClusters, addList, addDescribe, addTree, addWatch, addLogs, addQuery];
-const writers = [addPlan, addPropagate, addRollout, addApply, addDelete, addScale, addRestart];
+const readers = [addClustersCommand, addListCommand, addDescribeCommand, addTreeCommand, addWatchCommand, addLogsCommand, addQueryCommand];
+const writers = [
+  addPlanCommand,
+  addPropagateCommand,
+  addRolloutCommand,
+  addApplyCommand,
+  addDeleteCommand,
+  addScaleCommand,
+  addRestartCommand,
+];
 
 /** The command of a command line, and its gateway. */
 interface NamedCommand {
@@ -120,20 +128,20 @@ async function runCommand(named: NamedCommand, options: ProgramOptions): Promise
     if (signal.aborted) return exitCodes.failed;
     if (!(error instanceof CommandFailure) && !(error instanceof MusterError)) throw error;
     terminal.settle();
-    return tell(error, terminal);
+    return reportFailure(error, terminal);
   } finally {
     terminal.settle();
   }
 }
 
 /** Tells it in one line, and what the shell is told. */
-function tell(error: CommandFailure | MusterError, terminal: Terminal): number {
+function reportFailure(error: CommandFailure | MusterError, terminal: Terminal): number {
   terminal.err(`muster: ${printable(error.message)}\n`);
   return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
 }
 
 async function askGateway({ command, flags, effect }: NamedCommand, options: ProgramOptions): Promise<number> {
-  const { terminal, reader, clock, signal, streams = streamsOf } = options;
+  const { terminal, reader, clock, signal, streams = webSocketSubscriptions } = options;
   const remote = await remoteOf(flags, options);
   await using own = remote === undefined ? await startOwn({ flags, effect }, options) : undefined;
   const address = remote ?? own?.address;
@@ -142,7 +150,16 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
   const gateway = createGatewayClient(address, signal);
   if (await isDemo(gateway)) terminal.err('DEMO the embedded fleet answers: its clusters are not yours, and nothing in them is real\n');
   const clusters = await namedClusters();
-  return await command({ gateway, open: streams(address), terminal, reader, clock, signal, clusters, isOwn: own !== undefined });
+  return await command({
+    gateway,
+    openStream: streams(address),
+    terminal,
+    reader,
+    clock,
+    signal,
+    clusters,
+    ownsGateway: own !== undefined,
+  });
 
   /** A gateway of our own has no clusters but those named, by the names it gives them. */
   async function namedClusters(): Promise<readonly string[] | null> {
@@ -161,7 +178,7 @@ async function remoteOf(flags: GatewayFlags, { environment, directory }: Program
 
 /** True if the clusters of the gateway are embedded ones. */
 async function isDemo(gateway: GatewayClient): Promise<boolean> {
-  const { data } = await gateway.ask({ query: '{ gateway { demo } }' });
+  const { data } = await gateway.send({ query: '{ gateway { demo } }' });
   return (data as { readonly gateway?: { readonly demo?: boolean } } | null | undefined)?.gateway?.demo === true;
 }
 

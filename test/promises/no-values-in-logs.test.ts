@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
-import { createLog } from '../../src/cli/output/process-log.ts';
+import { createProcessLog } from '../../src/cli/output/process-log.ts';
 import { startGateway } from '../support/gateway/start-gateway.ts';
 import { startServing } from '../support/serving/start-serving.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
@@ -12,7 +12,7 @@ const canary = 'C4NARY';
 /** The real log, whose lines the test reads. */
 function keptLog() {
   const lines: string[] = [];
-  return { lines, log: createLog({ level: 'debug', write: (line) => void lines.push(line), isTerminal: false }) };
+  return { lines, log: createProcessLog({ level: 'debug', write: (line) => void lines.push(line), isTerminal: false }) };
 }
 
 /** Fields that fail in the ways in which messages quote values. */

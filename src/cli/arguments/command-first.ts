@@ -9,7 +9,7 @@ import { CommandFailure, exitCodes } from '../client/command-failure.ts';
  * @param program With all its commands.
  * @throws {CommandFailure} for a word that is no command.
  */
-export function commandFirst(args: readonly string[], { commands }: Commander): readonly string[] {
+export function withCommandFirst(args: readonly string[], { commands }: Commander): readonly string[] {
   const names = [...commands.flatMap((command) => [command.name(), ...command.aliases()]), 'help'];
   const at = firstWord(args, { names, flags: flagsOf(commands) });
   const word = at === undefined ? undefined : args[at];

@@ -20,14 +20,14 @@ export interface CommandEffect {
 }
 
 /** Runs a command against the gateway of the flags. */
-export type Run = (flags: GatewayFlags, command: Command, effect?: CommandEffect) => Promise<void>;
+export type RunCommand = (flags: GatewayFlags, command: Command, effect?: CommandEffect) => Promise<void>;
 
 /** Adds the options that every command takes which asks a gateway. */
 export function withGatewayOptions(command: Commander): Commander {
   const add = (flags: string, description: string) => new Option(flags, description).helpGroup('Gateway:');
   return command
     .allowExcessArguments(false)
-    .addOption(add('--context <name>', 'only this cluster; may be repeated (default: every cluster)').argParser(collected))
+    .addOption(add('--context <name>', 'only this cluster; may be repeated (default: every cluster)').argParser(collectValues))
     .addOption(add('--gateway <url>', 'ask this one (default: MUSTER_GATEWAY; else one is started, and ended with the command)'))
     .addOption(add('--token-file <file>', 'with --gateway: a file with the bearer token that it wants to be shown'))
     .addOption(add('--kubeconfig <file>', 'start one with this kubeconfig (default: as serve does)').conflicts('gateway'))
@@ -50,12 +50,12 @@ export function withSelection(command: Commander): Commander {
 /** Adds `-n` and `-A`, for commands that look everywhere unless they are told where. */
 export function withNamespaces(command: Commander): Commander {
   return command
-    .option('-n, --namespace <name>', 'only this namespace; may be repeated (default: all)', collected)
+    .option('-n, --namespace <name>', 'only this namespace; may be repeated (default: all)', collectValues)
     .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'));
 }
 
 /** The variables of these flags. */
-export function selectionOf({ namespace, selector }: SelectionFlags): {
+export function selectionVariables({ namespace, selector }: SelectionFlags): {
   readonly namespaces: readonly string[] | null;
   readonly labels: string | null;
 } {
@@ -78,7 +78,7 @@ export function withFiles(command: Commander): Commander {
 export function withSources(command: Commander, { mandatory = false } = {}): Commander {
   const description = 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated';
   return command
-    .addOption(new Option('-f, --filename <file>', description).argParser(collected).makeOptionMandatory(mandatory))
+    .addOption(new Option('-f, --filename <file>', description).argParser(collectValues).makeOptionMandatory(mandatory))
     .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
 }
 
@@ -88,12 +88,12 @@ export function withNamespace(command: Commander): Commander {
 }
 
 /** Gathers the values of an option that may be repeated. */
-export function collected(value: string, before: readonly string[] = []): readonly string[] {
+export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
 /** A parser of an option's whole number, from `least` to `most`. */
-export function wholeNumber(least: number, most: number): (value: string) => number {
+export function wholeNumberParser(least: number, most: number): (value: string) => number {
   return (value) => {
     if (/^-?\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
     throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
@@ -101,7 +101,7 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 }
 
 /** KINDs of the command line: `pods,deploy`. */
-export function kindsOf(text: string): readonly string[] {
+export function parseKinds(text: string): readonly string[] {
   const kinds = text.split(',').map((kind) => kind.trim());
   if (kinds.every((kind) => kind !== '')) return kinds;
   throw new InvalidArgumentError('Expected names of kinds with commas between them.');

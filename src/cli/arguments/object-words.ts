@@ -1,7 +1,7 @@
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 
 /** An object of any cluster, as the command line names it. */
-export interface NamedByKind {
+export interface ObjectWord {
   /** As it was written. */
   readonly kind: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface ListTarget {
  *
  * @throws {CommandFailure} for words that name no object or kind.
  */
-export function listTargets(words: readonly string[]): readonly ListTarget[] {
+export function parseListTargets(words: readonly string[]): readonly ListTarget[] {
   if (words.some((word) => word.includes('/'))) {
     const byKind = Map.groupBy(words.map(slashed), ({ kind }) => kind);
     return [...byKind].map(([kind, objects]) => ({ kind, names: [...new Set(objects.map(({ name }) => name))] }));
@@ -36,7 +36,10 @@ export function listTargets(words: readonly string[]): readonly ListTarget[] {
  * @param wanted What is said of words that name nothing: which ones were expected, and why a kind alone is not enough.
  * @throws {CommandFailure} for words that name nothing.
  */
-export function objectsOfWords(words: readonly string[], wanted: { readonly words: string; readonly why: string }): readonly NamedByKind[] {
+export function parseObjectWords(
+  words: readonly string[],
+  wanted: { readonly words: string; readonly why: string },
+): readonly ObjectWord[] {
   const [first, ...names] = words;
   if (first === undefined) throw new CommandFailure(exitCodes.refused, `expected ${wanted.words}`);
   if (words.some((word) => word.includes('/'))) return words.map(slashed);
@@ -45,7 +48,7 @@ export function objectsOfWords(words: readonly string[], wanted: { readonly word
   return names.map((name) => ({ kind: first, name }));
 }
 
-function slashed(word: string): NamedByKind {
+function slashed(word: string): ObjectWord {
   const [kind = '', name = '', ...rest] = word.split('/');
   if (kind === '' || name === '' || rest.length > 0) throw new CommandFailure(exitCodes.refused, `expected KIND/NAME, got ${word}`);
   return { kind, name };

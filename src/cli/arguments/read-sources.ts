@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import type { ReadIntent, ReadManifest } from '../client/manifest-reader.ts';
+import type { ParsedIntent, ParsedManifest } from '../client/manifest-reader.ts';
 import type { Session } from '../client/session.ts';
 import { printable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -24,8 +24,8 @@ const manifestFile = /\.(?:ya?ml|json)$/;
  *
  * @throws {CommandFailure} for the first that cannot be read: in which file, at which path, what was expected.
  */
-export async function readManifests(by: SourceReader, flags: SourceFlags): Promise<readonly ReadManifest[]> {
-  const found: ReadManifest[] = [];
+export async function readManifestFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedManifest[]> {
+  const found: ParsedManifest[] = [];
   for (const { name, text } of await sourcesOf(by, flags)) {
     const read = await by.reader.manifests(text);
     if (read.result === 'refused') throw refused([name, read.path, read.message]);
@@ -35,12 +35,12 @@ export async function readManifests(by: SourceReader, flags: SourceFlags): Promi
 }
 
 /**
- * The intents in the files, as `readManifests` reads them.
+ * The intents in the files, as `readManifestFiles` reads them.
  *
  * @throws {CommandFailure} with all that is wrong with the first file that cannot be read: a line for each but the last is told before.
  */
-export async function readIntents(by: SourceReader, flags: SourceFlags): Promise<readonly ReadIntent[]> {
-  const found: ReadIntent[] = [];
+export async function readIntentFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedIntent[]> {
+  const found: ParsedIntent[] = [];
   for (const { name, text } of await sourcesOf(by, flags)) {
     const read = await by.reader.intents(text, { namespace: flags.namespace });
     if (read.result === 'read') {
@@ -57,7 +57,7 @@ export async function readIntents(by: SourceReader, flags: SourceFlags): Promise
 async function sourcesOf({ terminal }: SourceReader, { filename = [] }: SourceFlags): Promise<readonly Source[]> {
   const files = (await Promise.all(filename.map(filesOf))).flat();
   const sources: Source[] = [];
-  for (const file of files) sources.push({ name: file === '-' ? 'standard input' : file, text: await textOfFile(file, terminal) });
+  for (const file of files) sources.push({ name: file === '-' ? 'standard input' : file, text: await readTextFile(file, terminal) });
   return sources;
 }
 
@@ -72,9 +72,9 @@ async function filesOf(name: string): Promise<readonly string[]> {
 
 /** As kubectl: one that stands elsewhere is refused. */
 function placed(
-  manifest: ReadManifest,
+  manifest: ParsedManifest,
   { file, namespace }: { readonly file: string; readonly namespace: string | undefined },
-): ReadManifest {
+): ParsedManifest {
   const { metadata, kind } = manifest;
   if (namespace === undefined) return manifest;
   if (metadata.namespace !== undefined && metadata.namespace !== namespace)
@@ -91,7 +91,7 @@ function refused(parts: readonly string[]): CommandFailure {
  *
  * @throws {CommandFailure} if it cannot be read: why.
  */
-export function textOfFile(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
+export function readTextFile(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
   return file === '-'
     ? readInput()
     : readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => Promise.reject(unreadable(file, error)));

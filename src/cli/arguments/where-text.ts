@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
-import { jsonOrText } from '../output/json-text.ts';
+import { parseJsonOrText } from '../output/json-text.ts';
 
 /** What `--where` and `--sort-by` take, for the help of commands. */
 export const whereHelp = `
@@ -44,12 +44,12 @@ export function parseWhere(text: string): JsonObject {
   if (/^\s*\{(?!\.)/.test(text)) return jsonWhere(text);
   const [, not, path, rest = ''] = condition.exec(text.trim()) ?? [];
   if (path === undefined) throw expected(text);
-  const place = { path: pathOf(path) };
+  const place = { path: schemaPath(path) };
   if (rest === '') return { ...place, exists: not === '' };
   const [sign, member] = signs.find(([one]) => rest.startsWith(one)) ?? [];
   if (sign === undefined || member === undefined || not !== '') throw expected(text);
   const written = rest.slice(sign.length).trim();
-  const read = jsonOrText(written);
+  const read = parseJsonOrText(written);
   const isText = member === 'contains' || member === 'startsWith' || alwaysText.test(place.path);
   const value = isText && typeof read !== 'string' ? written : read;
   if (value === null) throw new InvalidArgumentError(`Expected ${place.path} or !${place.path}, for there is no null to compare with.`);
@@ -57,7 +57,7 @@ export function parseWhere(text: string): JsonObject {
 }
 
 /** All of these must hold; null for none. */
-export function allOf(conditions: readonly JsonObject[] = []): JsonObject | null {
+export function allConditions(conditions: readonly JsonObject[] = []): JsonObject | null {
   const [first, ...others] = conditions;
   return first === undefined ? null : others.length === 0 ? first : { and: conditions };
 }
@@ -66,7 +66,7 @@ export function allOf(conditions: readonly JsonObject[] = []): JsonObject | null
  * A path of the schema, of what kubectl takes as one as well: `{.metadata.labels.a\.b}` is `metadata.labels["a.b"]`, and `[*]` any element, as it is
  * without.
  */
-export function pathOf(text: string): string {
+export function schemaPath(text: string): string {
   const bare = text
     .trim()
     .replace(/^\{(.*)\}$/s, '$1')
@@ -80,7 +80,7 @@ export function pathOf(text: string): string {
 }
 
 function jsonWhere(text: string): JsonObject {
-  const value = jsonOrText(text.trim());
+  const value = parseJsonOrText(text.trim());
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new InvalidArgumentError('Expected JSON of the input type Where, such as {"path": "spec.replicas", "gt": 3}.');
 }

@@ -1,5 +1,5 @@
 import { printable } from '../output/table.ts';
-import type { Answer } from './gateway-client.ts';
+import type { GatewayAnswer } from './gateway-client.ts';
 import type { Session } from './session.ts';
 
 /** What one cluster could not do, as commands ask for it. */
@@ -16,7 +16,7 @@ export interface ClusterFault {
 export const faultFields = 'code message cluster { name } kind { plural } status { message }';
 
 /** The faults behind the nulls of an answer, which stand beside its data. */
-export function faultsBeside({ extensions }: Answer): readonly ClusterFault[] {
+export function faultsInExtensions({ extensions }: GatewayAnswer): readonly ClusterFault[] {
   const faults = (extensions?.faults ?? []) as readonly {
     readonly code: string;
     readonly message: string;
@@ -38,7 +38,7 @@ const harmless = new Set(['INSECURE', 'DUPLICATE']);
 const maxRemembered = 1_000;
 
 /** Gathers faults: each is told once, however many answers it stands in. */
-export class FaultReport {
+export class ClusterFaultReport {
   readonly #session: Pick<Session, 'terminal' | 'clusters'>;
   readonly #told = new Set<string>();
   #failed = false;
@@ -48,7 +48,7 @@ export class FaultReport {
   }
 
   /** Tells those that were not told, a line each on standard error. */
-  tell(faults: readonly ClusterFault[]): void {
+  print(faults: readonly ClusterFault[]): void {
     for (const fault of faults) {
       this.#failed ||= !harmless.has(fault.code);
       const line = lineOfFault(fault);

@@ -1,13 +1,13 @@
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
-import type { Answer } from './gateway-client.ts';
-import { type OpenStream, StreamLost, StreamRefused } from './open-stream.ts';
+import type { GatewayAnswer } from './gateway-client.ts';
+import { type OpenSubscription, StreamLost, StreamRefused } from './open-stream.ts';
 import type { Session } from './session.ts';
 
 /** What a stream that is kept open tells. */
-export type Followed =
-  | { readonly type: 'message'; readonly answer: Answer }
+export type FollowedEvent =
+  | { readonly type: 'message'; readonly answer: GatewayAnswer }
   /** It was lost before its time, and is asked for again after so long. `code` is the gateway's, such as `GONE`; else empty. */
   | { readonly type: 'lost'; readonly reason: string; readonly code: string; readonly delayMs: number }
   /** It is there again after a loss that was told. */
@@ -16,7 +16,7 @@ export type Followed =
   | { readonly type: 'restarted' };
 
 export interface FollowOptions {
-  readonly open: OpenStream;
+  readonly openStream: OpenSubscription;
   readonly clock: Clock;
   readonly query: string;
   /** The variables of the next attempt. `anew`: from the beginning, as what it would have resumed from was refused. */
@@ -37,8 +37,8 @@ const healthyMs = 30_000;
  *
  * @throws {CommandFailure} if it is refused for good, or if the gateway was never reached.
  */
-export async function* follow(options: FollowOptions, signal: AbortSignal): AsyncIterable<Followed> {
-  const { open, clock, query, variables, url } = options;
+export async function* followSubscription(options: FollowOptions, signal: AbortSignal): AsyncIterable<FollowedEvent> {
+  const { openStream, clock, query, variables, url } = options;
   let how: 'first' | 'resumed' | 'anew' = 'first';
   let losses = 0;
   let isTold = false;
@@ -46,7 +46,7 @@ export async function* follow(options: FollowOptions, signal: AbortSignal): Asyn
     const startMs = clock.monotonic();
     let isNew = how !== 'first';
     try {
-      for await (const answer of open({ query, variables: variables(how) }, signal)) {
+      for await (const answer of openStream({ query, variables: variables(how) }, signal)) {
         if (isNew && how === 'anew') yield { type: 'restarted' };
         if (isNew && isTold) yield { type: 'resumed' };
         isNew = false;
@@ -73,15 +73,15 @@ export async function* follow(options: FollowOptions, signal: AbortSignal): Asyn
 }
 
 /**
- * Follows one field of a subscription, as `follow` does. Losses and their end are told on standard error after the event, unless that ends the
+ * Follows one field of a subscription, as `followSubscription` does. Losses and their end are told on standard error after the event, unless that ends the
  * iteration.
  */
-export async function* followField<Message>(
+export async function* followSubscriptionField<Message>(
   session: Session,
   { query, field, variables }: Pick<FollowOptions, 'query' | 'variables'> & { readonly field: string },
-): AsyncIterable<{ readonly type: 'message'; readonly message: Message } | Exclude<Followed, { type: 'message' }>> {
-  const { open, clock, signal, terminal, gateway } = session;
-  for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, signal)) {
+): AsyncIterable<{ readonly type: 'message'; readonly message: Message } | Exclude<FollowedEvent, { type: 'message' }>> {
+  const { openStream, clock, signal, terminal, gateway } = session;
+  for await (const event of followSubscription({ openStream, clock, query, variables, url: gateway.address.url }, signal)) {
     if (event.type === 'message') {
       const message = (event.answer.data as Readonly<Record<string, Message>> | null | undefined)?.[field];
       if (message !== undefined) yield { type: 'message', message };

@@ -9,21 +9,21 @@ export interface GatewayAddress {
 }
 
 /** What a command asks. */
-export interface Asked {
+export interface GatewayRequest {
   readonly query: string;
   readonly variables?: JsonObject;
   readonly operationName?: string;
 }
 
-export interface GraphError {
+export interface GatewayError {
   readonly message: string;
   readonly extensions?: { readonly code?: string };
 }
 
 /** An execution result, its numbers exact. */
-export interface Answer<Data = JsonObject> {
+export interface GatewayAnswer<Data = JsonObject> {
   readonly data?: Data | null;
-  readonly errors?: readonly GraphError[];
+  readonly errors?: readonly GatewayError[];
   readonly extensions?: JsonObject;
 }
 
@@ -31,17 +31,17 @@ export interface Answer<Data = JsonObject> {
 export interface GatewayClient {
   readonly address: GatewayAddress;
   /** The answer as it comes, errors and all. @throws {CommandFailure} if there is none. */
-  ask(asked: Asked): Promise<Answer>;
+  send(asked: GatewayRequest): Promise<GatewayAnswer>;
   /** Its data. @throws {CommandFailure} of the first of its errors. */
   query<Data>(query: string, variables: JsonObject): Promise<Data>;
 }
 
 /** Makes a client. The signal ends what it waits for. */
 export function createGatewayClient(address: GatewayAddress, signal: AbortSignal): GatewayClient {
-  const ask = async (asked: Asked) => parseAnswer(await post(address, asked, signal), address);
+  const ask = async (asked: GatewayRequest) => parseAnswer(await post(address, asked, signal), address);
   return {
     address,
-    ask,
+    send: ask,
     async query<Data>(query: string, variables: JsonObject) {
       return dataOf<Data>(await ask({ query, variables }));
     },
@@ -49,20 +49,20 @@ export function createGatewayClient(address: GatewayAddress, signal: AbortSignal
 }
 
 /** The data of an answer. @throws {CommandFailure} of the first of its errors. */
-export function dataOf<Data>({ data, errors }: Answer): Data {
+export function dataOf<Data>({ data, errors }: GatewayAnswer): Data {
   const first = errors?.[0];
-  if (first !== undefined) throw failureOf(first);
+  if (first !== undefined) throw failureOfGatewayError(first);
   if (data === undefined || data === null) throw new CommandFailure(exitCodes.failed, 'the gateway answered without data');
   return data as Data;
 }
 
 /** What the gateway said of the request, as the end of the command: what it cannot understand is a wrong command line. */
-export function failureOf({ message, extensions }: GraphError): CommandFailure {
+export function failureOfGatewayError({ message, extensions }: GatewayError): CommandFailure {
   return new CommandFailure(extensions?.code === 'BAD_INPUT' ? exitCodes.refused : exitCodes.failed, message);
 }
 
 /** The headers that show the token, if there is one. */
-export function authorizationOf({ token }: GatewayAddress): { readonly authorization?: string } {
+export function authorizationHeaders({ token }: GatewayAddress): { readonly authorization?: string } {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
@@ -72,14 +72,14 @@ interface HttpText {
   readonly text: string;
 }
 
-async function post(address: GatewayAddress, asked: Asked, signal: AbortSignal): Promise<HttpText> {
+async function post(address: GatewayAddress, asked: GatewayRequest, signal: AbortSignal): Promise<HttpText> {
   try {
     const response = await fetch(address.url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         accept: 'application/graphql-response+json, application/json;q=0.9',
-        ...authorizationOf(address),
+        ...authorizationHeaders(address),
       },
       body: JSON.stringify(asked),
       signal,
@@ -91,7 +91,7 @@ async function post(address: GatewayAddress, asked: Asked, signal: AbortSignal):
   }
 }
 
-function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAddress): Answer {
+function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAddress): GatewayAnswer {
   if (status === 401)
     throw new CommandFailure(
       exitCodes.refused,
@@ -108,10 +108,10 @@ function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAd
   return answer;
 }
 
-function parsed(text: string): Answer | undefined {
+function parsed(text: string): GatewayAnswer | undefined {
   try {
     const value = parseJson(text);
-    return typeof value === 'object' && value !== null && ('data' in value || 'errors' in value) ? (value as Answer) : undefined;
+    return typeof value === 'object' && value !== null && ('data' in value || 'errors' in value) ? (value as GatewayAnswer) : undefined;
   } catch {
     return undefined;
   }
@@ -125,22 +125,22 @@ function reasonOf(error: unknown): string {
 }
 
 /** Arguments by name: of which type of the schema, and with which value. */
-export type Arguments = Readonly<Record<string, { readonly type: string; readonly value: Json }>>;
+export type MutationInputs = Readonly<Record<string, { readonly type: string; readonly value: Json }>>;
 
 /** One field of `Mutation`. */
 export interface Mutation {
   readonly field: string;
-  readonly given: Arguments;
+  readonly inputs: MutationInputs;
   /** What is asked for of its outcome. */
   readonly selection: string;
 }
 
 /** Asks for it, and gives its outcome. @throws {CommandFailure} of the first error. */
-export async function mutate<Outcome>(gateway: GatewayClient, { field, given, selection }: Mutation): Promise<Outcome> {
-  const declared = Object.entries(given).map(([name, { type }]) => `$${name}: ${type}`);
-  const passed = Object.keys(given).map((name) => `${name}: $${name}`);
+export async function mutate<Outcome>(gateway: GatewayClient, { field, inputs, selection }: Mutation): Promise<Outcome> {
+  const declared = Object.entries(inputs).map(([name, { type }]) => `$${name}: ${type}`);
+  const passed = Object.keys(inputs).map((name) => `${name}: $${name}`);
   const query = `mutation (${declared.join(', ')}) { outcome: ${field}(${passed.join(', ')}) { ${selection} } }`;
-  const variables = Object.fromEntries(Object.entries(given).map(([name, { value }]) => [name, value]));
+  const variables = Object.fromEntries(Object.entries(inputs).map(([name, { value }]) => [name, value]));
   const { outcome } = await gateway.query<{ readonly outcome: Outcome }>(query, variables);
   return outcome;
 }

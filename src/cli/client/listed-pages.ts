@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterAnswers, type ClusterSync, syncFields } from './cluster-answers.ts';
-import { type ClusterFault, type FaultReport, faultFields, faultsBeside } from './cluster-faults.ts';
+import { type ClusterFault, type ClusterFaultReport, faultFields, faultsInExtensions } from './cluster-faults.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { dataOf } from './gateway-client.ts';
 import type { Session } from './session.ts';
 
 /** Which objects are listed, and in which order, as the gateway takes it. */
-export interface Selected {
+export interface ObjectSelection {
   readonly namespaces: readonly string[] | null;
   readonly labels: string | null;
   readonly where: JsonObject | null;
@@ -14,13 +14,13 @@ export interface Selected {
 }
 
 /** All objects of all clusters that anybody may see. */
-export const everything: Selected = { namespaces: null, labels: null, where: null, orderBy: null };
+export const allObjects: ObjectSelection = { namespaces: null, labels: null, where: null, orderBy: null };
 
 /** What to ask of which objects. */
-export interface AskedObjects {
+export interface ListPagesOptions {
   /** Null for every kind that may be listed. */
   readonly kinds: readonly string[] | null;
-  readonly selected: Selected;
+  readonly selected: ObjectSelection;
   /** The selection of each object. */
   readonly fields: string;
   /** Fragments that it uses. */
@@ -28,7 +28,7 @@ export interface AskedObjects {
   /** Most at once, if each is large: 1 to 500, 500 if absent. */
   readonly pageSize?: number;
   /** Is told what clusters could not do, after the last page. */
-  readonly report: Pick<FaultReport, 'tell'>;
+  readonly report: Pick<ClusterFaultReport, 'print'>;
   /** Collects which clusters have answered, if kinds are named. */
   readonly answers?: ClusterAnswers;
 }
@@ -49,9 +49,9 @@ interface Page<Item> {
  *
  * @throws {CommandFailure} if no cluster serves any of the kinds that are named.
  */
-export async function* listedPages<Item>(
+export async function* listPages<Item>(
   session: Session,
-  { kinds, selected, fields, fragments = '', pageSize = maxPageSize, report, answers }: AskedObjects,
+  { kinds, selected, fields, fragments = '', pageSize = maxPageSize, report, answers }: ListPagesOptions,
 ): AsyncIterable<readonly Item[]> {
   const { gateway, clusters } = session;
   const query = `query ($kinds: [String!], $clusters: [String!], $namespaces: [String!], $labels: String, $where: Where,
@@ -65,13 +65,13 @@ export async function* listedPages<Item>(
   let after: string | null = null;
   do {
     const variables: JsonObject = { kinds, clusters, ...selected, first: pageSize, after };
-    const answer = await gateway.ask({ query, variables });
+    const answer = await gateway.send({ query, variables });
     const { resources } = dataOf<{ readonly resources: Page<Item> }>(answer);
     if (resources.sync?.length === 0) throw new CommandFailure(exitCodes.failed, `no cluster serves ${kinds?.join(',')}`);
     answers?.add(resources.sync ?? []);
-    faults.push(...resources.faults, ...faultsBeside(answer));
+    faults.push(...resources.faults, ...faultsInExtensions(answer));
     yield resources.items;
     after = resources.pageInfo.hasNextPage ? resources.pageInfo.endCursor : null;
   } while (after !== null);
-  report.tell(faults);
+  report.print(faults);
 }

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 
 /** One object as it stands in a file. */
-export interface ReadManifest extends JsonObject {
+export interface ParsedManifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: JsonObject & { readonly name: string; readonly namespace?: string };
 }
 
 /** One Propagation as it stands in a file: `input` is what the graph takes. */
-export interface ReadIntent {
+export interface ParsedIntent {
   readonly namespace: string;
   readonly name: string;
   readonly input: Json;
@@ -16,12 +16,12 @@ export interface ReadIntent {
 
 /** All objects of a text, or why it was not understood: `path` is of the field, below `[2]` for the third of several documents. */
 type ManifestsRead =
-  | { readonly result: 'read'; readonly manifests: readonly ReadManifest[] }
+  | { readonly result: 'read'; readonly manifests: readonly ParsedManifest[] }
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 /** All Propagations of a text, or what is wrong with which of its documents. */
 type IntentsRead =
-  | { readonly result: 'read'; readonly intents: readonly ReadIntent[] }
+  | { readonly result: 'read'; readonly intents: readonly ParsedIntent[] }
   | {
       readonly result: 'refused';
       readonly problems: readonly { readonly document: string; readonly path: string; readonly message: string }[];

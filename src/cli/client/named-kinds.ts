@@ -2,13 +2,13 @@ import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { Session } from './session.ts';
 
 /** A kind that was named, in one cluster that serves it. */
-export interface MeantKind {
+export interface ClusterKind {
   readonly cluster: { readonly name: string };
-  readonly kind: NamedKind;
+  readonly kind: ResolvedKind;
 }
 
 /** A kind, as the gateway tells it. */
-export interface NamedKind {
+export interface ResolvedKind {
   readonly group: string;
   readonly kind: string;
   readonly plural: string;
@@ -19,7 +19,7 @@ export interface NamedKind {
 }
 
 /** The name that means this kind and no other. */
-export function nameOfKind({ group, kind }: Pick<NamedKind, 'group' | 'kind'>): string {
+export function fullKindName({ group, kind }: Pick<ResolvedKind, 'group' | 'kind'>): string {
   return `${kind}.${group === '' ? 'core' : group}`;
 }
 
@@ -28,13 +28,16 @@ export function nameOfKind({ group, kind }: Pick<NamedKind, 'group' | 'kind'>): 
  *
  * @throws {CommandFailure} for a name that means nothing. Its exit code is 3 if a cluster has not answered, because that cluster may have the kind.
  */
-export async function meantKinds(session: Session, kinds: readonly string[]): Promise<readonly MeantKind[]> {
+export async function resolveKinds(session: Session, kinds: readonly string[]): Promise<readonly ClusterKind[]> {
   const query = `query ($kinds: [String!]!, $clusters: [String!]) {
     resources(kinds: $kinds, clusters: $clusters, first: 1, waitSeconds: 0) { sync { cluster { name } kind { group kind plural type namespaced source } } }
   }`;
   const { gateway, clusters } = session;
   try {
-    const { resources } = await gateway.query<{ readonly resources: { readonly sync: readonly MeantKind[] } }>(query, { kinds, clusters });
+    const { resources } = await gateway.query<{ readonly resources: { readonly sync: readonly ClusterKind[] } }>(query, {
+      kinds,
+      clusters,
+    });
     return resources.sync;
   } catch (error) {
     if (!(error instanceof CommandFailure) || !error.message.startsWith('no kind ')) throw error;
@@ -45,10 +48,10 @@ export async function meantKinds(session: Session, kinds: readonly string[]): Pr
 }
 
 /** The kinds of these names, each once. */
-export async function kindsMeant(session: Session, names: readonly string[]): Promise<readonly NamedKind[]> {
-  const meant = await Promise.all(names.map((name) => meantKinds(session, [name])));
-  const kinds = new Map(meant.flat().map(({ kind }) => [nameOfKind(kind), kind]));
-  if (kinds.size === 0) throw notServed(names);
+export async function resolveDistinctKinds(session: Session, names: readonly string[]): Promise<readonly ResolvedKind[]> {
+  const meant = await Promise.all(names.map((name) => resolveKinds(session, [name])));
+  const kinds = new Map(meant.flat().map(({ kind }) => [fullKindName(kind), kind]));
+  if (kinds.size === 0) throw noClusterServes(names);
   return [...kinds.values()];
 }
 
@@ -64,6 +67,6 @@ async function silentClusters({ gateway, clusters: named }: Session): Promise<re
 }
 
 /** The end of a command that names kinds which no cluster serves. */
-export function notServed(names: readonly string[]): CommandFailure {
+export function noClusterServes(names: readonly string[]): CommandFailure {
   return new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
 }

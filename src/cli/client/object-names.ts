@@ -8,18 +8,18 @@ export interface NamedObject {
 }
 
 /** Which object, in whatever cluster. */
-export interface ObjectKey {
+export interface AnsweredKey {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace: string | null;
   readonly name: string;
 }
 
-/** The selection of an `ObjectKey`. */
-export const keyFields = 'apiVersion kind namespace name';
+/** The selection of an `AnsweredKey`. */
+export const answeredKeyFields = 'apiVersion kind namespace name';
 
 /** The object that a key names. */
-export function namedObject({
+export function objectOfKey({
   apiVersion,
   kind,
   namespace,
@@ -34,6 +34,6 @@ export function kindAndName({ apiVersion, kind, metadata }: NamedObject): string
 }
 
 /** `north/shop/pod/web`, always of four parts: that of the namespace is empty for what has none. */
-export function fullName(cluster: string, object: NamedObject): string {
+export function fullObjectName(cluster: string, object: NamedObject): string {
   return `${cluster}/${object.metadata.namespace ?? ''}/${kindAndName(object)}`;
 }

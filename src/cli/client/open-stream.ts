@@ -1,7 +1,14 @@
 import { createClient } from 'graphql-ws/client';
 import { exactNumberReviver } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
-import { type Answer, type Asked, authorizationOf, failureOf, type GatewayAddress, type GraphError } from './gateway-client.ts';
+import {
+  authorizationHeaders,
+  failureOfGatewayError,
+  type GatewayAddress,
+  type GatewayAnswer,
+  type GatewayError,
+  type GatewayRequest,
+} from './gateway-client.ts';
 
 /** A stream that ended before its time, and can be opened again. */
 export class StreamLost extends Error {
@@ -35,7 +42,7 @@ export class StreamRefused extends CommandFailure {}
  * @throws {StreamLost} when the connection is, or the gateway ends it for a reason that passes.
  * @throws {CommandFailure} when it does so for one that stays.
  */
-export type OpenStream = (asked: Asked, signal: AbortSignal) => AsyncIterable<Answer>;
+export type OpenSubscription = (asked: GatewayRequest, signal: AbortSignal) => AsyncIterable<GatewayAnswer>;
 
 const maxUnread = 1_000;
 
@@ -49,11 +56,11 @@ const connectMs = 10_000;
 const passing = new Set(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE']);
 
 /** Opens subscriptions over WebSocket, each on a socket of its own. */
-export function streamsOf(address: GatewayAddress): OpenStream {
+export function webSocketSubscriptions(address: GatewayAddress): OpenSubscription {
   return (asked, signal) => read(new Subscription(address, asked), signal);
 }
 
-async function* read(subscription: Subscription, signal: AbortSignal): AsyncIterable<Answer> {
+async function* read(subscription: Subscription, signal: AbortSignal): AsyncIterable<GatewayAnswer> {
   const stop = () => subscription.stop();
   signal.addEventListener('abort', stop, { once: true });
   try {
@@ -65,17 +72,17 @@ async function* read(subscription: Subscription, signal: AbortSignal): AsyncIter
 }
 
 class Subscription {
-  readonly #unread: Answer[] = [];
+  readonly #unread: GatewayAnswer[] = [];
   #end: { readonly error?: Error } | undefined;
   #wasOpen = false;
   #changed = Promise.withResolvers<void>();
   readonly #dispose: () => void;
 
-  constructor(address: GatewayAddress, asked: Asked) {
+  constructor(address: GatewayAddress, asked: GatewayRequest) {
     let pong: NodeJS.Timeout | undefined;
     const client = createClient({
       url: address.url.replace(/^http/, 'ws'),
-      connectionParams: { ...authorizationOf(address) },
+      connectionParams: { ...authorizationHeaders(address) },
       // Who resumes asks for something else than before: graphql-ws would ask for the same.
       retryAttempts: 0,
       keepAlive: pingMs,
@@ -96,10 +103,10 @@ class Subscription {
       },
     });
     const { query, variables = {}, operationName } = asked;
-    const unsubscribe = client.subscribe<Answer['data']>(
+    const unsubscribe = client.subscribe<GatewayAnswer['data']>(
       { query, variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) },
       {
-        next: (answer) => this.#take(answer as Answer),
+        next: (answer) => this.#take(answer as GatewayAnswer),
         error: (reason) => this.#finish(this.#errorOf(reason, address)),
         complete: () => this.#finish(new StreamLost('the gateway ended the stream', { wasOpen: true })),
       },
@@ -111,7 +118,7 @@ class Subscription {
     };
   }
 
-  async *answers(): AsyncIterable<Answer> {
+  async *answers(): AsyncIterable<GatewayAnswer> {
     for (;;) {
       const answer = this.#unread.shift();
       if (answer !== undefined) yield answer;
@@ -125,7 +132,7 @@ class Subscription {
     this.#finish(undefined);
   }
 
-  #take(answer: Answer): void {
+  #take(answer: GatewayAnswer): void {
     if (this.#end !== undefined) return;
     const error = answer.errors?.[0];
     // An error that leaves data is about a part of the message only.
@@ -153,7 +160,7 @@ class Subscription {
   /** What graphql-ws hands to `error`: the errors of the operation, the close of the socket, or the failure to open it. */
   #errorOf(reason: unknown, address: GatewayAddress): Error {
     const wasOpen = this.#wasOpen;
-    if (Array.isArray(reason)) return endOf((reason as readonly GraphError[])[0] ?? { message: 'the gateway refused without a reason' });
+    if (Array.isArray(reason)) return endOf((reason as readonly GatewayError[])[0] ?? { message: 'the gateway refused without a reason' });
     if (!isClose(reason)) return new StreamLost('the connection could not be made', { wasOpen });
     if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} does not take the token`);
     const why = `${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`}`;
@@ -164,10 +171,10 @@ class Subscription {
   }
 }
 
-function endOf(error: GraphError): Error {
+function endOf(error: GatewayError): Error {
   const code = error.extensions?.code ?? '';
   if (passing.has(code)) return new StreamLost(`${code} ${error.message}`, { wasOpen: true, code });
-  const { exitCode, message } = failureOf(error);
+  const { exitCode, message } = failureOfGatewayError(error);
   return code === 'BAD_INPUT' ? new StreamRefused(exitCode, message) : new CommandFailure(exitCode, message);
 }
 

@@ -1,4 +1,4 @@
-import type { Paint, Style } from '../output/table.ts';
+import type { CellStyle, Paint } from '../output/table.ts';
 
 const [bold, red, green, yellow] = [1, 31, 32, 33];
 
@@ -6,7 +6,7 @@ const good = /^(?:Running|Ready|Active|Bound|Available|Complete|Completed|Succee
 const bad = /Error|BackOff|Failed|Failure|Invalid|Killed|Evicted|Lost|NotReady|Unknown|Deadline|ExitCode|Signal|^False$/;
 
 /** Colors of a table of objects: the header stands out, and what a state says can be seen. */
-export function stylesOf(header: readonly string[], rows: readonly (readonly string[])[], paint: Paint): Style {
+export function stylesOf(header: readonly string[], rows: readonly (readonly string[])[], paint: Paint): CellStyle {
   return (text, { row, column }) => {
     if (row === -1) return paint(bold, text);
     const color = colorOf(header[column] ?? '', rows[row]?.[column] ?? '');

@@ -1,5 +1,5 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { ageOf } from '../output/kubectl-text.ts';
+import { ageText } from '../output/kubectl-text.ts';
 import { pathColumn } from './json-columns.ts';
 import { type AnsweredObject, countText, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
@@ -8,7 +8,7 @@ type Event = AnsweredObject<CoreV1Event>;
 const lastSeenColumn: PrintedColumn<Event> = {
   header: 'LAST SEEN',
   fields: 'firstTimestamp lastTimestamp eventTime series { lastObservedTime }',
-  cell: (event, { nowMs }) => ageOf(event.series ? event.series.lastObservedTime : (event.lastTimestamp ?? firstSeenOf(event)), nowMs),
+  cell: (event, { nowMs }) => ageText(event.series ? event.series.lastObservedTime : (event.lastTimestamp ?? firstSeenOf(event)), nowMs),
 };
 
 const typeColumn = pathColumn('TYPE', 'type');
@@ -25,7 +25,12 @@ const columns: readonly PrintedColumn<Event>[] = [
   { ...pathColumn('SUBOBJECT', 'involvedObject.fieldPath'), isWide: true },
   { header: 'SOURCE', isWide: true, fields: 'source { component host } reportingComponent reportingInstance', cell: sourceText },
   messageColumn,
-  { header: 'FIRST SEEN', isWide: true, fields: 'firstTimestamp eventTime', cell: (event, { nowMs }) => ageOf(firstSeenOf(event), nowMs) },
+  {
+    header: 'FIRST SEEN',
+    isWide: true,
+    fields: 'firstTimestamp eventTime',
+    cell: (event, { nowMs }) => ageText(firstSeenOf(event), nowMs),
+  },
   {
     header: 'COUNT',
     isWide: true,

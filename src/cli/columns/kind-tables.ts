@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { ageOf } from '../output/kubectl-text.ts';
+import { ageText } from '../output/kubectl-text.ts';
 import { autoscalerTable } from './autoscaler-table.ts';
 import { builtInTables } from './built-in-tables.ts';
 import { nodeTable } from './cluster-tables.ts';
@@ -24,7 +24,7 @@ const columns: readonly PrintedColumn<Pod>[] = [
     header: 'RESTARTS',
     fields: 'restarts lastRestart',
     cell: ({ restarts, lastRestart }, { nowMs }) =>
-      restarts === 0 || !lastRestart ? String(restarts) : `${restarts} (${ageOf(lastRestart, nowMs)} ago)`,
+      restarts === 0 || !lastRestart ? String(restarts) : `${restarts} (${ageText(lastRestart, nowMs)} ago)`,
   },
   ageColumn,
   {

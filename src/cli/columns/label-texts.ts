@@ -5,9 +5,9 @@ import type { Maybe } from './printed-column.ts';
 type Labels = Readonly<Record<string, string>>;
 
 /** A label selector in an answer of the gateway. */
-export type LabelSelector = Stored<V1LabelSelector, null>;
+export type AnsweredSelector = Stored<V1LabelSelector, null>;
 
-/** The selection of a `LabelSelector`. */
+/** The selection of a `AnsweredSelector`. */
 export const selectorFields = 'selector { matchLabels matchExpressions { key operator values } }';
 
 /** `app=web,tier=front`, by key; empty for none. */
@@ -19,7 +19,7 @@ export function labelsText(labels: Maybe<Labels>): string {
 }
 
 /** `app=web,tier in (back,front),!canary`, by key; empty for one that selects nothing or all; undefined for one that cannot be understood. */
-export function selectorText(selector: Maybe<LabelSelector>): string | undefined {
+export function selectorText(selector: Maybe<AnsweredSelector>): string | undefined {
   const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }));
   const other = (selector?.matchExpressions ?? []).map(({ key, operator, values }) => ({
     key: key ?? '',

@@ -1,6 +1,6 @@
 import type { Stored } from '../../core/stored.ts';
 import { kindAndName, type NamedObject } from '../client/object-names.ts';
-import { ageOf } from '../output/kubectl-text.ts';
+import { ageText } from '../output/kubectl-text.ts';
 
 /** Part of what was served, of which nothing is certain: what is absent is null. */
 export type Maybe<T> = T | null | undefined;
@@ -57,7 +57,7 @@ export const nameColumn = {
 export const ageColumn = {
   header: 'AGE',
   fields: '',
-  cell: ({ metadata }: ListedItem, { nowMs }: CellContext) => ageOf(metadata.creationTimestamp, nowMs),
+  cell: ({ metadata }: ListedItem, { nowMs }: CellContext) => ageText(metadata.creationTimestamp, nowMs),
 } satisfies PrintedColumn;
 
 /** `<none>`, as kubectl writes what is not there or empty. */

@@ -4,7 +4,7 @@ import { ageColumn, type CellContext, itemFields, type ListedItem, type PrintedC
 import { readyOfDaemons, readyOfReplicas } from './workload-tables.ts';
 
 /** How an object of any kind is, in few words; empty where its kind has none. */
-export interface Summary {
+export interface ObjectSummary {
   /** `2/3`. */
   readonly ready: string;
   readonly status: string;
@@ -34,7 +34,7 @@ const byKind: ReadonlyMap<string, SummaryColumns> = new Map(
   }),
 );
 
-/** The name of a GraphQL fragment with all that `summaryOf` reads of an object of any kind. */
+/** The name of a GraphQL fragment with all that `propagationSummary` reads of an object of any kind. */
 export const summaryFragment = 'Summary';
 
 /** Its definition. */
@@ -43,7 +43,7 @@ export const summaryDefinition = `fragment ${summaryFragment} on Resource { ${it
   .join(' ')} }`;
 
 /** How an object is of which the fragment was selected. */
-export function summaryOf(item: ListedItem, at: CellContext): Summary {
+export function objectSummary(item: ListedItem, at: CellContext): ObjectSummary {
   const known = byKind.get(keyOfKind({ group: groupOfApiVersion(item.apiVersion), kind: item.kind }));
   return {
     ready: known?.ready?.cell(item, at) ?? '',

@@ -1,7 +1,7 @@
 import type { V1CronJob, V1DaemonSet, V1DaemonSetStatus, V1Deployment, V1DeploymentStatus, V1Job } from '@kubernetes/client-node';
-import { ageOf, humanDuration, wordOf } from '../output/kubectl-text.ts';
+import { ageText, humanDuration, phaseText } from '../output/kubectl-text.ts';
 import { pathColumn } from './json-columns.ts';
-import { type LabelSelector, labelsText, selectorFields, selectorText } from './label-texts.ts';
+import { type AnsweredSelector, labelsText, selectorFields, selectorText } from './label-texts.ts';
 import {
   type AnsweredObject,
   ageColumn,
@@ -85,7 +85,7 @@ function replicaColumns(selector: PrintedColumn): readonly PrintedColumn[] {
 function jobColumns(): readonly PrintedColumn<Job>[] {
   return [
     nameColumn,
-    { header: 'STATUS', fields: 'jobPhase: phase', cell: ({ jobPhase }) => wordOf(jobPhase) },
+    { header: 'STATUS', fields: 'jobPhase: phase', cell: ({ jobPhase }) => phaseText(jobPhase) },
     {
       header: 'COMPLETIONS',
       fields: 'spec { completions parallelism } status { succeeded }',
@@ -117,7 +117,7 @@ function cronJobColumns(): readonly PrintedColumn<CronJob>[] {
     {
       header: 'LAST SCHEDULE',
       fields: 'status { lastScheduleTime }',
-      cell: ({ status }, { nowMs }) => (status?.lastScheduleTime ? ageOf(status.lastScheduleTime, nowMs) : '<none>'),
+      cell: ({ status }, { nowMs }) => (status?.lastScheduleTime ? ageText(status.lastScheduleTime, nowMs) : '<none>'),
     },
     ageColumn,
     ...[...containerColumns(), selectorColumn()].map((column) => inJobTemplate(column)),
@@ -163,7 +163,9 @@ function containerColumns(): readonly PrintedColumn<Workload>[] {
   return [column('CONTAINERS', 'name'), column('IMAGES', 'image')];
 }
 
-function selectorColumn(textOf = (selector: Maybe<LabelSelector>) => orNone(selectorText(selector) ?? '<error>')): PrintedColumn<Workload> {
+function selectorColumn(
+  textOf = (selector: Maybe<AnsweredSelector>) => orNone(selectorText(selector) ?? '<error>'),
+): PrintedColumn<Workload> {
   return { header: 'SELECTOR', isWide: true, fields: `spec { ${selectorFields} }`, cell: ({ spec }) => textOf(spec?.selector) };
 }
 

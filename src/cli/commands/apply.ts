@@ -1,11 +1,11 @@
 import type { Command as Commander } from 'commander';
-import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
-import { readManifests } from '../arguments/read-sources.ts';
+import { type GatewayFlags, type RunCommand, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readManifestFiles } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { Session } from '../client/session.ts';
-import { type ObjectWrites, runWrites, type WriteFlags } from '../writes/write-objects.ts';
+import { type ObjectMutation, runObjectMutation, type WriteFlags } from '../writes/write-objects.ts';
 import { isRealRun, withWrites } from '../writes/write-options.ts';
-import { clustersOf, isPropagation } from '../writes/write-targets.ts';
+import { isPropagation, targetClusters } from '../writes/write-targets.ts';
 
 type ApplyFlags = GatewayFlags & SourceFlags & WriteFlags & { readonly force?: boolean };
 
@@ -23,7 +23,7 @@ A field that somebody else manages is a conflict, told with its manager;
 Exits with 1 if one object of one cluster could not be written.`;
 
 /** `muster apply`: the same objects in many clusters. */
-export function addApply(program: Commander, run: Run): void {
+export function addApplyCommand(program: Commander, run: RunCommand): void {
   withWrites(withGatewayOptions(withFiles(program.command('apply'))))
     .description('apply objects in many clusters')
     .option('--force', 'take fields that somebody else manages')
@@ -32,15 +32,15 @@ export function addApply(program: Commander, run: Run): void {
 }
 
 async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> {
-  const manifests = await readManifests(session, flags);
+  const manifests = await readManifestFiles(session, flags);
   const intent = manifests.find(isPropagation);
   if (intent !== undefined && session.clusters === null)
     throw new CommandFailure(
       exitCodes.refused,
       `expected objects of clusters, got the Propagation ${intent.metadata.name}: it belongs to the hub, as muster propagate -f brings it there`,
     );
-  const clusters = await clustersOf(session);
-  const writes: ObjectWrites = {
+  const clusters = await targetClusters(session);
+  const writes: ObjectMutation = {
     field: 'apply',
     list: { name: 'manifests', type: '[Manifest!]!', items: manifests.map((json) => ({ json })) },
     writesPerItem: clusters.length,
@@ -50,5 +50,5 @@ async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> 
     configured: 'configured',
     absence: 'failure',
   };
-  return runWrites(session, writes, flags);
+  return runObjectMutation(session, writes, flags);
 }

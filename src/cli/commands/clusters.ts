@@ -1,6 +1,6 @@
 import { type Command as Commander, Option } from 'commander';
-import { type GatewayFlags, type Run, withGatewayOptions } from '../arguments/gateway-options.ts';
-import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
+import { type GatewayFlags, type RunCommand, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
 import type { Session } from '../client/session.ts';
 import { jsonText } from '../output/json-text.ts';
 import { humanDuration } from '../output/kubectl-text.ts';
@@ -17,7 +17,7 @@ ASOF is how long ago all that is known of the cluster was last true.
 Exits with 1 if a cluster that --context names is not well.`;
 
 /** `muster clusters`: which clusters there are, and how true what is known of them is. */
-export function addClusters(program: Commander, run: Run): void {
+export function addClustersCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('clusters'))
     .description('which clusters there are, and how they are')
     .addOption(new Option('-o, --output <format>', 'how they are printed').choices(outputs))
@@ -45,8 +45,8 @@ async function showClusters({ gateway, terminal, clusters: names }: Session, out
   const { clusters } = await gateway.query<{ readonly clusters: readonly ClusterRow[] }>(query, { names });
   await terminal.out(printed(clusters, output));
   if (clusters.length === 0) terminal.err('No clusters found\n');
-  const report = new FaultReport({ terminal, clusters: names });
-  report.tell(clusters.flatMap(({ faults }) => faults));
+  const report = new ClusterFaultReport({ terminal, clusters: names });
+  report.print(clusters.flatMap(({ faults }) => faults));
   const isUnwell = clusters.some(({ phase }) => phase === 'UNREACHABLE' || phase === 'CONNECTING');
   return names !== null && isUnwell ? 1 : report.exitCode();
 }

@@ -1,11 +1,11 @@
 import { type Command as Commander, Option } from 'commander';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { type GatewayFlags, type RunCommand, type SourceFlags, withGatewayOptions } from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { Session } from '../client/session.ts';
-import { changePropagations, placeArguments } from '../propagation/propagation-outcome.ts';
-import { type ObjectWrites, runWrites, type WriteFlags } from '../writes/write-objects.ts';
+import { changePropagations, keyInputs } from '../propagation/propagation-outcome.ts';
+import { type ObjectMutation, runObjectMutation, type WriteFlags } from '../writes/write-objects.ts';
 import { isRealRun, withTargets, withWrites } from '../writes/write-options.ts';
-import { meantObjects, type PropagationPlace } from '../writes/write-targets.ts';
+import { type PropagationKey, resolveTargets } from '../writes/write-targets.ts';
 
 const cascades = ['background', 'foreground', 'orphan'] as const;
 
@@ -27,7 +27,7 @@ An object that is in some clusters and not in others is no failure, unless its
 cluster was named. Exits with 1 if one could not be deleted, or is nowhere.`;
 
 /** `muster delete`: objects of many clusters, and Propagations. */
-export function addDelete(program: Commander, run: Run): void {
+export function addDeleteCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('delete'))))
     .description('delete objects in many clusters, or take a Propagation back')
     .addOption(new Option('--cascade <how>', 'what becomes of what they own (default: background)').choices(cascades))
@@ -39,12 +39,12 @@ export function addDelete(program: Commander, run: Run): void {
 }
 
 async function deleteObjects(session: Session, words: readonly string[], flags: DeleteFlags): Promise<number> {
-  const { targets, objects, propagations } = await meantObjects(session, words, flags);
+  const { targets, objects, propagations } = await resolveTargets(session, words, flags);
   if (propagations.length > 0 && !isRealRun(flags))
     throw new CommandFailure(exitCodes.refused, 'expected no --dry-run with a Propagation: muster rollout status says what it holds');
   const taken = propagations.length === 0 ? exitCodes.good : await takeBack(session, propagations, flags);
   if (targets.length === 0) return taken;
-  const writes: ObjectWrites = {
+  const writes: ObjectMutation = {
     field: 'delete',
     list: { name: 'targets', type: '[Target!]!', items: targets },
     writesPerItem: 1,
@@ -54,17 +54,17 @@ async function deleteObjects(session: Session, words: readonly string[], flags: 
     configured: 'configured',
     absence: 'allowed',
   };
-  return Math.max(taken, await runWrites(session, writes, flags));
+  return Math.max(taken, await runObjectMutation(session, writes, flags));
 }
 
-async function takeBack(session: Session, places: readonly PropagationPlace[], { cascade, wait, output }: DeleteFlags): Promise<number> {
+async function takeBack(session: Session, places: readonly PropagationKey[], { cascade, wait, output }: DeleteFlags): Promise<number> {
   // Without the flag as its spec says.
   const deletion =
     cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
   const changes = places.map((place) => {
-    const given = { ...placeArguments(place), deletion: { type: 'DeletionInput', value: deletion } };
-    return { ...place, field: 'deletePropagation', given };
+    const inputs = { ...keyInputs(place), deletion: { type: 'DeletionInput', value: deletion } };
+    return { ...place, field: 'deletePropagation', inputs };
   });
-  const until = session.isOwn || wait === true ? 'gone' : 'accepted';
+  const until = session.ownsGateway || wait === true ? 'gone' : 'accepted';
   return changePropagations(session, changes, { output, word: () => 'deleted', until });
 }

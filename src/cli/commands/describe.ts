@@ -2,24 +2,31 @@ import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type GatewayFlags,
-  type Run,
+  type RunCommand,
   type SelectionFlags,
-  selectionOf,
+  selectionVariables,
   withGatewayOptions,
   withNamespaces,
 } from '../arguments/gateway-options.ts';
-import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
-import type { NamedKind } from '../client/named-kinds.ts';
+import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
+import type { ResolvedKind } from '../client/named-kinds.ts';
 import { kindAndName } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
 import { eventColumnsOfObject } from '../columns/event-table.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';
-import { summaryDefinition, summaryOf } from '../columns/summary-columns.ts';
-import { findNamed } from '../lists/find-named.ts';
-import { columnsToPrint, fieldsFor, linesOf, placeColumns } from '../lists/list-tables.ts';
-import { faultsOfRelated, maxRelated, type Related, type RelatedPage, relatedFields, relatedIn } from '../lists/related-objects.ts';
+import { objectSummary, summaryDefinition } from '../columns/summary-columns.ts';
+import { findNamedObjects } from '../lists/find-named.ts';
+import { columnsToPrint, locationColumns, selectionForColumns, tableLines } from '../lists/list-tables.ts';
+import {
+  maxRelated,
+  type RelatedObjectPage,
+  type RelationObjects,
+  relatedFaultsIn,
+  relatedFields,
+  relatedObjectsIn,
+} from '../lists/related-objects.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
-import { createColumns, type Paint, paintFor, printable, textOfLines } from '../output/table.ts';
+import { createTableColumns, type Paint, paintFor, printable, textOfLines } from '../output/table.ts';
 
 type DescribeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
@@ -35,7 +42,7 @@ Exits with 1 if one of the names is in no cluster, with 3 if one was not found
 and a cluster did not answer.`;
 
 /** `muster describe`: all there is to know of objects in all clusters. */
-export function addDescribe(program: Commander, run: Run): void {
+export function addDescribeCommand(program: Commander, run: RunCommand): void {
   withNamespaces(withGatewayOptions(program.command('describe')))
     .description('all there is to know of objects, in all clusters')
     .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
@@ -48,14 +55,14 @@ interface DescribedItem extends ListedItem {
   readonly rollout?: { readonly message: string } | null;
   readonly yaml?: string;
   readonly object?: JsonObject;
-  readonly events: RelatedPage<ListedItem>;
+  readonly events: RelatedObjectPage<ListedItem>;
 }
 
 interface Described {
-  readonly kind: NamedKind;
+  readonly kind: ResolvedKind;
   readonly columns: readonly PrintedColumn[];
   readonly item: DescribedItem;
-  readonly related: readonly Related[];
+  readonly related: readonly RelationObjects[];
 }
 
 /** Each comes with its YAML and what it is related to, which counts. */
@@ -70,22 +77,22 @@ const withRollout: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet'
  * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
  */
 async function describeObjects(session: Session, words: readonly string[], { output, ...flags }: DescribeFlags): Promise<number> {
-  const { namespaces } = selectionOf(flags);
-  const report = new FaultReport(session);
-  const columnsOf = new Map<NamedKind, readonly PrintedColumn[]>();
-  const select = async (kind: NamedKind) => {
-    const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide: true }))];
+  const { namespaces } = selectionVariables(flags);
+  const report = new ClusterFaultReport(session);
+  const columnsOf = new Map<ResolvedKind, readonly PrintedColumn[]>();
+  const select = async (kind: ResolvedKind) => {
+    const columns = [...locationColumns(kind), ...(await columnsToPrint(session, kind, { isWide: true }))];
     columnsOf.set(kind, columns);
     const whole = output === undefined ? 'yaml' : 'object';
     const rollout = kind.group === 'apps' && withRollout.includes(kind.kind) ? `... on ${kind.type} { rollout { message } }` : '';
     return {
-      fields: `${fieldsFor(kind, columns)} ${whole} ${rollout} ${relatedFields(kind)} ${eventFields}`,
+      fields: `${selectionForColumns(kind, columns)} ${whole} ${rollout} ${relatedFields(kind)} ${eventFields}`,
       fragments: summaryDefinition,
     };
   };
-  const { found, exitCode } = await findNamed<DescribedItem>(session, { words, namespaces, report, select, pageSize });
+  const { found, exitCode } = await findNamedObjects<DescribedItem>(session, { words, namespaces, report, select, pageSize });
   const described = found.flatMap(({ kind, items }) =>
-    items.map((item) => ({ kind, columns: columnsOf.get(kind) ?? [], item, related: relatedIn(kind, item) })),
+    items.map((item) => ({ kind, columns: columnsOf.get(kind) ?? [], item, related: relatedObjectsIn(kind, item) })),
   );
   const paint = paintFor(session.terminal);
   const nowMs = session.clock.now();
@@ -98,7 +105,7 @@ async function describeObjects(session: Session, words: readonly string[], { out
           output,
         ),
   );
-  report.tell(described.flatMap(({ kind, item }): readonly ClusterFault[] => [...faultsOfRelated(kind, item), ...item.events.faults]));
+  report.print(described.flatMap(({ kind, item }): readonly ClusterFault[] => [...relatedFaultsIn(kind, item), ...item.events.faults]));
   return exitCode || report.exitCode();
 }
 
@@ -118,7 +125,7 @@ function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): 
   const rollout = item.rollout == null ? [] : ['', `${title('Rollout:')} ${printable(item.rollout.message)}`];
   const yaml = (item.yaml ?? '').trimEnd().split('\n').map(visible);
   const lines = [
-    ...linesOf(columns, [row], paint),
+    ...tableLines(columns, [row], paint),
     ...rollout,
     '',
     ...section(title('Related:'), relatedLines(item, related, nowMs)),
@@ -144,27 +151,27 @@ function visible(line: string): string {
 }
 
 /** With their namespaces where those are not that of the object. */
-function relatedLines(item: ListedItem, related: readonly Related[], nowMs: number): readonly string[] {
+function relatedLines(item: ListedItem, related: readonly RelationObjects[], nowMs: number): readonly string[] {
   const isElsewhere = related.some(({ items }) =>
     items.some(({ metadata }) => metadata.namespace && metadata.namespace !== item.metadata.namespace),
   );
   const placed = (namespace: string) => (isElsewhere ? [namespace] : []);
   const rows = related.flatMap(({ relation, items, more }) => [
     ...items.map((other) => {
-      const { ready, status, age } = summaryOf(other, { nowMs, isMixed: true });
+      const { ready, status, age } = objectSummary(other, { nowMs, isMixed: true });
       return [relation, ...placed(other.metadata.namespace ?? ''), kindAndName(other), ready, status, age];
     }),
     ...(more > 0 ? [[relation, ...placed(''), `… and ${more} more`]] : []),
   ]);
-  return createColumns(['RELATION', ...placed('NAMESPACE'), 'NAME', 'READY', 'STATUS', 'AGE']).lines(rows);
+  return createTableColumns(['RELATION', ...placed('NAMESPACE'), 'NAME', 'READY', 'STATUS', 'AGE']).lines(rows);
 }
 
 /** The newest events, the last at the end, as kubectl describes them. */
-function eventLines({ items, totalCount }: RelatedPage<ListedItem>, { nowMs, paint }: Look): readonly string[] {
+function eventLines({ items, totalCount }: RelatedObjectPage<ListedItem>, { nowMs, paint }: Look): readonly string[] {
   const at = { nowMs, isMixed: false };
   const rows = items.toReversed().map((event) => eventColumnsOfObject.map((column) => (column as PrintedColumn).cell(event, at)));
   const older = totalCount - items.length;
-  return [...(older > 0 ? [`… and ${older} older`] : []), ...linesOf(eventColumnsOfObject as readonly PrintedColumn[], rows, paint)];
+  return [...(older > 0 ? [`… and ${older} older`] : []), ...tableLines(eventColumnsOfObject as readonly PrintedColumn[], rows, paint)];
 }
 
 function answerOf({ item, related }: Described, nowMs: number): JsonObject {

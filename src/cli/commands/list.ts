@@ -2,18 +2,18 @@ import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type GatewayFlags,
-  type Run,
+  type RunCommand,
   type SelectionFlags,
-  selectionOf,
+  selectionVariables,
   withGatewayOptions,
   withSelection,
 } from '../arguments/gateway-options.ts';
-import { type ListTarget, listTargets } from '../arguments/object-words.ts';
-import { allOf, parseWhere, pathOf, whereHelp } from '../arguments/where-text.ts';
-import { FaultReport } from '../client/cluster-faults.ts';
+import { type ListTarget, parseListTargets } from '../arguments/object-words.ts';
+import { allConditions, parseWhere, schemaPath, whereHelp } from '../arguments/where-text.ts';
+import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import type { Selected } from '../client/listed-pages.ts';
-import { meantKinds } from '../client/named-kinds.ts';
+import type { ObjectSelection } from '../client/listed-pages.ts';
+import { resolveKinds } from '../client/named-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { FoundNames } from '../lists/find-named.ts';
 import { listDocuments } from '../lists/list-documents.ts';
@@ -49,7 +49,7 @@ all the same. Exits with 1 only if that cluster was named by --context; with 3
 if nothing was found and a cluster did not answer.`;
 
 /** `muster list`: objects of some kinds, of all clusters. */
-export function addList(program: Commander, run: Run): void {
+export function addListCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('list')))
     .alias('get')
     .description('list objects of all clusters')
@@ -58,10 +58,10 @@ export function addList(program: Commander, run: Run): void {
     .allowExcessArguments(true)
     .addOption(new Option('-o, --output <format>', 'how they are printed').choices(outputs))
     .option('--where <condition>', 'only what is so, such as spec.replicas>3; may be repeated: all must hold', wheres)
-    .option('--sort-by <path>', 'sort by this, such as metadata.creationTimestamp', pathOf)
+    .option('--sort-by <path>', 'sort by this, such as metadata.creationTimestamp', schemaPath)
     .addHelpText('after', help)
     .action((words: readonly string[], flags: ListFlags) => {
-      const targets = listTargets(words);
+      const targets = parseListTargets(words);
       if (targets.some(({ names }) => names !== undefined) && (flags.selector !== undefined || flags.where !== undefined))
         throw new CommandFailure(exitCodes.refused, 'expected names, or -l and --where, got both');
       return run(flags, (session) => listObjects(session, targets, flags));
@@ -72,9 +72,9 @@ async function listObjects(session: Session, targets: readonly ListTarget[], fla
   const { output, sortBy } = flags;
   const kinds = targets.map(({ kind }) => kind);
   await hintAtBooleans(session, kinds, flags.where ?? []);
-  const [report, found] = [new FaultReport(session), new FoundNames()];
+  const [report, found] = [new ClusterFaultReport(session), new FoundNames()];
   const orderBy = sortBy === undefined ? null : [{ path: sortBy }];
-  const selected: Selected = { ...selectionOf(flags), where: allOf(flags.where), orderBy };
+  const selected: ObjectSelection = { ...selectionVariables(flags), where: allConditions(flags.where), orderBy };
   const isTable = output === undefined || output === 'wide';
   const isFound = isTable
     ? await listTables(session, { targets, selected, report, found, isWide: output === 'wide' })
@@ -104,7 +104,7 @@ async function hintAtBooleans(session: Session, kinds: readonly string[], condit
     typeof path === 'string' && typeof exists === 'boolean' ? [{ path, exists }] : [],
   );
   if (asked.length === 0) return;
-  const types = new Set((await meantKinds(session, kinds)).map(({ kind }) => kind.type));
+  const types = new Set((await resolveKinds(session, kinds)).map(({ kind }) => kind.type));
   for (const { path, exists } of asked) {
     const found = await Promise.all([...types].map((type) => isBoolean(session, type, path.split('.'))));
     if (!found.includes(true)) continue;

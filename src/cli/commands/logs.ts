@@ -3,20 +3,20 @@ import { parseDuration } from '../../core/json/json-values.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type GatewayFlags,
-  type Run,
+  type RunCommand,
   type SelectionFlags,
-  selectionOf,
-  wholeNumber,
+  selectionVariables,
+  wholeNumberParser,
   withGatewayOptions,
   withSelection,
 } from '../arguments/gateway-options.ts';
-import { type ClusterFault, FaultReport, faultFields, faultsBeside } from '../client/cluster-faults.ts';
+import { type ClusterFault, ClusterFaultReport, faultFields, faultsInExtensions } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import { dataOf } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
-import { followLogs } from '../logs/follow-logs.ts';
+import { printFollowedLogs } from '../logs/follow-logs.ts';
 import { type LogLine, LogPrinter, type LogSource, maxTailLines, nameOfLog } from '../logs/log-lines.ts';
-import { type LogsAsked, missingLogs } from '../logs/missing-logs.ts';
+import { findMissingLogs, type LogArguments } from '../logs/missing-logs.ts';
 import { printable } from '../output/table.ts';
 
 type LogsFlags = GatewayFlags &
@@ -42,7 +42,7 @@ cluster named by --context could not tell; with 3 if nothing was found and a
 cluster did not answer.`;
 
 /** `muster logs`: what containers of all clusters wrote. */
-export function addLogs(program: Commander, run: Run): void {
+export function addLogsCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('logs')))
     .description('show or follow the logs of containers of all clusters')
     .argument('[pod...]', 'names of Pods; or choose them by -l')
@@ -55,7 +55,7 @@ export function addLogs(program: Commander, run: Run): void {
     .option(
       '--tail <lines>',
       'at most so many lines of each, the last ones; -1 for as many as there may be, 10000 (default: 200, with -f 10)',
-      wholeNumber(-1, maxTailLines),
+      wholeNumberParser(-1, maxTailLines),
     )
     .option('--timestamps', 'the time of each line')
     .addHelpText('after', help)
@@ -67,9 +67,9 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
     throw new CommandFailure(exitCodes.refused, 'expected the name of a Pod, or -l with labels of Pods');
   if (flags.follow === true && flags.previous === true)
     throw new CommandFailure(exitCodes.refused, 'expected --previous or --follow, got both: what has ended cannot be followed');
-  const selection: LogsAsked = {
+  const selection: LogArguments = {
     clusters: session.clusters,
-    ...selectionOf(flags),
+    ...selectionVariables(flags),
     names: pods.length === 0 ? null : pods.map(podName),
     container: flags.container ?? null,
   };
@@ -79,7 +79,7 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
   };
   const hasTimes = flags.timestamps === true;
   const printer = new LogPrinter({ hasColor: session.terminal.hasColor, hasTimes });
-  if (flags.follow === true) return followLogs(session, { selection, extent, printer });
+  if (flags.follow === true) return printFollowedLogs(session, { selection, extent, printer });
   return readLogs(session, { asked: selection, extent: { ...extent, previous: flags.previous === true }, printer, hasTimes });
 }
 
@@ -98,7 +98,7 @@ interface PodLog extends LogSource {
 }
 
 interface Reading {
-  readonly asked: LogsAsked;
+  readonly asked: LogArguments;
   readonly extent: JsonObject;
   readonly printer: LogPrinter;
   readonly hasTimes: boolean;
@@ -114,18 +114,18 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
       cluster { name } namespace pod container ${hasTimes ? 'lines { time text }' : 'text'} truncated fault { ${faultFields} }
     }
   }`;
-  const answer = await gateway.ask({ query, variables: { ...asked, ...extent } });
+  const answer = await gateway.send({ query, variables: { ...asked, ...extent } });
   const { podLogs } = dataOf<{ readonly podLogs: readonly PodLog[] }>(answer);
-  printer.expect(podLogs);
-  const report = new FaultReport(session);
+  printer.reserveWidth(podLogs);
+  const report = new ClusterFaultReport(session);
   for (const log of podLogs) {
     await terminal.out(printer.print(log, log.lines ?? linesOf(log.text ?? '')));
     if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: there is more: the end is missing\n`);
-    if (log.fault !== null) report.tell([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
+    if (log.fault !== null) report.print([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
   }
   // Clusters whose Pods are not known have no log that could say so.
-  report.tell(faultsBeside(answer).map((fault) => (fault.kind == null ? fault : { ...fault, kind: { plural: 'pods' } })));
-  const { absent, unknown, answers } = await missingLogs(session, asked, podLogs);
+  report.print(faultsInExtensions(answer).map((fault) => (fault.kind == null ? fault : { ...fault, kind: { plural: 'pods' } })));
+  const { absent, unknown, answers } = await findMissingLogs(session, asked, podLogs);
   for (const line of absent) terminal.err(`muster: ${printable(line)}\n`);
   for (const what of unknown) answers.reportUnknown(session, what);
   if (absent.length > 0) return exitCodes.failed;

@@ -1,6 +1,6 @@
 import { type Command as Commander, Option } from 'commander';
-import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
-import { readIntents } from '../arguments/read-sources.ts';
+import { type GatewayFlags, type RunCommand, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readIntentFiles } from '../arguments/read-sources.ts';
 import { type DocumentFormat, documentFormats } from '../output/print-answer.ts';
 import { planIntents } from '../propagation/plan-intents.ts';
 
@@ -22,10 +22,10 @@ these clusters of a gateway that runs; the intent chooses as it says.
 Exits with 1 if it could not be done.`;
 
 /** `muster plan`: what an intent would do. */
-export function addPlan(program: Commander, run: Run): void {
+export function addPlanCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withFiles(program.command('plan')))
     .description('show what an intent would do in each cluster, and touch nothing')
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices(documentFormats))
     .addHelpText('after', help)
-    .action((flags: PlanFlags) => run(flags, async (session) => planIntents(session, await readIntents(session, flags), flags.output)));
+    .action((flags: PlanFlags) => run(flags, async (session) => planIntents(session, await readIntentFiles(session, flags), flags.output)));
 }

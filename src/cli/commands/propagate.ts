@@ -1,8 +1,8 @@
 import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
-import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
-import { readIntents } from '../arguments/read-sources.ts';
+import { type GatewayFlags, type RunCommand, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readIntentFiles } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import type { ReadIntent } from '../client/manifest-reader.ts';
+import type { ParsedIntent } from '../client/manifest-reader.ts';
 import type { Session } from '../client/session.ts';
 import { documentFormats } from '../output/print-answer.ts';
 import { printable, textOfLines } from '../output/table.ts';
@@ -36,7 +36,7 @@ paused after failures, held for somebody to confirm, degraded; with 2 if the
 intent cannot be understood.`;
 
 /** `muster propagate`: records intents, and follows them. */
-export function addPropagate(program: Commander, run: Run): void {
+export function addPropagateCommand(program: Commander, run: RunCommand): void {
   withDryRun(
     withGatewayOptions(withFiles(program.command('propagate'))),
     'plan only (=server, as without a value), or only read the files (=client)',
@@ -47,7 +47,7 @@ export function addPropagate(program: Commander, run: Run): void {
     .addOption(new Option('-o, --output <format>', 'how the outcome is printed').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
     .action((flags: PropagateFlags) =>
-      run(flags, async (session) => propagate(session, await readIntents(session, flags), flags), { writes: isRealRun(flags) }),
+      run(flags, async (session) => propagate(session, await readIntentFiles(session, flags), flags), { writes: isRealRun(flags) }),
     );
 }
 
@@ -58,7 +58,7 @@ function digestOf(text: string): string {
 
 async function propagate(
   session: Session,
-  intents: readonly ReadIntent[],
+  intents: readonly ParsedIntent[],
   { digest, wait, dryRun, output }: PropagateFlags,
 ): Promise<number> {
   if (digest !== undefined && intents.length > 1)
@@ -72,9 +72,9 @@ async function propagate(
     throw new CommandFailure(exitCodes.refused, 'expected -o json or yaml with --dry-run, got name');
   if (dryRun === 'server') return planIntents(session, intents, output === 'name' ? undefined : output);
   const changes = intents.map(({ namespace, name, input }) => {
-    const given = { input: { type: 'PropagationInput!', value: input }, digest: { type: 'String', value: digest ?? null } };
-    return { namespace, name, field: 'propagate', given };
+    const inputs = { input: { type: 'PropagationInput!', value: input }, digest: { type: 'String', value: digest ?? null } };
+    return { namespace, name, field: 'propagate', inputs };
   });
-  const until = session.isOwn || wait === true ? 'settled' : 'accepted';
+  const until = session.ownsGateway || wait === true ? 'settled' : 'accepted';
   return changePropagations(session, changes, { output, until, word: ({ generation }) => (generation === 1 ? 'created' : 'configured') });
 }

@@ -1,13 +1,13 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import type { OperationDefinitionNode } from 'graphql';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
-import { type GatewayFlags, type Run, withGatewayOptions } from '../arguments/gateway-options.ts';
-import { textOfFile } from '../arguments/read-sources.ts';
+import { type GatewayFlags, type RunCommand, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readTextFile } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import type { Asked } from '../client/gateway-client.ts';
+import type { GatewayRequest } from '../client/gateway-client.ts';
 import { StreamLost } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
-import { jsonOrText, jsonText } from '../output/json-text.ts';
+import { jsonText, parseJsonOrText } from '../output/json-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** As they were written. */
@@ -28,7 +28,7 @@ reads all variables from a file, as a JSON or YAML object; --var wins over it:
 Exits with 1 if an answer has errors.`;
 
 /** `muster query`: asks what stands in a file. */
-export function addQuery(program: Commander, run: Run): void {
+export function addQueryCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('query'))
     .description('ask what stands in a file, and print the answer')
     .argument('<file>', 'the GraphQL document; - for standard input')
@@ -40,7 +40,7 @@ export function addQuery(program: Commander, run: Run): void {
       // Standard input can be read only once.
       let reading: Promise<string> | undefined;
       const read = (terminal: Terminal) => {
-        reading ??= textOfFile(file, terminal);
+        reading ??= readTextFile(file, terminal);
         return reading;
       };
       const writes = async (terminal: Terminal) => (await operationIn(await read(terminal), flags.operation))?.operation === 'mutation';
@@ -58,7 +58,7 @@ async function askText(session: Session, query: string, { var: written = {}, var
   const variables: JsonObject = Object.fromEntries([...Object.entries(fromFile), ...values]);
   const asked = { query, variables, ...(name === undefined ? {} : { operationName: name }) };
   if (operation?.operation === 'subscription') return printMessages(session, asked);
-  const answer = await gateway.ask(asked);
+  const answer = await gateway.send(asked);
   await terminal.out(`${jsonText(answer, 2)}\n`);
   return answer.errors === undefined ? exitCodes.good : exitCodes.failed;
 }
@@ -82,10 +82,10 @@ function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode,
   throw new CommandFailure(exitCodes.refused, `the operation has no variable $${unknown}: ${known}`);
 }
 
-async function printMessages({ open, terminal, signal }: Session, asked: Asked): Promise<number> {
+async function printMessages({ openStream, terminal, signal }: Session, asked: GatewayRequest): Promise<number> {
   let code: number = exitCodes.good;
   try {
-    for await (const message of open(asked, signal)) {
+    for await (const message of openStream(asked, signal)) {
       if (message.errors !== undefined) code = exitCodes.failed;
       await terminal.out(`${jsonText(message)}\n`);
     }
@@ -98,9 +98,9 @@ async function printMessages({ open, terminal, signal }: Session, asked: Asked):
 }
 
 async function givenValue(text: string, { terminal }: Session): Promise<Json> {
-  if (!text.startsWith('@')) return jsonOrText(text);
+  if (!text.startsWith('@')) return parseJsonOrText(text);
   const file = text.slice(1);
-  const content = await textOfFile(file, terminal);
+  const content = await readTextFile(file, terminal);
   try {
     return parseJsonExactly(content);
   } catch (error) {
@@ -113,9 +113,9 @@ async function givenValue(text: string, { terminal }: Session): Promise<Json> {
 /** The variables in a file, JSON or YAML. */
 async function variablesOf(file: string, { terminal, reader }: Session): Promise<JsonObject> {
   const name = file === '-' ? 'standard input' : file;
-  const text = await textOfFile(file, terminal);
+  const text = await readTextFile(file, terminal);
   // JSON may be indented with tabs, which YAML refuses.
-  const json = jsonOrText(text);
+  const json = parseJsonOrText(text);
   if (isJsonObject(json)) return json;
   const read = await reader.documents(text);
   if (read.result === 'refused') throw new CommandFailure(exitCodes.refused, `${name}: ${read.message}`);

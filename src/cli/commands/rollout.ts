@@ -1,22 +1,29 @@
 import { Argument, type Command as Commander, Option } from 'commander';
-import { collected, type GatewayFlags, type Run, wholeNumber, withGatewayOptions, withNamespace } from '../arguments/gateway-options.ts';
+import {
+  collectValues,
+  type GatewayFlags,
+  type RunCommand,
+  wholeNumberParser,
+  withGatewayOptions,
+  withNamespace,
+} from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import type { Arguments } from '../client/gateway-client.ts';
+import type { MutationInputs } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
 import { documentFormats, printAnswers } from '../output/print-answer.ts';
 import { paintFor, printable, textOfLines } from '../output/table.ts';
-import { stateLines } from '../propagation/propagation-frame.ts';
+import { propagationLines } from '../propagation/propagation-frame.ts';
 import {
   changePropagations,
-  followedNow,
+  followFromNow,
+  keyInputs,
   type OutcomeFormat,
-  placeArguments,
-  showOf,
-  tellEnd,
+  reportEnd,
+  showFor,
 } from '../propagation/propagation-outcome.ts';
-import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation/propagation-state.ts';
+import { endVerdict, obstacleLines, type PropagationState, propagationFields } from '../propagation/propagation-state.ts';
 import { watchPropagations } from '../propagation/watch-propagations.ts';
-import type { PropagationPlace } from '../writes/write-targets.ts';
+import type { PropagationKey } from '../writes/write-targets.ts';
 
 const actions = ['status', 'pause', 'resume', 'rollback'] as const;
 
@@ -48,16 +55,16 @@ Exits with 1 if there is none of the name, if it is refused, or if it is failed,
 paused, held or degraded where it is waited for.`;
 
 /** `muster rollout`: how far a Propagation is, and how it goes on. */
-export function addRollout(program: Commander, run: Run): void {
+export function addRolloutCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withNamespace(program.command('rollout')))
     .description('see how far a Propagation is; pause it, resume it, roll it back')
     .addArgument(new Argument('<action>', 'what to do').choices(actions))
     .argument('<name>', 'of the Propagation')
     .addOption(new Option('-w, --watch <when>', 'status: until no copy waits').choices(['true', 'false']).default('true'))
     .option('--wait', 'resume, rollback: stay until no copy waits any more')
-    .option('--revision <number>', 'rollback: which (default: the last that stood)', wholeNumber(1, 999_999_999))
+    .option('--revision <number>', 'rollback: which (default: the last that stood)', wholeNumberParser(1, 999_999_999))
     .option('--confirm-prune', 'resume: what is held back may be deleted')
-    .option('--abandon <cluster>', 'resume: give up its copies, which stay for ever; may be repeated', collected)
+    .option('--abandon <cluster>', 'resume: give up its copies, which stay for ever; may be repeated', collectValues)
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
     .action((action: RolloutAction, word: string, flags: RolloutFlags) => {
@@ -88,40 +95,40 @@ async function rollout(session: Session, action: RolloutAction, { place, flags }
 }
 
 interface Change {
-  readonly place: PropagationPlace;
+  readonly place: PropagationKey;
   readonly flags: RolloutFlags;
   readonly field: string;
   readonly word: string;
-  readonly extra?: Arguments;
+  readonly extra?: MutationInputs;
 }
 
 async function change(session: Session, { place, flags, field, word, extra }: Change): Promise<number> {
-  const goesOn = field !== 'pausePropagation' && (session.isOwn || flags.wait === true);
-  const mutation = { ...place, field, given: { ...placeArguments(place), ...extra } };
+  const goesOn = field !== 'pausePropagation' && (session.ownsGateway || flags.wait === true);
+  const mutation = { ...place, field, inputs: { ...keyInputs(place), ...extra } };
   return changePropagations(session, [mutation], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
 }
 
-async function status(session: Session, place: PropagationPlace, { watch, output }: RolloutFlags): Promise<number> {
+async function status(session: Session, place: PropagationKey, { watch, output }: RolloutFlags): Promise<number> {
   const { terminal, clock } = session;
   if (watch === 'false' || output !== undefined) {
     const state = await stateOf(session, place);
     if (output === 'name') await terminal.out(`${printable(`propagation.muster.dev/${state.name}`)}\n`);
     else if (output !== undefined) await terminal.out(printAnswers([state], output));
     else {
-      const lines = stateLines(state, { nowMs: clock.now(), room: Number.POSITIVE_INFINITY, paint: paintFor(terminal) });
-      const obstacles = endOf(state) === 'bad' ? obstaclesOf(state).map((line) => `  ${printable(line)}`) : [];
+      const lines = propagationLines(state, { nowMs: clock.now(), room: Number.POSITIVE_INFINITY, paint: paintFor(terminal) });
+      const obstacles = endVerdict(state) === 'bad' ? obstacleLines(state).map((line) => `  ${printable(line)}`) : [];
       await terminal.out(textOfLines([...lines, ...obstacles]));
     }
     return exitCodes.good;
   }
   await stateOf(session, place);
-  const followed = followedNow(session, place);
-  const [end] = await watchPropagations(session, [followed], showOf(session, [followed]));
-  return tellEnd(session, end, followed) ? exitCodes.good : exitCodes.failed;
+  const followed = followFromNow(session, place);
+  const [end] = await watchPropagations(session, [followed], showFor(session, [followed]));
+  return reportEnd(session, end, followed) ? exitCodes.good : exitCodes.failed;
 }
 
-async function stateOf({ gateway }: Session, place: PropagationPlace): Promise<PropagationState> {
-  const query = `query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${stateFields} } }`;
+async function stateOf({ gateway }: Session, place: PropagationKey): Promise<PropagationState> {
+  const query = `query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${propagationFields} } }`;
   const { propagation } = await gateway.query<{ readonly propagation: PropagationState | null }>(query, { ...place });
   if (propagation === null)
     throw new CommandFailure(exitCodes.failed, `there is no Propagation ${place.name} in the namespace ${place.namespace} of the hub`);

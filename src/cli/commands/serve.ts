@@ -1,21 +1,21 @@
 import { type Command as Commander, Option } from 'commander';
 import type { Flags } from '../../config/config.ts';
 import { logLevels } from '../../config/defaults.ts';
-import { collected } from '../arguments/gateway-options.ts';
+import { collectValues } from '../arguments/gateway-options.ts';
 
 /** `muster serve`, which is also what `muster` does if no command is named. */
-export function addServe(program: Commander, run: (flags: Flags) => Promise<void>): Commander {
+export function addServeCommand(program: Commander, run: (flags: Flags) => Promise<void>): Commander {
   return program
     .command('serve', { isDefault: true })
     .description('answer GraphQL over the clusters of a kubeconfig, or over an embedded fleet where there is none')
     .allowExcessArguments(false)
     .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, ~/.kube/config, in-cluster)')
-    .option('--context <name>', 'only this context; may be repeated (default: every context)', collected)
+    .option('--context <name>', 'only this context; may be repeated (default: every context)', collectValues)
     .option('--hub <context>', 'the cluster that keeps Propagations; deploy/crds must be applied to it (default: none)')
     .option('--demo', 'an embedded fleet of three clusters that live')
     .option('--host <address>', 'the address to listen on; other than loopback only with --token-file (default: 127.0.0.1)')
     .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
-    .option('--allow-origin <url>', 'a web origin that may ask; may be repeated', collected)
+    .option('--allow-origin <url>', 'a web origin that may ask; may be repeated', collectValues)
     .option('--token-file <file>', 'a file with the bearer token that every request must show')
     .option(
       '--schema-lock <file>',
@@ -27,7 +27,7 @@ export function addServe(program: Commander, run: (flags: Flags) => Promise<void
 }
 
 /** `muster schema`: the schema as text, without a cluster. */
-export function addSchema(program: Commander, print: (flags: Flags) => Promise<void>): Commander {
+export function addSchemaCommand(program: Commander, print: (flags: Flags) => Promise<void>): Commander {
   return program
     .command('schema')
     .description('print the GraphQL schema, without a cluster: of the built-in kinds and of custom ones that are remembered')

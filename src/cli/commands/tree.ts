@@ -2,21 +2,21 @@ import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type GatewayFlags,
-  type Run,
+  type RunCommand,
   type SelectionFlags,
-  selectionOf,
+  selectionVariables,
   withGatewayOptions,
   withNamespaces,
 } from '../arguments/gateway-options.ts';
-import { FaultReport } from '../client/cluster-faults.ts';
+import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { kindAndName } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
 import { stylesOf } from '../columns/cell-style.ts';
-import { summaryOf } from '../columns/summary-columns.ts';
-import { findNamed } from '../lists/find-named.ts';
+import { objectSummary } from '../columns/summary-columns.ts';
+import { findNamedObjects } from '../lists/find-named.ts';
 import { type ObjectTree, readTrees, type TreeItem, type TreeNode, treeFields, treeFragments } from '../lists/read-trees.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
-import { createColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
+import { createTableColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
 
 type TreeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
@@ -31,7 +31,7 @@ Exits with 1 if one of the names is in no cluster, with 3 if one was not found
 and a cluster did not answer.`;
 
 /** `muster tree`: owners and owned, in all clusters. */
-export function addTree(program: Commander, run: Run): void {
+export function addTreeCommand(program: Commander, run: RunCommand): void {
   withNamespaces(withGatewayOptions(program.command('tree')))
     .description('what owns objects and what they own, in all clusters')
     .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
@@ -53,10 +53,10 @@ const nameColumn = 2;
  * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
  */
 async function showTrees(session: Session, words: readonly string[], { output, ...flags }: TreeFlags): Promise<number> {
-  const { namespaces } = selectionOf(flags);
-  const report = new FaultReport(session);
+  const { namespaces } = selectionVariables(flags);
+  const report = new ClusterFaultReport(session);
   const select = async () => ({ fields: treeFields, fragments: treeFragments });
-  const { found, exitCode } = await findNamed<TreeItem>(session, { words, namespaces, report, select, pageSize });
+  const { found, exitCode } = await findNamedObjects<TreeItem>(session, { words, namespaces, report, select, pageSize });
   const trees = await readTrees(
     session,
     found.flatMap(({ items }) => items),
@@ -94,7 +94,7 @@ function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: Look): string {
     cells.map((cell, column) => (column === nameColumn ? `${'-'.repeat(drawn.length)}${cell}` : cell)),
   );
   const style = stylesOf(header, rows, paint);
-  const columns = createColumns(header).lines(rows, (text, at) => {
+  const columns = createTableColumns(header).lines(rows, (text, at) => {
     const { drawn, isNamed } = lines[at.row] ?? { drawn: '', isNamed: false };
     if (at.column !== nameColumn || at.row === -1) return style(text, at);
     const name = text.slice(drawn.length);
@@ -125,7 +125,7 @@ function linesOf({ owners, missing, node }: ObjectTree, nowMs: number): readonly
 }
 
 function cellsOf({ item, closesCircle }: TreeNode, nowMs: number): readonly string[] {
-  const { ready, status, age } = summaryOf(item, { nowMs, isMixed: true });
+  const { ready, status, age } = objectSummary(item, { nowMs, isMixed: true });
   const name = `${kindAndName(item)}${closesCircle ? ' (again: owners in a circle)' : ''}`;
   return [item.cluster.name, item.metadata.namespace ?? '', name, ready, status, age];
 }
@@ -141,7 +141,7 @@ function nodeAnswer({ item, owned, closesCircle }: TreeNode, nowMs: number): Jso
 
 function summaryAnswer(item: TreeItem, nowMs: number): JsonObject {
   const { cluster, apiVersion, kind, metadata } = item;
-  const { ready, status } = summaryOf(item, { nowMs, isMixed: true });
+  const { ready, status } = objectSummary(item, { nowMs, isMixed: true });
   return {
     cluster: cluster.name,
     apiVersion,

@@ -1,21 +1,21 @@
 import { type Command as Commander, Option } from 'commander';
 import {
   type GatewayFlags,
-  kindsOf,
-  type Run,
+  parseKinds,
+  type RunCommand,
   type SelectionFlags,
-  selectionOf,
+  selectionVariables,
   withGatewayOptions,
   withSelection,
 } from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import { meantKinds } from '../client/named-kinds.ts';
+import { resolveKinds } from '../client/named-kinds.ts';
 import type { Session } from '../client/session.ts';
-import { type Until, untils } from '../watches/job-ends.ts';
+import { type UntilChoice, untilChoices } from '../watches/job-ends.ts';
 import { watchJobs } from '../watches/watch-jobs.ts';
 import { watchObjects } from '../watches/watch-objects.ts';
 
-type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: Until };
+type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: UntilChoice };
 
 const help = `
 Prints a line per change, with the columns of muster list: first what there is
@@ -35,18 +35,18 @@ out by --context what is down.
   muster watch jobs -l batch=nightly --until all`;
 
 /** `muster watch`: objects of some kinds as they change, in all clusters. */
-export function addWatch(program: Commander, run: Run): void {
+export function addWatchCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('watch')))
     .description('watch objects of all clusters change; Jobs as a live table')
-    .argument('<kind[,kind]>', 'which kinds', kindsOf)
+    .argument('<kind[,kind]>', 'which kinds', parseKinds)
     .addOption(new Option('-o, --output <format>', 'print messages for programs').choices(['json']))
-    .addOption(new Option('--until <which>', 'jobs only: end once any or all of them are complete').choices(untils))
+    .addOption(new Option('--until <which>', 'jobs only: end once any or all of them are complete').choices(untilChoices))
     .addHelpText('after', help)
     .action((kinds: readonly string[], flags: WatchFlags) => run(flags, (session) => watch(session, kinds, flags)));
 }
 
 async function watch(session: Session, kinds: readonly string[], { output, until, ...flags }: WatchFlags): Promise<number> {
-  const selection = { clusters: session.clusters, ...selectionOf(flags) };
+  const selection = { clusters: session.clusters, ...selectionVariables(flags) };
   if (await areJobs(session, kinds)) return watchJobs(session, { selection, output, until });
   if (until !== undefined) throw new CommandFailure(exitCodes.refused, `expected --until with jobs, got it with ${kinds.join(',')}`);
   return watchObjects(session, { kinds, selection, output });
@@ -54,7 +54,7 @@ async function watch(session: Session, kinds: readonly string[], { output, until
 
 /** Asks the gateway what the names mean, which also refuses those that mean nothing. */
 async function areJobs(session: Session, kinds: readonly string[]): Promise<boolean> {
-  const meant = new Set((await meantKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
+  const meant = new Set((await resolveKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
   // No cluster, no answer; then the usual names are meant as everywhere.
   return meant.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : meant.size === 1 && meant.has('Job.batch');
 }

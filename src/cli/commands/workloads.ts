@@ -1,10 +1,16 @@
 import type { Command as Commander } from 'commander';
-import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions } from '../arguments/gateway-options.ts';
+import {
+  type GatewayFlags,
+  type RunCommand,
+  type SourceFlags,
+  wholeNumberParser,
+  withGatewayOptions,
+} from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { Session } from '../client/session.ts';
-import { type ObjectWrites, runWrites, type WriteFlags } from '../writes/write-objects.ts';
+import { type ObjectMutation, runObjectMutation, type WriteFlags } from '../writes/write-objects.ts';
 import { isRealRun, withTargets, withWrites } from '../writes/write-options.ts';
-import { meantObjects } from '../writes/write-targets.ts';
+import { resolveTargets } from '../writes/write-targets.ts';
 
 type WorkloadFlags = GatewayFlags & SourceFlags & WriteFlags;
 
@@ -17,7 +23,7 @@ An object that is in some clusters and not in others is no failure, unless its
 cluster was named. Exits with 1 if one could not be restarted, or is nowhere.`;
 
 /** `muster restart`: new Pods for workloads, in many clusters. */
-export function addRestart(program: Commander, run: Run): void {
+export function addRestartCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('restart'))))
     .description('replace the Pods of workloads in many clusters, one after the other')
     .addHelpText('after', restartHelp)
@@ -36,10 +42,10 @@ An object that is in some clusters and not in others is no failure, unless its
 cluster was named. Exits with 1 if one could not be scaled, or is nowhere.`;
 
 /** `muster scale`: the count of replicas, in many clusters. */
-export function addScale(program: Commander, run: Run): void {
+export function addScaleCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('scale'))))
     .description('set the count of replicas of workloads in many clusters')
-    .requiredOption('--replicas <count>', 'how many', wholeNumber(0, 999_999_999))
+    .requiredOption('--replicas <count>', 'how many', wholeNumberParser(0, 999_999_999))
     .addHelpText('after', scaleHelp)
     .action((words: readonly string[], flags: WorkloadFlags & { readonly replicas: number }) => {
       const change = { field: 'scale', words, rest: { replicas: { type: 'Int!', value: flags.replicas } }, word: 'scaled' };
@@ -47,16 +53,16 @@ export function addScale(program: Commander, run: Run): void {
     });
 }
 
-interface WorkloadChange extends Pick<ObjectWrites, 'field' | 'rest' | 'word'> {
+interface WorkloadChange extends Pick<ObjectMutation, 'field' | 'rest' | 'word'> {
   /** `KIND NAME…` or `KIND/NAME…`. */
   readonly words: readonly string[];
 }
 
 async function changeWorkloads(session: Session, { words, ...change }: WorkloadChange, flags: WorkloadFlags): Promise<number> {
-  const { targets, objects, propagations } = await meantObjects(session, words, flags);
+  const { targets, objects, propagations } = await resolveTargets(session, words, flags);
   if (propagations.length > 0)
     throw new CommandFailure(exitCodes.refused, `expected workloads to ${change.field}, got a Propagation: change its intent`);
   const list = { name: 'targets', type: '[Target!]!', items: targets };
   const writes = { ...change, list, objects, writesPerItem: 1, configured: change.word, absence: 'allowed' } as const;
-  return runWrites(session, writes, flags);
+  return runObjectMutation(session, writes, flags);
 }

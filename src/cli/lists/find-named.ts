@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
-import { type ListTarget, objectsOfWords } from '../arguments/object-words.ts';
+import { type ListTarget, parseObjectWords } from '../arguments/object-words.ts';
 import { ClusterAnswers } from '../client/cluster-answers.ts';
-import type { FaultReport } from '../client/cluster-faults.ts';
+import type { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { exitCodes } from '../client/command-failure.ts';
-import { everything, listedPages } from '../client/listed-pages.ts';
-import { kindsMeant, type NamedKind, nameOfKind } from '../client/named-kinds.ts';
+import { allObjects, listPages } from '../client/listed-pages.ts';
+import { fullKindName, type ResolvedKind, resolveDistinctKinds } from '../client/named-kinds.ts';
 import type { Session } from '../client/session.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { printable } from '../output/table.ts';
@@ -16,7 +16,7 @@ export class FoundNames {
   readonly #byTarget = new Map<string, { readonly names: Set<string>; readonly answers: ClusterAnswers }>();
 
   /** The names found so far of a target, and the answers for it. The caller adds to both. */
-  of({ kind }: ListTarget): { readonly names: Set<string>; readonly answers: ClusterAnswers } {
+  forTarget({ kind }: ListTarget): { readonly names: Set<string>; readonly answers: ClusterAnswers } {
     const known = this.#byTarget.get(kind) ?? { names: new Set(), answers: new ClusterAnswers() };
     this.#byTarget.set(kind, known);
     return known;
@@ -31,7 +31,7 @@ export class FoundNames {
     const codes = new Set<number>();
     const place = namespaces === null ? '' : ` in ${namespaces.join(' or ')}`;
     for (const target of targets) {
-      const { names, answers } = this.of(target);
+      const { names, answers } = this.forTarget(target);
       for (const name of (target.names ?? []).filter((one) => !names.has(one))) {
         const what = `${target.kind} ${name}`;
         if (answers.isComplete) session.terminal.err(`muster: ${printable(`${what} is in no cluster${place && `,${place}`}`)}\n`);
@@ -55,21 +55,21 @@ interface Selection {
   readonly fragments: string;
 }
 
-export interface NamedObjects {
+export interface FindNamedOptions {
   /** `KIND NAME…` or `KIND/NAME…`. */
   readonly words: readonly string[];
   /** Null for all. */
   readonly namespaces: readonly string[] | null;
-  readonly report: FaultReport;
+  readonly report: ClusterFaultReport;
   /** What is asked of the objects of a kind. */
-  readonly select: (kind: NamedKind) => Promise<Selection>;
+  readonly select: (kind: ResolvedKind) => Promise<Selection>;
   /** Most of them in one answer. */
   readonly pageSize: number;
 }
 
 /** The objects of one kind that have one of the names, by namespace, name and cluster. */
-export interface FoundOfKind<Item> {
-  readonly kind: NamedKind;
+export interface FoundObjects<Item> {
+  readonly kind: ResolvedKind;
   readonly items: readonly Item[];
 }
 
@@ -79,23 +79,23 @@ export interface FoundOfKind<Item> {
  * @returns `exitCode`: 1 if no cluster has one of the names, 3 if that is not known because a cluster did not answer, else 0.
  * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
  */
-export async function findNamed<Item extends ListedItem>(
+export async function findNamedObjects<Item extends ListedItem>(
   session: Session,
-  { words, namespaces, report, select, pageSize }: NamedObjects,
-): Promise<{ readonly found: readonly FoundOfKind<Item>[]; readonly exitCode: number }> {
-  const asked = objectsOfWords(words, { words: 'KIND NAME or KIND/NAME', why: 'muster list shows all of a kind' });
+  { words, namespaces, report, select, pageSize }: FindNamedOptions,
+): Promise<{ readonly found: readonly FoundObjects<Item>[]; readonly exitCode: number }> {
+  const asked = parseObjectWords(words, { words: 'KIND NAME or KIND/NAME', why: 'muster list shows all of a kind' });
   const byKind = Map.groupBy(asked, ({ kind }) => kind);
   const targets = [...byKind].map(([kind, objects]) => ({ kind, names: [...new Set(objects.map(({ name }) => name))] }));
-  const found: FoundOfKind<Item>[] = [];
+  const found: FoundObjects<Item>[] = [];
   const foundNames = new FoundNames();
   for (const target of targets) {
-    const { names, answers } = foundNames.of(target);
-    const selected = { ...everything, namespaces, where: nameCondition(target) };
-    for (const kind of await kindsMeant(session, [target.kind])) {
+    const { names, answers } = foundNames.forTarget(target);
+    const selected = { ...allObjects, namespaces, where: nameCondition(target) };
+    for (const kind of await resolveDistinctKinds(session, [target.kind])) {
       const { fields, fragments } = await select(kind);
       const items: Item[] = [];
-      const listed = { kinds: [nameOfKind(kind)], selected, fields, fragments, pageSize, report, answers };
-      for await (const page of listedPages<Item>(session, listed)) items.push(...page);
+      const listed = { kinds: [fullKindName(kind)], selected, fields, fragments, pageSize, report, answers };
+      for await (const page of listPages<Item>(session, listed)) items.push(...page);
       for (const { metadata } of items) names.add(metadata.name);
       found.push({ kind, items });
     }

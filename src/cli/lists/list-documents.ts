@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { ListTarget } from '../arguments/object-words.ts';
-import type { FaultReport } from '../client/cluster-faults.ts';
-import { listedPages, type Selected } from '../client/listed-pages.ts';
-import { fullName, type NamedObject } from '../client/object-names.ts';
+import type { ClusterFaultReport } from '../client/cluster-faults.ts';
+import { listPages, type ObjectSelection } from '../client/listed-pages.ts';
+import { fullObjectName, type NamedObject } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
 import { jsonText } from '../output/json-text.ts';
 import { printable } from '../output/table.ts';
@@ -11,10 +11,10 @@ import { type FoundNames, nameCondition } from './find-named.ts';
 /** Formats for programs. */
 type ListFormat = 'json' | 'yaml' | 'name';
 
-export interface ListedDocuments {
+export interface ListDocumentsOptions {
   readonly targets: readonly ListTarget[];
-  readonly selected: Selected;
-  readonly report: FaultReport;
+  readonly selected: ObjectSelection;
+  readonly report: ClusterFaultReport;
   /** Collects the found names of the targets, and which clusters have answered. */
   readonly found: FoundNames;
   readonly output: ListFormat;
@@ -33,13 +33,13 @@ interface ListedObject extends NamedObject {
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds.
  */
-export async function listDocuments(session: Session, asked: ListedDocuments): Promise<boolean> {
+export async function listDocuments(session: Session, asked: ListDocumentsOptions): Promise<boolean> {
   const { report, output } = asked;
   const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
   let isFound = false;
   const { start, text, between, end, empty } = streams[output];
   for (const { names, ...listing } of listingsOf(asked)) {
-    for await (const items of listedPages<ListedObject>(session, { ...listing, fields, report })) {
+    for await (const items of listPages<ListedObject>(session, { ...listing, fields, report })) {
       for (const { metadata } of items) names.add(metadata.name);
       if (items.length > 0) await session.terminal.out(`${isFound ? between : start}${items.map(text).join(between)}`);
       isFound ||= items.length > 0;
@@ -50,12 +50,12 @@ export async function listDocuments(session: Session, asked: ListedDocuments): P
 }
 
 /** The lists to print: one for each target with names, else one for all kinds. */
-function listingsOf({ targets, selected, found }: ListedDocuments) {
+function listingsOf({ targets, selected, found }: ListDocumentsOptions) {
   if (targets.some(({ names }) => names !== undefined))
     return targets.map((target) => ({
       kinds: [target.kind],
       selected: { ...selected, where: nameCondition(target) },
-      ...found.of(target),
+      ...found.forTarget(target),
     }));
   const kinds = targets.map(({ kind }) => kind);
   const orderBy = selected.orderBy ?? (kinds.length > 1 ? [{ path: 'kind' }] : null);
@@ -93,7 +93,7 @@ const streams: Readonly<Record<ListFormat, DocumentStream>> = {
     end: '',
     empty: '',
   },
-  name: { start: '', text: (item) => `${fullName(item.cluster.name, item)}\n`, between: '', end: '', empty: '' },
+  name: { start: '', text: (item) => `${fullObjectName(item.cluster.name, item)}\n`, between: '', end: '', empty: '' },
 };
 
 function withCluster(object: JsonObject, cluster: string): JsonObject {

@@ -1,20 +1,20 @@
 import type { ListTarget } from '../arguments/object-words.ts';
-import type { FaultReport } from '../client/cluster-faults.ts';
-import { listedPages, type Selected } from '../client/listed-pages.ts';
-import { meantKinds, type NamedKind, nameOfKind, notServed } from '../client/named-kinds.ts';
+import type { ClusterFaultReport } from '../client/cluster-faults.ts';
+import { listPages, type ObjectSelection } from '../client/listed-pages.ts';
+import { fullKindName, noClusterServes, type ResolvedKind, resolveKinds } from '../client/named-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { stylesOf } from '../columns/cell-style.ts';
 import { customColumns } from '../columns/custom-columns.ts';
 import { columnsOfKind } from '../columns/kind-tables.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';
-import { createColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
+import { createTableColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
 import { type FoundNames, nameCondition } from './find-named.ts';
 
-export interface ListedTables {
+export interface ListTablesOptions {
   readonly targets: readonly ListTarget[];
   /** The selection of objects. Its `where` is not used for targets with names. */
-  readonly selected: Selected;
-  readonly report: FaultReport;
+  readonly selected: ObjectSelection;
+  readonly report: ClusterFaultReport;
   /** Collects the found names of the targets, and which clusters have answered. */
   readonly found: FoundNames;
   readonly isWide: boolean;
@@ -26,13 +26,13 @@ export interface ListedTables {
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds, or one cannot be asked so: then nothing is printed.
  */
-export async function listTables(session: Session, asked: ListedTables): Promise<boolean> {
+export async function listTables(session: Session, asked: ListTablesOptions): Promise<boolean> {
   const { terminal } = session;
   const { targets } = asked;
-  const kinds = new Map<string, { readonly kind: NamedKind; readonly target: ListTarget }>();
+  const kinds = new Map<string, { readonly kind: ResolvedKind; readonly target: ListTarget }>();
   const meant = await kindsOfTargets(session, targets);
   // Two names of a kind are one table, but not if each comes with names of objects.
-  for (const one of meant) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${nameOfKind(one.kind)}`, one);
+  for (const one of meant) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${fullKindName(one.kind)}`, one);
   const tables: string[] = [];
   for (const one of kinds.values()) {
     const lines = await tableOf(session, one, { ...asked, isMixed: kinds.size > 1 });
@@ -44,16 +44,16 @@ export async function listTables(session: Session, asked: ListedTables): Promise
 
 /** The kinds of targets: one of the targets may mean several. */
 async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) {
-  const meant = await Promise.all(targets.map(({ kind }) => meantKinds(session, [kind])));
+  const meant = await Promise.all(targets.map(({ kind }) => resolveKinds(session, [kind])));
   const kinds = meant.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
-  if (kinds.length === 0) throw notServed(targets.map(({ kind }) => kind));
+  if (kinds.length === 0) throw noClusterServes(targets.map(({ kind }) => kind));
   return kinds;
 }
 
 /** The columns of a kind as kubectl prints it, without cluster and namespace; the wide ones where they are asked for. */
 export async function columnsToPrint(
   session: Session,
-  kind: NamedKind,
+  kind: ResolvedKind,
   { isWide }: { readonly isWide: boolean },
 ): Promise<readonly PrintedColumn[]> {
   const columns = kind.source === 'CUSTOM' ? await customColumns(session, kind) : columnsOfKind(kind);
@@ -61,7 +61,7 @@ export async function columnsToPrint(
 }
 
 /** What to select for these columns, in an object of any kind. */
-export function fieldsFor({ type }: NamedKind, columns: readonly PrintedColumn[]): string {
+export function selectionForColumns({ type }: ResolvedKind, columns: readonly PrintedColumn[]): string {
   const fields = [...new Set(columns.map((column) => column.fields))].filter((text) => text !== '');
   return `${itemFields}${fields.length === 0 ? '' : ` ... on ${type} { ${fields.join(' ')} }`}`;
 }
@@ -69,25 +69,25 @@ export function fieldsFor({ type }: NamedKind, columns: readonly PrintedColumn[]
 /** How wide a column is, is known at the end: so all rows are held, as text. */
 async function tableOf(
   session: Session,
-  { kind, target }: { readonly kind: NamedKind; readonly target: ListTarget },
-  { selected, report, found, isWide, isMixed }: ListedTables & { readonly isMixed: boolean },
+  { kind, target }: { readonly kind: ResolvedKind; readonly target: ListTarget },
+  { selected, report, found, isWide, isMixed }: ListTablesOptions & { readonly isMixed: boolean },
 ): Promise<readonly string[]> {
-  const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide }))];
+  const columns = [...locationColumns(kind), ...(await columnsToPrint(session, kind, { isWide }))];
   const at = { nowMs: session.clock.now(), isMixed };
   const rows: (readonly (string | undefined)[])[] = [];
   const isNamed = target.names !== undefined;
-  const { names, answers } = isNamed ? found.of(target) : { names: new Set<string>(), answers: found.answers };
+  const { names, answers } = isNamed ? found.forTarget(target) : { names: new Set<string>(), answers: found.answers };
   const chosen = isNamed ? { ...selected, where: nameCondition(target) } : selected;
-  const asked = { kinds: [nameOfKind(kind)], selected: chosen, fields: fieldsFor(kind, columns), report, answers };
-  for await (const items of listedPages<ListedItem>(session, asked)) {
+  const asked = { kinds: [fullKindName(kind)], selected: chosen, fields: selectionForColumns(kind, columns), report, answers };
+  for await (const items of listPages<ListedItem>(session, asked)) {
     for (const { metadata } of items) names.add(metadata.name);
     rows.push(...items.map((item) => columns.map((column) => column.cell(item, at))));
   }
-  return linesOf(columns, rows, paintFor(session.terminal));
+  return tableLines(columns, rows, paintFor(session.terminal));
 }
 
 /** The lines of a table, without columns that none of its objects has. */
-export function linesOf(
+export function tableLines(
   columns: readonly PrintedColumn[],
   rows: readonly (readonly (string | undefined)[])[],
   paint: Paint,
@@ -95,11 +95,11 @@ export function linesOf(
   const shown = columns.map((_, at) => rows.some((row) => row[at] !== undefined));
   const header = columns.map((column) => column.header).filter((_, at) => shown[at]);
   const cells = rows.map((row) => row.filter((_, at) => shown[at]).map((cell = '') => firstLine(cell)));
-  return createColumns(header).lines(cells, stylesOf(header, cells, paint));
+  return createTableColumns(header).lines(cells, stylesOf(header, cells, paint));
 }
 
 /** Where an object is. */
-export function placeColumns({ namespaced }: Pick<NamedKind, 'namespaced'>): readonly PrintedColumn[] {
+export function locationColumns({ namespaced }: Pick<ResolvedKind, 'namespaced'>): readonly PrintedColumn[] {
   const cluster: PrintedColumn = { header: 'CLUSTER', fields: '', cell: (item) => item.cluster.name };
   const namespace: PrintedColumn = { header: 'NAMESPACE', fields: '', cell: ({ metadata }) => metadata.namespace ?? '' };
   return namespaced ? [cluster, namespace] : [cluster];

@@ -1,6 +1,6 @@
 import { compareText } from '../../core/text.ts';
-import type { FaultReport } from '../client/cluster-faults.ts';
-import { everything, listedPages } from '../client/listed-pages.ts';
+import type { ClusterFaultReport } from '../client/cluster-faults.ts';
+import { allObjects, listPages } from '../client/listed-pages.ts';
 import type { Session } from '../client/session.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';
@@ -60,7 +60,7 @@ function ownersFields(depth: number): string {
 }
 
 /** Asks for the owners of objects, and for all that they own, however deep: an object once, however many own it, and a circle ends where it closes. */
-export async function readTrees(session: Session, items: readonly TreeItem[], report: FaultReport): Promise<readonly ObjectTree[]> {
+export async function readTrees(session: Session, items: readonly TreeItem[], report: ClusterFaultReport): Promise<readonly ObjectTree[]> {
   const nodes = await readOwned(session, items, report);
   const trees: ObjectTree[] = [];
   for (const [at, item] of items.entries()) {
@@ -110,7 +110,7 @@ interface GrowingNode {
 }
 
 /** Level by level: all that the objects of one own is asked for together. */
-async function readOwned(session: Session, items: readonly TreeItem[], report: FaultReport): Promise<readonly TreeNode[]> {
+async function readOwned(session: Session, items: readonly TreeItem[], report: ClusterFaultReport): Promise<readonly TreeNode[]> {
   const known = new Map<string, GrowingNode>();
   const roots = items.map((item) => grow(known, item, undefined));
   let level: readonly GrowingNode[] = roots;
@@ -127,7 +127,7 @@ async function readOwned(session: Session, items: readonly TreeItem[], report: F
   return roots;
 }
 
-async function* ownedBy(session: Session, owners: readonly GrowingNode[], report: FaultReport): AsyncIterable<TreeItem> {
+async function* ownedBy(session: Session, owners: readonly GrowingNode[], report: ClusterFaultReport): AsyncIterable<TreeItem> {
   const uids = [...new Set(owners.flatMap(({ item }) => item.metadata.uid ?? []))];
   const [uid, ...others] = uids;
   if (uid === undefined) return;
@@ -135,19 +135,19 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
   const where = { path: 'metadata.ownerReferences.uid', ...(others.length === 0 ? { eq: uid } : { in: uids }) };
   const asked = {
     kinds: null,
-    selected: { ...everything, where },
+    selected: { ...allObjects, where },
     fields: '...Line',
     fragments: treeFragments,
     report: ofClusters(report),
   };
-  for await (const items of listedPages<TreeItem>(session, asked)) yield* items;
+  for await (const items of listPages<TreeItem>(session, asked)) yield* items;
 }
 
 /** Every kind is asked for, and none was named: what a cluster cannot do is told once, and not which kinds it has not. */
-function ofClusters(report: FaultReport): Pick<FaultReport, 'tell'> {
+function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print'> {
   return {
-    tell: (faults) =>
-      report.tell(
+    print: (faults) =>
+      report.print(
         faults
           .filter(({ code }) => code !== 'NOT_SERVED')
           .map(({ code, message, cluster, status }) => ({ code, message, cluster, status: status ?? null })),

@@ -1,11 +1,11 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
-import type { NamedKind } from '../client/named-kinds.ts';
+import type { ResolvedKind } from '../client/named-kinds.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { summaryFragment } from '../columns/summary-columns.ts';
 
 /** Objects that one is related to in a certain way. */
-export interface Related {
+export interface RelationObjects {
   /** Such as `node` or `services`: as the schema calls it. */
   readonly relation: string;
   /** The first of them. */
@@ -15,7 +15,7 @@ export interface Related {
 }
 
 /** A page of a relation to many. */
-export interface RelatedPage<Item> {
+export interface RelatedObjectPage<Item> {
   readonly totalCount: number;
   readonly items: readonly Item[];
   readonly faults: readonly ClusterFault[];
@@ -46,8 +46,8 @@ const relationsOfKinds: Readonly<Record<string, Relations>> = {
   'CronJob.batch': { owned: ['Job.batch'] },
 };
 
-/** The selection of all that an object of the kind is related to, besides its events. It uses the fragment of `summaryOf`. */
-export function relatedFields(kind: NamedKind): string {
+/** The selection of all that an object of the kind is related to, besides its events. It uses the fragment of `propagationSummary`. */
+export function relatedFields(kind: ResolvedKind): string {
   const { one = [], many = [], owned } = relationsOf(kind);
   const page = `{ totalCount items { ...${summaryFragment} } faults { ${faultFields} } }`;
   const toOne = one.map((name) => `${name} { ...${summaryFragment} }`);
@@ -61,7 +61,7 @@ export function relatedFields(kind: NamedKind): string {
 }
 
 /** What an object is related to, of the answer to that selection: one relation after the other, none without objects. */
-export function relatedIn(kind: NamedKind, answer: object): readonly Related[] {
+export function relatedObjectsIn(kind: ResolvedKind, answer: object): readonly RelationObjects[] {
   const found = new Map(Object.entries(answer));
   const { one = [], many = [], owned } = relationsOf(kind);
   const toOne = ['owner', ...one].map((relation) => {
@@ -69,7 +69,7 @@ export function relatedIn(kind: NamedKind, answer: object): readonly Related[] {
     return { relation, items: item === undefined || item === null ? [] : [item], more: 0 };
   });
   const toMany = [...(owned === undefined ? [] : ['owned']), ...many].map((relation) => {
-    const page = found.get(relation) as RelatedPage<ListedItem> | undefined;
+    const page = found.get(relation) as RelatedObjectPage<ListedItem> | undefined;
     const items = page?.items ?? [];
     return { relation, items, more: Math.max(0, (page?.totalCount ?? 0) - items.length) };
   });
@@ -77,13 +77,13 @@ export function relatedIn(kind: NamedKind, answer: object): readonly Related[] {
 }
 
 /** What clusters could not say of relations to many, in the answer to that selection. */
-export function faultsOfRelated(kind: NamedKind, answer: object): readonly ClusterFault[] {
+export function relatedFaultsIn(kind: ResolvedKind, answer: object): readonly ClusterFault[] {
   const found = new Map(Object.entries(answer));
   return ['owned', ...(relationsOf(kind).many ?? [])].flatMap(
-    (name) => (found.get(name) as RelatedPage<ListedItem> | undefined)?.faults ?? [],
+    (name) => (found.get(name) as RelatedObjectPage<ListedItem> | undefined)?.faults ?? [],
   );
 }
 
-function relationsOf(kind: NamedKind): Relations {
+function relationsOf(kind: ResolvedKind): Relations {
   return relationsOfKinds[keyOfKind(kind)] ?? (kind.source === 'CUSTOM' ? { owned: [] } : {});
 }

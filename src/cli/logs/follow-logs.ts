@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../core/json.ts';
-import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
-import { followField } from '../client/follow.ts';
+import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
+import { followSubscriptionField } from '../client/follow.ts';
 import type { Session } from '../client/session.ts';
 import { printable } from '../output/table.ts';
 import { type LogLine, type LogPrinter, type LogSource, maxTailLines, nameOfLog } from './log-lines.ts';
 import { LogProgress } from './log-progress.ts';
-import { type LogsAsked, missingLogs } from './missing-logs.ts';
+import { findMissingLogs, type LogArguments } from './missing-logs.ts';
 
 /** Which logs to follow, and how much of what was written before. */
-export interface FollowedLogs {
-  readonly selection: LogsAsked;
+export interface PrintFollowedLogsOptions {
+  readonly selection: LogArguments;
   readonly extent: { readonly sinceSeconds?: number; readonly tailLines?: number };
   readonly printer: LogPrinter;
 }
@@ -30,26 +30,27 @@ const query = `subscription ($clusters: [String!], $namespaces: [String!], $labe
 }`;
 
 /** Prints logs as they are written, until the signal aborts. A stream that is lost goes on where it was. */
-export async function followLogs(session: Session, { selection, extent, printer }: FollowedLogs): Promise<number> {
+export async function printFollowedLogs(session: Session, { selection, extent, printer }: PrintFollowedLogsOptions): Promise<number> {
   const { clock, terminal } = session;
   const progress = new LogProgress();
-  const report = new FaultReport(session);
+  const report = new ClusterFaultReport(session);
   const startMs = clock.now();
   const variables = (how: 'first' | 'resumed' | 'anew'): JsonObject => {
     if (how === 'first') return { ...selection, ...extent };
     // Nothing told: all that there is was written since, unless old lines were not wanted.
-    const since = progress.resume() ?? (extent.tailLines === 0 ? new Date(startMs).toISOString() : null);
+    const since = progress.resumeTime() ?? (extent.tailLines === 0 ? new Date(startMs).toISOString() : null);
     return { ...selection, sinceTime: since, tailLines: maxTailLines };
   };
   if (selection.names !== null || selection.container !== null)
-    for (const line of (await missingLogs(session, selection, [])).absent) terminal.err(`warning: ${printable(line)}: waiting for it\n`);
-  for await (const event of followField<LogBatch>(session, { query, field: 'podLogs', variables })) {
+    for (const line of (await findMissingLogs(session, selection, [])).absent)
+      terminal.err(`warning: ${printable(line)}: waiting for it\n`);
+  for await (const event of followSubscriptionField<LogBatch>(session, { query, field: 'podLogs', variables })) {
     if (event.type !== 'message') continue;
     const batch = event.message;
     if (batch.dropped > 0)
       terminal.err(`warning: ${nameOfLog(batch)}: ${batch.dropped} lines are missing here: they came faster than they were read\n`);
-    await terminal.out(printer.print(batch, progress.take(batch, batch.lines)));
-    if (batch.fault !== null) report.tell([{ ...batch.fault, cluster: { name: nameOfLog(batch) }, kind: null }]);
+    await terminal.out(printer.print(batch, progress.newLines(batch, batch.lines)));
+    if (batch.fault !== null) report.print([{ ...batch.fault, cluster: { name: nameOfLog(batch) }, kind: null }]);
   }
   return report.exitCode();
 }

@@ -1,5 +1,5 @@
 import { paddingOf, printable } from '../output/table.ts';
-import { widthOf } from '../output/text-width.ts';
+import { terminalWidth } from '../output/text-width.ts';
 
 /** Whose lines these are. */
 export interface LogSource {
@@ -38,13 +38,13 @@ export class LogPrinter {
   }
 
   /** Makes room for these, so that their lines line up from the first on. */
-  expect(sources: readonly LogSource[]): void {
-    for (const source of sources) this.#width = Math.max(this.#width, widthOf(nameOfLog(source)));
+  reserveWidth(sources: readonly LogSource[]): void {
+    for (const source of sources) this.#width = Math.max(this.#width, terminalWidth(nameOfLog(source)));
   }
 
   /** The lines as they are printed, with their ends. The text is as the container wrote it. */
   print(source: LogSource, lines: readonly LogLine[]): string {
-    this.expect([source]);
+    this.reserveWidth([source]);
     const prefix = this.#prefix(nameOfLog(source));
     return lines.map(({ time, text }) => `${prefix} ${this.#options.hasTimes && time !== null ? `${time} ` : ''}${text}\n`).join('');
   }

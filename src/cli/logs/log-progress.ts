@@ -2,7 +2,7 @@ import { type Instant, parseInstant } from '../../core/json/json-values.ts';
 import { type LogLine, type LogSource, nameOfLog } from './log-lines.ts';
 
 /** How far one log was told: its newest time, and how many of its lines have it. */
-interface Told {
+interface PrintedPosition {
   readonly at: Instant;
   readonly count: number;
 }
@@ -18,9 +18,9 @@ const maxRemembered = 1_000;
  * passed, and leaves out what was told.
  */
 export class LogProgress {
-  readonly #told = new Map<string, Told>();
+  readonly #told = new Map<string, PrintedPosition>();
   /** Of logs that tell again from `since`, what still comes that was told. */
-  readonly #again = new Map<string, Told>();
+  readonly #again = new Map<string, PrintedPosition>();
   #newestMs = 0;
 
   /** Logs whose newest line is known. */
@@ -29,7 +29,7 @@ export class LogProgress {
   }
 
   /** The lines that were not told yet, from now on told. */
-  take(source: LogSource, lines: readonly LogLine[]): readonly LogLine[] {
+  newLines(source: LogSource, lines: readonly LogLine[]): readonly LogLine[] {
     const name = nameOfLog(source);
     const fresh = lines.filter((line) => this.#isNew(name, line));
     if (this.#told.size > maxRemembered) this.#forgetSilent();
@@ -37,7 +37,7 @@ export class LogProgress {
   }
 
   /** From when on to ask again: RFC 3339. Undefined if no line was told. */
-  resume(): string | undefined {
+  resumeTime(): string | undefined {
     this.#again.clear();
     for (const [name, told] of this.#told) this.#again.set(name, told);
     if (this.#told.size === 0) return undefined;

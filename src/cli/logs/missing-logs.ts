@@ -3,7 +3,7 @@ import type { Session } from '../client/session.ts';
 import type { LogSource } from './log-lines.ts';
 
 /** Which logs were asked for: the arguments of `podLogs`. */
-export interface LogsAsked {
+export interface LogArguments {
   readonly clusters: readonly string[] | null;
   readonly namespaces: readonly string[] | null;
   readonly labels: string | null;
@@ -41,7 +41,7 @@ export interface MissingLogs {
  * What was named and does not exist: a line for each Pod that is nowhere, and for each that has no container of the name, or one line if no Pod of
  * the labels has. Nothing if it is only that no Pod has the labels, which may be so. Asks only if `logs` leaves it open.
  */
-export async function missingLogs({ gateway }: Session, asked: LogsAsked, logs: readonly LogSource[]): Promise<MissingLogs> {
+export async function findMissingLogs({ gateway }: Session, asked: LogArguments, logs: readonly LogSource[]): Promise<MissingLogs> {
   const { names, container, ...selection } = asked;
   const told = new Set(logs.map(({ pod }) => pod));
   const missing = names?.filter((name) => !told.has(name));
@@ -77,7 +77,7 @@ function noContainer(whose: string, pods: Found['pods']['items'], container: str
   return [`expected a container of ${whose} (${[...known].join(', ')}), got ${container}`];
 }
 
-function placeOf({ clusters, namespaces, labels }: LogsAsked): string {
+function placeOf({ clusters, namespaces, labels }: LogArguments): string {
   const where = [
     ...(namespaces === null ? [] : [` in ${namespaces.join(', ')}`]),
     ...(clusters === null ? [] : [` of ${clusters.join(', ')}`]),

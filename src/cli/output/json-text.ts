@@ -12,7 +12,7 @@ export function jsonText(value: unknown, indent?: number): string {
 }
 
 /** What was written on the command line: its value if it is JSON, its numbers exact; else the text itself. */
-export function jsonOrText(text: string): Json {
+export function parseJsonOrText(text: string): Json {
   try {
     return parseJsonExactly(text);
   } catch {

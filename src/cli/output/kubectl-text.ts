@@ -36,12 +36,12 @@ export function humanDuration(ms: number): string {
 }
 
 /** How long ago that was, at `nowMs` of the epoch; `<unknown>` for what has no time. */
-export function ageOf(time: string | null | undefined, nowMs: number): string {
+export function ageText(time: string | null | undefined, nowMs: number): string {
   return time === undefined || time === null ? '<unknown>' : humanDuration(nowMs - Date.parse(time));
 }
 
 /** `FAILURE_TARGET` as kubectl writes it: `FailureTarget`. */
-export function wordOf(phase: string): string {
+export function phaseText(phase: string): string {
   return phase
     .toLowerCase()
     .split('_')

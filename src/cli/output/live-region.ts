@@ -1,4 +1,4 @@
-import { widthOf } from './text-width.ts';
+import { terminalWidth } from './text-width.ts';
 
 /** How large a terminal is, in characters. */
 export interface TerminalSize {
@@ -13,7 +13,7 @@ export interface LiveRegion {
   /** These lines instead of those of the last frame: cut to the size, only what has changed written, at once. */
   frame(lines: readonly string[], size: TerminalSize): string;
   /** What to write before and after lines that are to stay above the region. Both empty if nothing is drawn. */
-  aside(size: TerminalSize): { readonly before: string; readonly after: string };
+  linesAbove(size: TerminalSize): { readonly before: string; readonly after: string };
   /** The last frame stays; the cursor is shown, beneath it. Empty if nothing was drawn. Twice is once. */
   end(): string;
 }
@@ -45,7 +45,7 @@ export function createLiveRegion(): LiveRegion {
 
   return {
     frame,
-    aside: (size) => {
+    linesAbove: (size) => {
       if (drawn.length === 0) return { before: '', after: '' };
       const lines = drawn;
       const before = `${upTo(lines, size.columns)}${eraseBelow}`;
@@ -62,13 +62,13 @@ export function createLiveRegion(): LiveRegion {
 
 /** To the start of the region, which a terminal that has become narrower has wrapped. */
 function upTo(drawn: readonly string[], columns: number): string {
-  const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(terminalWidth(line) / columns)), 0);
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r';
 }
 
 /** The cursor goes behind the last line even if that was not written again: what is erased after it must not be it. */
 function endOfLast(lines: readonly string[]): string {
-  const width = widthOf(lines.at(-1) ?? '');
+  const width = terminalWidth(lines.at(-1) ?? '');
   return width === 0 ? '\r' : `\r\x1b[${width}C`;
 }
 
@@ -77,14 +77,14 @@ const colors = /((?!\s)\p{Cc}\[[\d;]*m)/u;
 
 /** The line in at most so many columns of a terminal; colors in it are ended. */
 export function cutTo(line: string, columns: number): string {
-  if (widthOf(line) <= columns) return line;
+  if (terminalWidth(line) <= columns) return line;
   let left = columns - 1;
   let kept = '';
   for (const part of line.split(colors)) {
     if (part.startsWith('\x1b')) kept += part;
     else
       for (const { segment } of graphemes.segment(part)) {
-        left -= widthOf(segment);
+        left -= terminalWidth(segment);
         if (left >= 0) kept += segment;
       }
     if (left < 0) break;

@@ -2,7 +2,7 @@ import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { LogLevel } from '../../config/defaults.ts';
 import type { Log } from '../../core/log.ts';
 
-export interface LogOptions {
+export interface ProcessLogOptions {
   readonly level: LogLevel;
   /** Takes whole lines. */
   readonly write: (line: string) => void;
@@ -14,7 +14,7 @@ export interface LogOptions {
  * The log of the process: one line per call, JSON for programs or text for people. `cluster` lines tell who joins, leaves and changes phase, `mirror`
  * lines how each kind is; what an outage of the whole cluster explains is told of its kinds at `debug` only.
  */
-export function createLog({ level, write, isTerminal }: LogOptions): Log {
+export function createProcessLog({ level, write, isTerminal }: ProcessLogOptions): Log {
   const logger = pino(
     {
       level,
@@ -34,12 +34,12 @@ export function createLog({ level, write, isTerminal }: LogOptions): Log {
 }
 
 /** The same log, whose info lines are only debug for as long as it is to be quiet: while the terminal shows the same in its own way. */
-export function quieted(log: Log, isQuiet: () => boolean): Log {
+export function withQuietInfo(log: Log, isQuiet: () => boolean): Log {
   return { ...log, info: (fields, message) => (isQuiet() ? log.debug(fields, message) : log.info(fields, message)) };
 }
 
 /** The same log without what faults say, which is only debug: whoever asked is told of these with the answer. */
-export function withoutFaults(log: Log): Log {
+export function withQuietFaults(log: Log): Log {
   return { ...log, warn: (fields, message) => ('fault' in fields ? log.debug(fields, message) : log.warn(fields, message)) };
 }
 

@@ -1,5 +1,5 @@
 import { type Paint, paddingOf, paintFor, printable } from './table.ts';
-import { widthOf } from './text-width.ts';
+import { terminalWidth } from './text-width.ts';
 
 /** How far one cluster has come while the gateway starts. */
 export type StartProgress = { readonly cluster: string } & (
@@ -51,7 +51,7 @@ export function createStartView({ write, isTerminal }: StartViewOptions): StartV
       // Counts that grow within a step are no news.
       if (told.get(progress.cluster) === progress.step) return;
       told.set(progress.cluster, progress.step);
-      if (isTerminal) width = Math.max(width, widthOf(progress.cluster));
+      if (isTerminal) width = Math.max(width, terminalWidth(progress.cluster));
       const name = `${progress.cluster}${paddingOf(progress.cluster, width)}`;
       write(`${isTerminal ? '  ' : ''}${paint(1, name)}  ${describe(progress, paint)}\n`);
     },

@@ -1,31 +1,31 @@
-import { widthOf } from './text-width.ts';
+import { terminalWidth } from './text-width.ts';
 
 /** Between two columns, as in kubectl's tables. */
 const gap = '   ';
 
 /** Lines under a header, in columns as wide as the widest cell so far: what comes later lines up with what came before unless it is wider. */
-export interface Columns {
+export interface TableColumns {
   /**
    * The lines of these rows, without ends; before the first of all, the header.
    *
    * @param style Colors a cell, which is padded after that; the header is row -1.
    */
-  lines(rows: readonly (readonly string[])[], style?: Style): readonly string[];
+  lines(rows: readonly (readonly string[])[], style?: CellStyle): readonly string[];
 }
 
 /** Gives a text its color. */
-export type Style = (text: string, at: { readonly row: number; readonly column: number }) => string;
+export type CellStyle = (text: string, at: { readonly row: number; readonly column: number }) => string;
 
 /** Makes the columns of one table. Cells are shown as `printable` makes them. */
-export function createColumns(header: readonly string[]): Columns {
+export function createTableColumns(header: readonly string[]): TableColumns {
   // Of custom kinds the header comes from clusters too.
   const titles = header.map(printable);
-  const widths = titles.map((title) => widthOf(title));
+  const widths = titles.map((title) => terminalWidth(title));
   let isFirst = true;
   return {
     lines: (rows, style = (text) => text) => {
       const cells = rows.map((row) => row.map(printable));
-      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, terminalWidth(cell));
       const headers = isFirst && rows.length > 0 ? [lineOf(titles, widths, (text, column) => style(text, { row: -1, column }))] : [];
       isFirst &&= rows.length === 0;
       return [...headers, ...cells.map((line, row) => lineOf(line, widths, (text, column) => style(text, { row, column })))];
@@ -35,7 +35,7 @@ export function createColumns(header: readonly string[]): Columns {
 
 /** A whole table; empty for no rows. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return textOfLines(createColumns(header).lines(rows));
+  return textOfLines(createTableColumns(header).lines(rows));
 }
 
 /** The lines with their ends. */
@@ -58,7 +58,7 @@ function lineOf(row: readonly string[], widths: readonly number[], style: (text:
 
 /** The spaces that make the text so many columns of a terminal wide. */
 export function paddingOf(text: string, columns: number): string {
-  return ' '.repeat(Math.max(0, columns - widthOf(text)));
+  return ' '.repeat(Math.max(0, columns - terminalWidth(text)));
 }
 
 /** Gives a text a color or a weight: the code is that of SGR (ECMA-48), such as 31 for red. Or leaves it as it is. */

@@ -53,7 +53,7 @@ export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams)
       }),
     err: (text) => {
       // What is drawn stands on the same screen: it makes room.
-      const { before, after } = isWatched ? region.aside(size()) : { before: '', after: '' };
+      const { before, after } = isWatched ? region.linesAbove(size()) : { before: '', after: '' };
       if (before !== '') stdout.write(before);
       stderr.write(status === '' ? text : `\r\x1b[K${text}${status}`);
       if (after !== '') stdout.write(after);

@@ -1,15 +1,15 @@
 import type { Json } from '../../core/json.ts';
-import { FaultReport } from '../client/cluster-faults.ts';
+import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { exitCodes } from '../client/command-failure.ts';
-import type { ReadIntent } from '../client/manifest-reader.ts';
+import type { ParsedIntent } from '../client/manifest-reader.ts';
 import type { Session } from '../client/session.ts';
 import { type DocumentFormat, printAnswers } from '../output/print-answer.ts';
 import { paintFor, printable, textOfLines } from '../output/table.ts';
 import { type Plan, planFields } from './plan.ts';
-import { isTold, planLines } from './plan-lines.ts';
+import { isShownWithCluster, planLines } from './plan-lines.ts';
 
 /** Prints what intents would do, which touches nothing. 1 if one of them could not be done, or if a cluster that was named is not well. */
-export async function planIntents(session: Session, intents: readonly ReadIntent[], output: DocumentFormat | undefined): Promise<number> {
+export async function planIntents(session: Session, intents: readonly ParsedIntent[], output: DocumentFormat | undefined): Promise<number> {
   const { terminal } = session;
   const plans: Plan[] = [];
   for (const { input } of intents) plans.push(await planOf(session, input, output));
@@ -23,8 +23,9 @@ export async function planIntents(session: Session, intents: readonly ReadIntent
       await printPlan(session, plan, heading);
     }
   }
-  const report = new FaultReport(session);
-  for (const plan of plans) report.tell(output === undefined ? plan.faults.filter((fault) => !isTold(plan, fault)) : plan.faults);
+  const report = new ClusterFaultReport(session);
+  for (const plan of plans)
+    report.print(output === undefined ? plan.faults.filter((fault) => !isShownWithCluster(plan, fault)) : plan.faults);
   return plans.every(({ ok }) => ok) ? report.exitCode() : exitCodes.failed;
 }
 

@@ -1,7 +1,7 @@
 import { type ClusterFault, reasonOfFault } from '../client/cluster-faults.ts';
-import { fullName, namedObject } from '../client/object-names.ts';
+import { fullObjectName, objectOfKey } from '../client/object-names.ts';
 import { diffLines } from '../output/diff-lines.ts';
-import { createColumns, type Paint, printable } from '../output/table.ts';
+import { createTableColumns, type Paint, printable } from '../output/table.ts';
 import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
 
 /**
@@ -29,14 +29,14 @@ export function refusalLines({ clusters }: Pick<Plan, 'clusters'>): readonly str
   return clusters.flatMap(({ cluster, objects, fault }) => [
     ...(fault === null ? [] : [printable(`${cluster.name}: ${reasonOfFault(fault)}`)]),
     ...objects.flatMap((object) => {
-      const name = fullName(cluster.name, namedObject(object.key));
+      const name = fullObjectName(cluster.name, objectOfKey(object.key));
       return troublesOf(object).map((trouble) => printable(`${name}: ${trouble}`));
     }),
   ]);
 }
 
 function tableOf({ clusters, waves }: Plan, paint: Paint): readonly string[] {
-  const columns = createColumns(['CLUSTER', 'CHOSEN', 'REPLICAS', 'WAVE', 'ACTIONS', 'OVERRIDES']);
+  const columns = createTableColumns(['CLUSTER', 'CHOSEN', 'REPLICAS', 'WAVE', 'ACTIONS', 'OVERRIDES']);
   const rows = clusters.map((one) => [
     one.cluster.name,
     one.chosen ? 'yes' : whyNot(one),
@@ -89,7 +89,7 @@ function objectLines(cluster: string, object: ObjectPlan, paint: Paint): readonl
   const troubles = troublesOf(object).map((trouble) => paint(31, printable(trouble)));
   if (action === 'UNCHANGED' && troubles.length === 0) return [];
   const guessed = predicted ? ' (not asked: its namespace or its kind comes with this plan)' : '';
-  const heading = paint(1, printable(`${fullName(cluster, namedObject(key))} ${action}${guessed}`));
+  const heading = paint(1, printable(`${fullObjectName(cluster, objectOfKey(key))} ${action}${guessed}`));
   return [heading, ...troubles, ...diffLines(diff ?? '', paint)];
 }
 
@@ -107,7 +107,7 @@ function replicaLines({ desired, placed, unplaced }: Plan): readonly string[] {
 }
 
 /** True if a fault of the plan is told with one of its clusters already. */
-export function isTold({ clusters }: Plan, fault: ClusterFault): boolean {
+export function isShownWithCluster({ clusters }: Plan, fault: ClusterFault): boolean {
   return clusters.some(
     (one) => one.cluster.name === fault.cluster.name && one.fault?.code === fault.code && one.fault.message === fault.message,
   );

@@ -1,5 +1,5 @@
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
-import { keyFields, type ObjectKey } from '../client/object-names.ts';
+import { type AnsweredKey, answeredKeyFields } from '../client/object-names.ts';
 
 /** What is said about an intent. */
 export interface IntentNote {
@@ -11,7 +11,7 @@ export interface IntentNote {
 
 /** What would become of one object. */
 export interface ObjectPlan {
-  readonly key: ObjectKey;
+  readonly key: AnsweredKey;
   readonly action: string;
   readonly diff: string | null;
   readonly predicted: boolean;
@@ -57,7 +57,7 @@ export function planFields(of: 'told' | 'manifests'): string {
     clusters {
       cluster { name } chosen reason detail wave ${all} share { from to ${share} } overrides unmatched fault { ${faultFields} }
       objects {
-        key { ${keyFields} } action diff predicted conflicts { manager path } fault { ${faultFields} } ${of === 'manifests' ? 'manifest' : ''}
+        key { ${answeredKeyFields} } action diff predicted conflicts { manager path } fault { ${faultFields} } ${of === 'manifests' ? 'manifest' : ''}
       }
     }`;
 }

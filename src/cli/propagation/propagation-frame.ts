@@ -1,7 +1,7 @@
-import { ageOf, wordOf } from '../output/kubectl-text.ts';
+import { ageText, phaseText } from '../output/kubectl-text.ts';
 import type { TerminalSize } from '../output/live-region.ts';
-import { createColumns, type Paint, paintFor, printable } from '../output/table.ts';
-import { type CopyLine, type PropagationState, placeOf, summaryOf, whyOf } from './propagation-state.ts';
+import { createTableColumns, type Paint, paintFor, printable } from '../output/table.ts';
+import { type ClusterCopyState, type PropagationState, propagationName, propagationSummary, reasonText } from './propagation-state.ts';
 
 export interface PropagationFrameOptions {
   /** In the order they were asked for. */
@@ -45,7 +45,9 @@ export function propagationFrame({ states, size, nowMs, hasColor }: PropagationF
   const paint = paintFor({ hasColor });
   // Each has a heading, a header and the line of those left out; between two stands an empty line.
   const room = Math.max(1, Math.floor((size.rows - states.length * 4 + 1) / states.length));
-  return states.flatMap((state, index) => [...(index === 0 ? [] : ['']), ...stateLines(state, { nowMs, room, paint })]).slice(0, size.rows);
+  return states
+    .flatMap((state, index) => [...(index === 0 ? [] : ['']), ...propagationLines(state, { nowMs, room, paint })])
+    .slice(0, size.rows);
 }
 
 interface StateOptions {
@@ -55,12 +57,12 @@ interface StateOptions {
 }
 
 /** One Propagation: what it is in, then a table of its clusters, at most so many. */
-export function stateLines(state: PropagationState, { nowMs, room, paint }: StateOptions): readonly string[] {
+export function propagationLines(state: PropagationState, { nowMs, room, paint }: StateOptions): readonly string[] {
   const { clusters, phase } = state;
   const shown = clusters.length <= room ? clusters : chosen(clusters, room);
   const left = clusters.length - shown.length;
-  const heading = printable(`${placeOf(state)}: ${summaryOf(state)}`);
-  const table = createColumns(header).lines(
+  const heading = printable(`${propagationName(state)}: ${propagationSummary(state)}`);
+  const table = createTableColumns(header).lines(
     shown.map((line) => cellsOf(line, nowMs)),
     (text, { row, column }) => {
       if (row === -1) return paint(1, text);
@@ -71,20 +73,20 @@ export function stateLines(state: PropagationState, { nowMs, room, paint }: Stat
   return [paint(colors[phase] ?? 1, heading), ...table, ...(left > 0 ? [`… and ${left} more`] : [])];
 }
 
-function cellsOf(line: CopyLine, nowMs: number): readonly string[] {
+function cellsOf(line: ClusterCopyState, nowMs: number): readonly string[] {
   const { cluster, wave, phase, replicas, ready, health, since } = line;
   return [
-    ...[cluster.name, wave === null ? '' : String(wave + 1), wordOf(phase), replicas === null ? '' : String(replicas)],
-    ...[ready === null ? '' : String(ready), wordOf(health), ageOf(since, nowMs), whyOf(line)],
+    ...[cluster.name, wave === null ? '' : String(wave + 1), phaseText(phase), replicas === null ? '' : String(replicas)],
+    ...[ready === null ? '' : String(ready), phaseText(health), ageText(since, nowMs), reasonText(line)],
   ];
 }
 
-function chosen(clusters: readonly CopyLine[], room: number): readonly CopyLine[] {
+function chosen(clusters: readonly ClusterCopyState[], room: number): readonly ClusterCopyState[] {
   const kept = new Set(clusters.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, room));
   return clusters.filter((line) => kept.has(line));
 }
 
-function rankOf({ phase }: CopyLine): number {
+function rankOf({ phase }: ClusterCopyState): number {
   const rank = importance.indexOf(phase);
   return rank === -1 ? 0 : rank;
 }

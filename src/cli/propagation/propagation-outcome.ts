@@ -1,16 +1,16 @@
-import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
+import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
 import { exitCodes } from '../client/command-failure.ts';
-import { type Arguments, type Mutation, mutate } from '../client/gateway-client.ts';
+import { type Mutation, type MutationInputs, mutate } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
-import { wordOf } from '../output/kubectl-text.ts';
+import { phaseText } from '../output/kubectl-text.ts';
 import { type DocumentFormat, printAnswers } from '../output/print-answer.ts';
 import { printable } from '../output/table.ts';
-import type { PropagationPlace } from '../writes/write-targets.ts';
+import type { PropagationKey } from '../writes/write-targets.ts';
 import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
 import { printPlan } from './plan-intents.ts';
 import { noteLine, refusalLines } from './plan-lines.ts';
-import { createPropagationShow, noShow } from './propagation-show.ts';
-import { obstaclesOf, type PropagationState, stateFields, summaryOf } from './propagation-state.ts';
+import { createPropagationShow, silentShow } from './propagation-show.ts';
+import { obstacleLines, type PropagationState, propagationFields, propagationSummary } from './propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
 
 /** What became of a mutation of a Propagation. */
@@ -24,11 +24,11 @@ interface PropagationOutcome {
 
 function outcomeFields(output: OutcomeFormat | undefined): string {
   const plan = planFields(output === 'json' || output === 'yaml' ? 'manifests' : 'told');
-  return `result propagation { ${stateFields} } plan { ${plan} } notes { ${noteFields} } faults { ${faultFields} }`;
+  return `result propagation { ${propagationFields} } plan { ${plan} } notes { ${noteFields} } faults { ${faultFields} }`;
 }
 
 /** Which one was meant, and what came of it. */
-interface NamedOutcome extends PropagationPlace {
+interface NamedOutcome extends PropagationKey {
   readonly outcome: PropagationOutcome;
 }
 
@@ -52,12 +52,12 @@ const ofOldPlan = { good: 0, bad: 25_000 } as const;
 const ofOwnStart = { good: 2_000, bad: 25_000 } as const;
 
 /** The arguments that say which Propagation is meant. */
-export function placeArguments({ namespace, name }: PropagationPlace): Arguments {
+export function keyInputs({ namespace, name }: PropagationKey): MutationInputs {
   return { namespace: { type: 'String!', value: namespace }, name: { type: 'String!', value: name } };
 }
 
 /** A mutation of one Propagation. */
-export type PropagationChange = PropagationPlace & Pick<Mutation, 'field' | 'given'>;
+export type PropagationChange = PropagationKey & Pick<Mutation, 'field' | 'inputs'>;
 
 /**
  * Asks for the mutations, one after the other, and tells what comes of each: a line as kubectl tells it, and what stands against it if it is refused. Follows
@@ -71,26 +71,26 @@ export async function changePropagations(
   const { output, until } = options;
   const selection = outcomeFields(output);
   const named: NamedOutcome[] = [];
-  for (const { namespace, name, field, given } of changes) {
-    const one = { namespace, name, outcome: await mutate<PropagationOutcome>(session.gateway, { field, given, selection }) };
-    await tellOutcome(session, one, options);
+  for (const { namespace, name, field, inputs } of changes) {
+    const one = { namespace, name, outcome: await mutate<PropagationOutcome>(session.gateway, { field, inputs, selection }) };
+    await reportOutcome(session, one, options);
     named.push(one);
   }
   const accepted = named.filter(({ outcome }) => outcome.result === 'ACCEPTED' || outcome.result === 'UNCHANGED');
   const followed = accepted.map((one) => followedOf(session, one, until === 'gone' || isGoing(one) ? 'gone' : 'settled'));
-  const show = output === undefined && until !== 'accepted' ? showOf(session, followed) : noShow;
+  const show = output === undefined && until !== 'accepted' ? showFor(session, followed) : silentShow;
   const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, show);
   if (output === 'json' || output === 'yaml') {
     const last = new Map(accepted.map(({ outcome }, index) => [outcome, ends[index]]));
     const answers = named.map(({ outcome }) => withState(outcome, last.get(outcome)));
     await session.terminal.out(printAnswers(answers, output));
   }
-  const hasEnded = ends.map((end, index) => tellEnd(session, end, followed[index])).every(Boolean);
+  const hasEnded = ends.map((end, index) => reportEnd(session, end, followed[index])).every(Boolean);
   return accepted.length === named.length && hasEnded ? exitCodes.good : exitCodes.failed;
 }
 
 /** A table or lines of those that are followed. */
-export function showOf(session: Session, followed: readonly FollowedPropagation[]) {
+export function showFor(session: Session, followed: readonly FollowedPropagation[]) {
   return createPropagationShow(
     session,
     followed.map(({ namespace, name }) => `${namespace}/${name}`),
@@ -98,7 +98,7 @@ export function showOf(session: Session, followed: readonly FollowedPropagation[
 }
 
 /** How one ended, in a line on standard error, and what keeps it from being settled. False if it did not end well. */
-export function tellEnd(
+export function reportEnd(
   { terminal, signal }: Session,
   end: PropagationEnd,
   { namespace, name, until }: Pick<FollowedPropagation, 'namespace' | 'name' | 'until'> = nowhere,
@@ -110,15 +110,15 @@ export function tellEnd(
     return until === 'gone';
   }
   const { state, result } = end;
-  terminal.err(`${printable(`${namespace}/${name}: ${summaryOf(state)}`)}\n`);
+  terminal.err(`${printable(`${namespace}/${name}: ${propagationSummary(state)}`)}\n`);
   if (result === 'good') return true;
-  for (const obstacle of obstaclesOf(state)) terminal.err(`  ${printable(obstacle)}\n`);
+  for (const obstacle of obstacleLines(state)) terminal.err(`  ${printable(obstacle)}\n`);
   return false;
 }
 
 const nowhere = { namespace: '', name: '', until: 'settled' } as const;
 
-async function tellOutcome(session: Session, one: NamedOutcome, { output, word }: OutcomeOptions): Promise<void> {
+async function reportOutcome(session: Session, one: NamedOutcome, { output, word }: OutcomeOptions): Promise<void> {
   const { terminal } = session;
   const { namespace, name, outcome } = one;
   const { result, propagation, plan, notes } = outcome;
@@ -144,9 +144,9 @@ async function tellOutcome(session: Session, one: NamedOutcome, { output, word }
       break;
     default:
       for (const refusal of plan === null ? [] : refusalLines(plan)) terminal.err(`${refusal}\n`);
-      terminal.err(`muster: ${printable(`${namespace}/${name}: ${wordOf(result).toLowerCase()}`)}, and nothing was written\n`);
+      terminal.err(`muster: ${printable(`${namespace}/${name}: ${phaseText(result).toLowerCase()}`)}, and nothing was written\n`);
   }
-  new FaultReport(session).tell(outcome.faults);
+  new ClusterFaultReport(session).print(outcome.faults);
 }
 
 /** It has been deleted, and only that can still come to an end. */
@@ -160,14 +160,14 @@ function followedOf(
   until: FollowedPropagation['until'],
 ): FollowedPropagation {
   const { result, propagation } = outcome;
-  const followed = { ...followedNow(session, { namespace, name }), generation: propagation?.generation ?? 0, until };
+  const followed = { ...followFromNow(session, { namespace, name }), generation: propagation?.generation ?? 0, until };
   if (result !== 'ACCEPTED') return followed;
-  return { ...followed, patienceMs: propagation?.phase === 'PLANNING' ? ofNewPlan : session.isOwn ? ofOwnStart : ofOldPlan };
+  return { ...followed, patienceMs: propagation?.phase === 'PLANNING' ? ofNewPlan : session.ownsGateway ? ofOwnStart : ofOldPlan };
 }
 
 /** To be followed from what it is now to where nothing is left to do. */
-export function followedNow({ isOwn }: Session, place: PropagationPlace): FollowedPropagation {
-  return { ...place, generation: 0, patienceMs: isOwn ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
+export function followFromNow({ ownsGateway }: Session, place: PropagationKey): FollowedPropagation {
+  return { ...place, generation: 0, patienceMs: ownsGateway ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
 }
 
 function withState(outcome: PropagationOutcome, end: PropagationEnd): PropagationOutcome {

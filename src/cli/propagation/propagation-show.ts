@@ -1,19 +1,19 @@
 import type { Session } from '../client/session.ts';
-import { wordOf } from '../output/kubectl-text.ts';
-import { createColumns, textOfLines } from '../output/table.ts';
+import { phaseText } from '../output/kubectl-text.ts';
+import { createTableColumns, textOfLines } from '../output/table.ts';
 import { createLiveTable } from '../watches/live-table.ts';
 import { propagationFrame } from './propagation-frame.ts';
-import { type PropagationState, placeOf, progressOf, whyOf } from './propagation-state.ts';
+import { type PropagationState, progressText, propagationName, reasonText } from './propagation-state.ts';
 
 /** Shows how Propagations come along. */
 export interface PropagationShow {
-  take(state: PropagationState): Promise<void>;
+  show(state: PropagationState): Promise<void>;
   /** Shows what was not shown yet, then no more. Twice is once. */
   end(): void;
 }
 
 /** Shows nothing, for programs. */
-export const noShow: PropagationShow = { take: async () => undefined, end: () => undefined };
+export const silentShow: PropagationShow = { show: async () => undefined, end: () => undefined };
 
 /** On a terminal a table that is drawn again in place; elsewhere a line for each change. */
 export function createPropagationShow(session: Session, places: readonly string[]): PropagationShow {
@@ -29,8 +29,8 @@ function tableShow(session: Session, places: readonly string[]): PropagationShow
     propagationFrame({ states: inOrder(), size: terminal.size(), nowMs: clock.now(), hasColor }),
   );
   return {
-    take: async (state) => {
-      states.set(placeOf(state), state);
+    show: async (state) => {
+      states.set(propagationName(state), state);
       table.wake();
     },
     end: () => table.end(),
@@ -42,15 +42,15 @@ const phaseHeader = 'PHASE'.padEnd('Progressing'.length);
 
 /** A line for each cluster that is other than before, and one for the whole, whose cluster is empty. */
 function lineShow({ terminal }: Session, { isMixed }: { readonly isMixed: boolean }): PropagationShow {
-  const columns = createColumns([...(isMixed ? ['PROPAGATION'] : []), 'CLUSTER', phaseHeader, 'READY', 'WHY']);
+  const columns = createTableColumns([...(isMixed ? ['PROPAGATION'] : []), 'CLUSTER', phaseHeader, 'READY', 'WHY']);
   const told = new Map<string, string>();
   return {
-    take: async (state) => {
+    show: async (state) => {
       const { phase, clusters } = state;
-      const place = placeOf(state);
+      const place = propagationName(state);
       const rows = [
-        ...clusters.map((line) => [line.cluster.name, wordOf(line.phase), countsOf(line), whyOf(line)]),
-        ['', wordOf(phase), countsOf({ ready: state.ready, replicas: state.desired }), progressOf(state)],
+        ...clusters.map((line) => [line.cluster.name, phaseText(line.phase), countsOf(line), reasonText(line)]),
+        ['', phaseText(phase), countsOf({ ready: state.ready, replicas: state.desired }), progressText(state)],
       ].filter((row) => {
         const key = JSON.stringify([place, row[0]]);
         const text = JSON.stringify(row);

@@ -1,5 +1,5 @@
 import { type ClusterFault, faultFields, reasonOfFault } from '../client/cluster-faults.ts';
-import { wordOf } from '../output/kubectl-text.ts';
+import { phaseText } from '../output/kubectl-text.ts';
 import { type IntentNote, noteFields } from './plan.ts';
 
 /** A Propagation as the graph tells it. */
@@ -19,14 +19,14 @@ export interface PropagationState {
     readonly done: number;
     readonly failed: number;
   };
-  readonly clusters: readonly CopyLine[];
+  readonly clusters: readonly ClusterCopyState[];
   readonly conditions: readonly StateCondition[];
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
 }
 
 /** What its copies in one cluster are in. */
-export interface CopyLine {
+export interface ClusterCopyState {
   readonly cluster: { readonly name: string };
   readonly phase: string;
   readonly reason: string | null;
@@ -47,14 +47,14 @@ interface StateCondition {
 }
 
 /** The selection of a `PropagationState`. */
-export const stateFields = `namespace name generation observedGeneration revision digest phase paused desired placed unplaced ready
+export const propagationFields = `namespace name generation observedGeneration revision digest phase paused desired placed unplaced ready
   progress { wave waves clusters done failed since nextCheckAt }
   clusters { cluster { name } phase reason message wave replicas ready health since asOf fault { ${faultFields} } }
   conditions { type status reason message lastTransitionTime } completion { mode needed complete failed done }
   notes { ${noteFields} } faults { ${faultFields} }`;
 
 /** Whether anything is still to come of it: `good` and `bad` are ends, as long as nobody does anything. */
-export function endOf({ phase }: Pick<PropagationState, 'phase'>): 'open' | 'good' | 'bad' {
+export function endVerdict({ phase }: Pick<PropagationState, 'phase'>): 'open' | 'good' | 'bad' {
   switch (phase) {
     case 'SETTLED':
     // Somebody wanted nothing to be done.
@@ -72,17 +72,17 @@ export function endOf({ phase }: Pick<PropagationState, 'phase'>): 'open' | 'goo
 }
 
 /** `shop/web`. */
-export function placeOf({ namespace, name }: Pick<PropagationState, 'namespace' | 'name'>): string {
+export function propagationName({ namespace, name }: Pick<PropagationState, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 
 /** `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 without a place`. */
-export function summaryOf(state: PropagationState): string {
-  return [wordOf(state.phase), progressOf(state)].filter((part) => part !== '').join(', ');
+export function propagationSummary(state: PropagationState): string {
+  return [phaseText(state.phase), progressText(state)].filter((part) => part !== '').join(', ');
 }
 
 /** The same without what it is in; empty before there is a plan. */
-export function progressOf({ progress, desired, ready, unplaced }: PropagationState): string {
+export function progressText({ progress, desired, ready, unplaced }: PropagationState): string {
   const { wave, waves, clusters, done, failed } = progress;
   return [
     ...(waves > 1 && done < clusters ? [`wave ${Math.min(wave + 1, waves)} of ${waves}`] : []),
@@ -94,14 +94,14 @@ export function progressOf({ progress, desired, ready, unplaced }: PropagationSt
 }
 
 /** Why a cluster's line is what it is; empty if there is nothing to say. */
-export function whyOf({ reason, message, fault }: CopyLine): string {
+export function reasonText({ reason, message, fault }: ClusterCopyState): string {
   const said = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
   const failed = fault === null || said.includes(fault.message) ? '' : reasonOfFault(fault);
   return [said, failed].filter((part) => part !== '').join('; ');
 }
 
 /** What keeps it from being settled, and what somebody could do: a line each. */
-export function obstaclesOf(state: PropagationState): readonly string[] {
+export function obstacleLines(state: PropagationState): readonly string[] {
   const { phase, conditions, notes } = state;
   const told = conditions.filter(
     // What is only under way is in nobody's way.

@@ -1,12 +1,12 @@
-import { followField } from '../client/follow.ts';
+import { followSubscriptionField } from '../client/follow.ts';
 import { StreamRefused } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
-import type { PropagationPlace } from '../writes/write-targets.ts';
+import type { PropagationKey } from '../writes/write-targets.ts';
 import type { PropagationShow } from './propagation-show.ts';
-import { endOf, type PropagationState, stateFields } from './propagation-state.ts';
+import { endVerdict, type PropagationState, propagationFields } from './propagation-state.ts';
 
 /** A Propagation to be followed to its end. */
-export interface FollowedPropagation extends PropagationPlace {
+export interface FollowedPropagation extends PropagationKey {
   /** States of older ones say nothing. */
   readonly generation: number;
   /** How long an end must last to count: the controller may be about to look at it, and to mend it. */
@@ -21,7 +21,7 @@ export type PropagationEnd =
   | { readonly result: 'gone' }
   | undefined;
 
-const query = `subscription ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${stateFields} } }`;
+const query = `subscription ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${propagationFields} } }`;
 
 /**
  * Shows each until nothing is left to do for it: all side by side; how each ended, in their order. A stream that is lost is opened again.
@@ -53,14 +53,14 @@ async function watchOne(
   const variables = () => ({ namespace, name });
   let isKnown = ends.until === 'gone';
   try {
-    for await (const event of followField<PropagationState>(
+    for await (const event of followSubscriptionField<PropagationState>(
       { ...session, signal: end.signal },
       { query, field: 'propagation', variables },
     )) {
       if (event.type === 'lost' && event.code === 'GONE') return { result: 'gone' };
       if (event.type !== 'message') continue;
       isKnown = true;
-      await show.take(event.message);
+      await show.show(event.message);
       end.see(event.message);
     }
   } catch (error) {
@@ -99,7 +99,7 @@ class EndWatch {
 
   see(state: PropagationState): void {
     const { generation, until } = this.#ends;
-    const result = until === 'gone' || state.generation < generation ? 'open' : endOf(state);
+    const result = until === 'gone' || state.generation < generation ? 'open' : endVerdict(state);
     if (result === this.#candidate?.result) {
       // No younger for what else has changed.
       this.#candidate = { ...this.#candidate, state };

@@ -1,13 +1,13 @@
 import { type ClusterFault, lineOfFault } from '../client/cluster-faults.ts';
 import type { Session } from '../client/session.ts';
 import { jsonText } from '../output/json-text.ts';
-import { type Columns, createColumns, textOfLines } from '../output/table.ts';
-import { type Change, type ChangesOf, type Foldable, HeldObjects } from './held-objects.ts';
+import { createTableColumns, type TableColumns, textOfLines } from '../output/table.ts';
+import { type ChangeMessage, type StreamedChange, type StreamedItem, StreamedObjects } from './held-objects.ts';
 
-export interface ChangeLinesOptions<Item extends Foldable> {
+export interface ChangeLinesOptions<Item extends StreamedItem> {
   readonly header: readonly string[];
   /** The cells of a change. */
-  readonly row: (change: Change<Item>) => readonly string[];
+  readonly row: (change: StreamedChange<Item>) => readonly string[];
   /** Opaque; equal for the same state of an object. */
   readonly versionOf: (item: Item) => string;
 }
@@ -19,11 +19,11 @@ export const eventHeader = 'EVENT'.padEnd('MODIFIED'.length);
 const gatherMs = 200;
 
 /** Prints the messages of a stream for people: a line per change in columns, faults on standard error. */
-export class ChangeLines<Item extends Foldable> {
+export class ChangeLines<Item extends StreamedItem> {
   readonly #session: Session;
   readonly #row: ChangeLinesOptions<Item>['row'];
-  readonly #columns: Columns;
-  readonly #held: HeldObjects<Item>;
+  readonly #columns: TableColumns;
+  readonly #held: StreamedObjects<Item>;
   #waiting: (readonly string[])[] = [];
   #gathering: Promise<void> | undefined;
   #isGathered = false;
@@ -31,12 +31,12 @@ export class ChangeLines<Item extends Foldable> {
   constructor(session: Session, { header, row, versionOf }: ChangeLinesOptions<Item>) {
     this.#session = session;
     this.#row = row;
-    this.#held = new HeldObjects(versionOf);
-    this.#columns = createColumns(header);
+    this.#held = new StreamedObjects(versionOf);
+    this.#columns = createTableColumns(header);
   }
 
   /** Takes a message. Those of the first moment are written a moment later. */
-  async take(message: ChangesOf<Item> & { readonly fault: ClusterFault | null }): Promise<void> {
+  async add(message: ChangeMessage<Item> & { readonly fault: ClusterFault | null }): Promise<void> {
     const { terminal, clock, signal } = this.#session;
     if (message.fault !== null) terminal.err(lineOfFault(message.fault));
     this.#waiting.push(...this.#held.apply(message).map(this.#row));
@@ -64,13 +64,13 @@ export class ChangeLines<Item extends Foldable> {
 export class MessageLines {
   readonly #write: (text: string) => Promise<void>;
   /** What each cluster and kind is, as its messages say it. */
-  readonly #scopes = new Map<string, Pick<ChangesOf<unknown>, 'cluster' | 'kind'>>();
+  readonly #scopes = new Map<string, Pick<ChangeMessage<unknown>, 'cluster' | 'kind'>>();
 
   constructor(write: (text: string) => Promise<void>) {
     this.#write = write;
   }
 
-  async take(message: ChangesOf<unknown>): Promise<void> {
+  async print(message: ChangeMessage<unknown>): Promise<void> {
     const { cluster, kind } = message;
     const scope = { cluster, ...(kind === undefined ? {} : { kind }) };
     this.#scopes.set(JSON.stringify(scope), scope);

@@ -1,5 +1,5 @@
 /** A message of a stream of changes, as far as folding it goes. */
-export interface ChangesOf<Item> {
+export interface ChangeMessage<Item> {
   readonly type: string;
   readonly cluster: { readonly name: string };
   readonly kind?: { readonly group: string; readonly kind: string };
@@ -10,13 +10,13 @@ export interface ChangesOf<Item> {
 }
 
 /** What a message changed for who has seen all before it. */
-export interface Change<Item> {
+export interface StreamedChange<Item> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly item: Item;
 }
 
 /** An object that changes are about. */
-export interface Foldable {
+export interface StreamedItem {
   readonly id: string;
 }
 
@@ -24,7 +24,7 @@ export interface Foldable {
  * What a stream of changes has told so far. Of a state that comes again, after a reset or from another gateway, only the difference counts: each change
  * is told once, each deletion too.
  */
-export class HeldObjects<Item extends Foldable> {
+export class StreamedObjects<Item extends StreamedItem> {
   /** By cluster and kind, then by id. */
   readonly #scopes = new Map<string, Map<string, Item>>();
   /** What stood there before the state that is coming now: deleted unless it comes again. */
@@ -37,7 +37,7 @@ export class HeldObjects<Item extends Foldable> {
   }
 
   /** Takes a message, and tells what it changes. */
-  apply(message: ChangesOf<Item>): readonly Change<Item>[] {
+  apply(message: ChangeMessage<Item>): readonly StreamedChange<Item>[] {
     const scope = scopeOf(message);
     if (message.type === 'RESET') this.#doubt(scope);
     if (message.fault?.code === 'GONE') {
@@ -72,7 +72,7 @@ export class HeldObjects<Item extends Foldable> {
     this.#scopes.delete(scope);
   }
 
-  #seen(scope: string, item: Item): readonly Change<Item>[] {
+  #seen(scope: string, item: Item): readonly StreamedChange<Item>[] {
     const held = this.#scopes.get(scope) ?? new Map<string, Item>();
     this.#scopes.set(scope, held);
     const before = held.get(item.id) ?? this.#doubtful.get(scope)?.get(item.id);
@@ -82,13 +82,13 @@ export class HeldObjects<Item extends Foldable> {
     return [{ type: before === undefined ? 'ADDED' : 'MODIFIED', item }];
   }
 
-  #deleted(scope: string, item: Item): readonly Change<Item>[] {
+  #deleted(scope: string, item: Item): readonly StreamedChange<Item>[] {
     const wasHeld = this.#scopes.get(scope)?.delete(item.id) === true;
     const wasDoubtful = this.#doubtful.get(scope)?.delete(item.id) === true;
     return wasHeld || wasDoubtful ? [{ type: 'DELETED', item }] : [];
   }
 }
 
-function scopeOf({ cluster, kind }: ChangesOf<Foldable>): string {
+function scopeOf({ cluster, kind }: ChangeMessage<StreamedItem>): string {
   return JSON.stringify([cluster.name, kind?.group, kind?.kind]);
 }

@@ -1,7 +1,7 @@
 /** When to stop watching Jobs: once any of them is complete, or all are. */
-export const untils = ['any', 'all'] as const;
+export const untilChoices = ['any', 'all'] as const;
 
-export type Until = (typeof untils)[number];
+export type UntilChoice = (typeof untilChoices)[number];
 
 /** What is known of the Jobs that match. */
 export interface JobTally {
@@ -18,7 +18,7 @@ export interface JobTally {
  * `any`: true once one is complete; false once all have failed. `all`: true once each is complete; false once one has failed. What needs all Jobs to be
  * known stays open while they are not, and while there are none.
  */
-export function judgeJobs(until: Until, { total, complete, failed, isWhole }: JobTally): 'true' | 'false' | 'open' {
+export function judgeJobs(until: UntilChoice, { total, complete, failed, isWhole }: JobTally): 'true' | 'false' | 'open' {
   const isEach = (count: number) => isWhole && total > 0 && count === total;
   switch (until) {
     case 'any':

@@ -1,8 +1,8 @@
 import { compareText } from '../../core/text.ts';
 import { humanDuration } from '../output/kubectl-text.ts';
 import type { TerminalSize } from '../output/live-region.ts';
-import { createColumns, type Paint, paintFor } from '../output/table.ts';
-import { cellsOfJob, countOf, type JobState, type JobSummary } from './job-status.ts';
+import { createTableColumns, type Paint, paintFor } from '../output/table.ts';
+import { cellsOfJob, countInPhase, type JobState, type JobSummary } from './job-status.ts';
 
 export interface JobFrameOptions {
   readonly jobs: Iterable<JobState>;
@@ -46,7 +46,7 @@ export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptio
   const room = Math.max(0, size.rows - counts.length - 3);
   const shown = chosen(all, all.length <= room + 1 ? room + 1 : room);
   const left = all.length - shown.length;
-  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', 'STATUS', 'COMPLETIONS', 'DURATION', 'AGE']);
+  const columns = createTableColumns(['CLUSTER', 'NAMESPACE', 'NAME', 'STATUS', 'COMPLETIONS', 'DURATION', 'AGE']);
   const rows = shown.map((state) => {
     const { status, completions, duration, age } = cellsOfJob(state, nowMs);
     return [state.cluster.name, state.namespace, state.name, status, completions, duration, age];
@@ -87,11 +87,11 @@ interface SummaryOptions {
 
 /** Clusters by phases, with the whole beneath; which of them are not in sync, since when and why. */
 function summaryLines({ total, stale, byPhase, byCluster }: JobSummary, { nowMs, room, paint }: SummaryOptions): readonly string[] {
-  const phases = byPhase.map(({ phase }) => phase).filter((phase) => usualPhases.includes(phase) || countOf(byPhase, phase) > 0);
+  const phases = byPhase.map(({ phase }) => phase).filter((phase) => usualPhases.includes(phase) || countInPhase(byPhase, phase) > 0);
   const shown = byCluster.length <= Math.min(maxClusterLines, Math.max(0, room - 2)) ? byCluster : [];
-  const columns = createColumns(['JOBS', 'TOTAL', ...phases.map((phase) => phase.replace('_', ' ')), 'SYNC']);
+  const columns = createTableColumns(['JOBS', 'TOTAL', ...phases.map((phase) => phase.replace('_', ' ')), 'SYNC']);
   const counted = (name: string, of: Pick<JobSummary, 'total' | 'byPhase'>, sync: string) => {
-    return [name, String(of.total), ...phases.map((phase) => String(countOf(of.byPhase, phase))), sync];
+    return [name, String(of.total), ...phases.map((phase) => String(countInPhase(of.byPhase, phase))), sync];
   };
   const rows = [
     ...shown.map((one) => counted(one.cluster.name, one, syncText(one.sync, nowMs))),

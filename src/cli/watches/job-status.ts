@@ -1,7 +1,7 @@
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
 import { completionsText } from '../columns/workload-tables.ts';
-import { ageOf, humanDuration, wordOf } from '../output/kubectl-text.ts';
-import type { ChangesOf } from './held-objects.ts';
+import { ageText, humanDuration, phaseText } from '../output/kubectl-text.ts';
+import type { ChangeMessage } from './held-objects.ts';
 
 /** A Job as `jobStatus` tells it. */
 export interface JobState {
@@ -47,7 +47,7 @@ export interface JobSummary {
 }
 
 /** One message of `jobStatus`. */
-export interface JobMessage extends ChangesOf<JobState> {
+export interface JobMessage extends ChangeMessage<JobState> {
   readonly cursor: string;
   readonly fault: ClusterFault | null;
   readonly summary: JobSummary;
@@ -80,15 +80,15 @@ export interface JobCells {
 export function cellsOfJob(state: JobState, nowMs: number): JobCells {
   const { phase, startTime, job } = state;
   return {
-    status: wordOf(phase),
+    status: phaseText(phase),
     completions: completionsText(state),
     duration: startTime === null ? '' : humanDuration((endMsOf(state) ?? nowMs) - Date.parse(startTime)),
-    age: ageOf(job.metadata.creationTimestamp, nowMs),
+    age: ageText(job.metadata.creationTimestamp, nowMs),
   };
 }
 
 /** How many Jobs are in that phase. */
-export function countOf(byPhase: readonly PhaseCount[], phase: string): number {
+export function countInPhase(byPhase: readonly PhaseCount[], phase: string): number {
   return byPhase.find((one) => one.phase === phase)?.count ?? 0;
 }
 

@@ -1,41 +1,41 @@
 import type { JsonObject } from '../../core/json.ts';
 import { exitCodes } from '../client/command-failure.ts';
-import { followField } from '../client/follow.ts';
+import { followSubscriptionField } from '../client/follow.ts';
 import type { Session } from '../client/session.ts';
 import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
-import { type Change, HeldObjects } from './held-objects.ts';
-import { judgeJobs, type Until } from './job-ends.ts';
+import { type StreamedChange, StreamedObjects } from './held-objects.ts';
+import { judgeJobs, type UntilChoice } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
-import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
+import { cellsOfJob, countInPhase, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
 import { createLiveTable } from './live-table.ts';
 
 /** Which Jobs to watch, how they are shown, and when to stop. */
-export interface WatchedJobs {
+export interface WatchJobsOptions {
   /** `clusters`, `namespaces`, `labels`. */
   readonly selection: JsonObject;
   readonly output: 'json' | undefined;
-  readonly until: Until | undefined;
+  readonly until: UntilChoice | undefined;
 }
 
 /**
  * Shows the live status of Jobs until the signal aborts, or until what `until` says is decided and every cluster that counted for it has told its Jobs. A stream
  * that is lost goes on where it was.
  */
-export async function watchJobs(session: Session, { selection, output, until }: WatchedJobs): Promise<number> {
+export async function watchJobs(session: Session, { selection, output, until }: WatchJobsOptions): Promise<number> {
   const { terminal } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
   const told = new Set<string>();
   const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session) : lineShow(session);
   try {
-    for await (const event of followField<JobMessage>(session, { query: jobStatusQuery, field: 'jobStatus', variables })) {
+    for await (const event of followSubscriptionField<JobMessage>(session, { query: jobStatusQuery, field: 'jobStatus', variables })) {
       if (event.type === 'restarted') {
         told.clear();
         await show.restart();
       }
       if (event.type !== 'message') continue;
       const { message } = event;
-      await show.take(message);
+      await show.show(message);
       cursor = message.cursor;
       keepTold(told, message);
       const verdict = until === undefined || !isAllTold(told, message.summary) ? 'open' : judgeJobs(until, tallyOf(message.summary));
@@ -61,7 +61,7 @@ function isAllTold(told: ReadonlySet<string>, { byCluster }: JobSummary): boolea
 }
 
 function ended({ terminal }: Session, { total, byPhase }: JobSummary, isGood: boolean): number {
-  const [complete, failed] = [countOf(byPhase, 'COMPLETE'), countOf(byPhase, 'FAILED')];
+  const [complete, failed] = [countInPhase(byPhase, 'COMPLETE'), countInPhase(byPhase, 'FAILED')];
   terminal.settle();
   terminal.err(`${total} ${total === 1 ? 'Job' : 'Jobs'}: ${complete} complete, ${failed} failed\n`);
   return isGood ? exitCodes.good : exitCodes.failed;
@@ -70,45 +70,45 @@ function ended({ terminal }: Session, { total, byPhase }: JobSummary, isGood: bo
 function tallyOf({ total, byPhase, byCluster }: JobSummary) {
   return {
     total,
-    complete: countOf(byPhase, 'COMPLETE'),
-    failed: countOf(byPhase, 'FAILED'),
+    complete: countInPhase(byPhase, 'COMPLETE'),
+    failed: countInPhase(byPhase, 'FAILED'),
     isWhole: byCluster.every(({ sync }) => sync.phase === 'SYNCED'),
   };
 }
 
-interface Show {
-  take(message: JobMessage): Promise<void>;
+interface JobShow {
+  show(message: JobMessage): Promise<void>;
   restart(): Promise<void>;
   /** Shows what was not shown yet, then no more. Twice is once. */
   end(): Promise<void>;
 }
 
-function jsonShow({ terminal }: Session): Show {
+function jsonShow({ terminal }: Session): JobShow {
   const lines = new MessageLines((text) => terminal.out(text));
-  return { take: (message) => lines.take(message), restart: () => lines.restart(), end: async () => undefined };
+  return { show: (message) => lines.print(message), restart: () => lines.restart(), end: async () => undefined };
 }
 
-function lineShow(session: Session): Show {
-  const row = ({ type, item }: Change<JobState>) => {
+function lineShow(session: Session): JobShow {
+  const row = ({ type, item }: StreamedChange<JobState>) => {
     const { status, completions, duration, age } = cellsOfJob(item, session.clock.now());
     return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];
   };
   const header = ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE'];
   const lines = new ChangeLines(session, { header, row, versionOf });
-  return { take: (message) => lines.take(message), restart: async () => lines.restart(), end: () => lines.flush() };
+  return { show: (message) => lines.add(message), restart: async () => lines.restart(), end: () => lines.flush() };
 }
 
 /** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
-function tableShow(session: Session): Show {
+function tableShow(session: Session): JobShow {
   const { terminal, clock } = session;
-  const held = new HeldObjects(versionOf);
+  const held = new StreamedObjects(versionOf);
   let summary: JobSummary | undefined;
   const { hasColor } = terminal;
   const table = createLiveTable(session, () =>
     jobFrame({ jobs: held.values(), summary, size: terminal.size(), nowMs: clock.now(), hasColor }),
   );
   return {
-    take: async (message) => {
+    show: async (message) => {
       held.apply(message);
       summary = message.summary;
       table.wake();

@@ -1,24 +1,24 @@
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
-import { followField } from '../client/follow.ts';
-import { meantKinds, nameOfKind } from '../client/named-kinds.ts';
+import { followSubscriptionField } from '../client/follow.ts';
+import { fullKindName, resolveKinds } from '../client/named-kinds.ts';
 import type { NamedObject } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
 import { ageColumn, nameColumn, type PrintedColumn } from '../columns/printed-column.ts';
-import { summaryDefinition, summaryFragment, summaryOf } from '../columns/summary-columns.ts';
-import { columnsToPrint, fieldsFor, firstLine, placeColumns } from '../lists/list-tables.ts';
+import { objectSummary, summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';
+import { columnsToPrint, firstLine, locationColumns, selectionForColumns } from '../lists/list-tables.ts';
 import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
-import type { Change, ChangesOf, Foldable } from './held-objects.ts';
+import type { ChangeMessage, StreamedChange, StreamedItem } from './held-objects.ts';
 
 /** Which objects to watch, and how they are shown. */
-export interface WatchedObjects {
+export interface WatchObjectsOptions {
   readonly kinds: readonly string[];
   /** `clusters`, `namespaces`, `labels`. */
   readonly selection: JsonObject;
   readonly output: 'json' | undefined;
 }
 
-interface WatchedObject extends NamedObject, Foldable {
+interface WatchedObject extends NamedObject, StreamedItem {
   readonly cluster: { readonly name: string };
   readonly metadata: NamedObject['metadata'] & {
     readonly uid: string | null;
@@ -28,7 +28,7 @@ interface WatchedObject extends NamedObject, Foldable {
   readonly object?: JsonObject;
 }
 
-interface Message extends ChangesOf<WatchedObject> {
+interface Message extends ChangeMessage<WatchedObject> {
   readonly kind: { readonly group: string; readonly kind: string };
   readonly cursor: string;
   readonly fault: ClusterFault | null;
@@ -45,23 +45,23 @@ const queryOf = ({ fields, fragments = '' }: Pick<ShownColumns, 'fields' | 'frag
 };
 
 /** Prints objects as they change, until the signal aborts. A stream that is lost goes on where it was. */
-export async function watchObjects(session: Session, { kinds, selection, output }: WatchedObjects): Promise<number> {
+export async function watchObjects(session: Session, { kinds, selection, output }: WatchObjectsOptions): Promise<number> {
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ kinds, ...selection, after: how === 'anew' ? null : cursor });
   const columns = output === 'json' ? undefined : await columnsToWatch(session, kinds);
   const query = queryOf(columns ?? { fields: 'object' });
   const show = columns === undefined ? jsonLines(session) : changeLines(session, columns);
-  for await (const event of followField<Message>(session, { query, field: 'resources', variables })) {
+  for await (const event of followSubscriptionField<Message>(session, { query, field: 'resources', variables })) {
     if (event.type === 'restarted') await show.restart();
     if (event.type !== 'message') continue;
-    await show.take(event.message);
+    await show.show(event.message);
     cursor = event.message.cursor;
   }
   return 0;
 }
 
-interface Show {
-  take(message: Message): Promise<void>;
+interface ObjectShow {
+  show(message: Message): Promise<void>;
   restart(): Promise<void>;
 }
 
@@ -75,45 +75,45 @@ interface ShownColumns {
 
 /** The columns of a kind as `list` prints them. For several kinds, the columns that all of them have. */
 async function columnsToWatch(session: Session, kinds: readonly string[]): Promise<ShownColumns> {
-  const meant = new Map((await meantKinds(session, kinds)).map(({ kind }) => [nameOfKind(kind), kind]));
+  const meant = new Map((await resolveKinds(session, kinds)).map(({ kind }) => [fullKindName(kind), kind]));
   const [kind, another] = meant.values();
   if (kind === undefined || another !== undefined)
     return { columns: mixedColumns, fields: `...${summaryFragment}`, fragments: summaryDefinition, isMixed: true };
-  const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide: false }))];
-  return { columns, fields: fieldsFor(kind, columns), isMixed: false };
+  const columns = [...locationColumns(kind), ...(await columnsToPrint(session, kind, { isWide: false }))];
+  return { columns, fields: selectionForColumns(kind, columns), isMixed: false };
 }
 
 const summaryColumn = (header: string, part: 'ready' | 'status'): PrintedColumn => ({
   header,
   fields: '',
-  cell: (item, at) => summaryOf(item, at)[part],
+  cell: (item, at) => objectSummary(item, at)[part],
 });
 
 const mixedColumns: readonly PrintedColumn[] = [
-  ...placeColumns({ namespaced: true }),
+  ...locationColumns({ namespaced: true }),
   nameColumn,
   summaryColumn('READY', 'ready'),
   summaryColumn('STATUS', 'status'),
   ageColumn,
 ];
 
-function changeLines(session: Session, { columns, isMixed }: ShownColumns): Show {
-  const row = ({ type, item }: Change<WatchedObject>) => {
+function changeLines(session: Session, { columns, isMixed }: ShownColumns): ObjectShow {
+  const row = ({ type, item }: StreamedChange<WatchedObject>) => {
     const at = { nowMs: session.clock.now(), isMixed };
     return [type, ...columns.map((column) => firstLine(column.cell(item, at) ?? ''))];
   };
   const versionOf = ({ metadata }: WatchedObject) => `${metadata.uid} ${metadata.resourceVersion}`;
   const lines = new ChangeLines(session, { header: [eventHeader, ...columns.map(({ header }) => header)], row, versionOf });
-  return { take: (message) => lines.take(message), restart: async () => lines.restart() };
+  return { show: (message) => lines.add(message), restart: async () => lines.restart() };
 }
 
 /** Messages as they come, with whole objects in place of their selections. */
-function jsonLines({ terminal }: Session): Show {
+function jsonLines({ terminal }: Session): ObjectShow {
   const lines = new MessageLines((text) => terminal.out(text));
   const whole = (items: Message['added']) => items.map(({ object = {} }) => object);
   return {
-    take: (message) =>
-      lines.take({ ...message, added: whole(message.added), modified: whole(message.modified), deleted: whole(message.deleted) }),
+    show: (message) =>
+      lines.print({ ...message, added: whole(message.added), modified: whole(message.modified), deleted: whole(message.deleted) }),
     restart: () => lines.restart(),
   };
 }

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../core/json.ts';
-import { type Arguments, type GatewayClient, mutate } from '../client/gateway-client.ts';
+import { type GatewayClient, type MutationInputs, mutate } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
 import type { DryRunFlags } from './write-options.ts';
 import {
-  type MeantObject,
+  type ObjectWriteResult,
+  printClientRun,
+  printResults,
   type ResultFormat,
   type ResultOptions,
-  tellClientRun,
-  tellResults,
-  type WriteResult,
-  writeFields,
+  type TargetObject,
+  writeResultFields,
 } from './write-results.ts';
 
 /** Most writes that a gateway takes in one mutation. */
@@ -19,7 +19,7 @@ const maxWrites = 1_000;
 const maxBytes = 3 << 20;
 
 /** One mutation of objects, repeated over parts of a list that a single request could not hold. */
-export interface ListedWrite {
+export interface ListMutation {
   /** `delete`. */
   readonly field: string;
   /** The argument that takes the list, and its type. */
@@ -27,20 +27,20 @@ export interface ListedWrite {
   /** How many writes each item stands for. */
   readonly writesPerItem: number;
   /** The other arguments. */
-  readonly rest: Arguments;
+  readonly rest: MutationInputs;
   readonly output: ResultFormat | undefined;
 }
 
 /** Sends it, part after part; all results in order. A part that is refused ends it: those before it were done. */
-export async function writeObjects(
+export async function sendListMutation(
   gateway: GatewayClient,
-  { field, list, writesPerItem, rest, output }: ListedWrite,
-): Promise<readonly WriteResult[]> {
-  const selection = writeFields(output);
-  const results: WriteResult[] = [];
+  { field, list, writesPerItem, rest, output }: ListMutation,
+): Promise<readonly ObjectWriteResult[]> {
+  const selection = writeResultFields(output);
+  const results: ObjectWriteResult[] = [];
   for (const items of partsOf(list.items, Math.max(1, Math.floor(maxWrites / Math.max(1, writesPerItem))))) {
-    const given = { ...rest, [list.name]: { type: list.type, value: items } };
-    const outcome = await mutate<{ readonly results: readonly WriteResult[] }>(gateway, { field, given, selection });
+    const inputs = { ...rest, [list.name]: { type: list.type, value: items } };
+    const outcome = await mutate<{ readonly results: readonly ObjectWriteResult[] }>(gateway, { field, inputs, selection });
     results.push(...outcome.results);
   }
   return results;
@@ -52,20 +52,20 @@ export interface WriteFlags extends DryRunFlags {
 }
 
 /** One mutation of objects, and how its results are told. */
-export interface ObjectWrites extends Omit<ListedWrite, 'output'>, Pick<ResultOptions, 'configured' | 'absence'> {
+export interface ObjectMutation extends Omit<ListMutation, 'output'>, Pick<ResultOptions, 'configured' | 'absence'> {
   /** The objects that a client-side dry run shows. */
-  readonly objects: readonly MeantObject[];
+  readonly objects: readonly TargetObject[];
   /** What a client-side dry run says of each: `applied`. */
   readonly word: string;
 }
 
 /** Sends it, or only shows it, as the flags say; tells the results. @returns The exit code. */
-export async function runWrites(session: Session, writes: ObjectWrites, { dryRun, output }: WriteFlags): Promise<number> {
-  if (dryRun === 'client') return tellClientRun(session, writes.objects, { output, word: writes.word });
+export async function runObjectMutation(session: Session, writes: ObjectMutation, { dryRun, output }: WriteFlags): Promise<number> {
+  if (dryRun === 'client') return printClientRun(session, writes.objects, { output, word: writes.word });
   const isDry = dryRun === 'server';
   const rest = { ...writes.rest, dryRun: { type: 'Boolean', value: isDry } };
-  const results = await writeObjects(session.gateway, { ...writes, rest, output });
-  return tellResults(session, results, { ...writes, output, isDry });
+  const results = await sendListMutation(session.gateway, { ...writes, rest, output });
+  return printResults(session, results, { ...writes, output, isDry });
 }
 
 /** In order, each of at most so many and so large; what is too large alone stands alone. */

@@ -1,14 +1,14 @@
 import { idOfObject } from '../../core/object-ids.ts';
 import type { SourceFlags } from '../arguments/gateway-options.ts';
-import { type NamedByKind, objectsOfWords } from '../arguments/object-words.ts';
-import { readManifests } from '../arguments/read-sources.ts';
+import { type ObjectWord, parseObjectWords } from '../arguments/object-words.ts';
+import { readManifestFiles } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import { meantKinds } from '../client/named-kinds.ts';
+import { resolveKinds } from '../client/named-kinds.ts';
 import type { Session } from '../client/session.ts';
-import type { MeantObject } from './write-results.ts';
+import type { TargetObject } from './write-results.ts';
 
 /** `Target` of the graph: an object in one cluster. */
-export type WriteTarget =
+export type WriteTargetInput =
   | { readonly id: string }
   | {
       readonly ref: {
@@ -21,17 +21,17 @@ export type WriteTarget =
     };
 
 /** Where a Propagation stands on the hub. */
-export interface PropagationPlace {
+export interface PropagationKey {
   readonly namespace: string;
   readonly name: string;
 }
 
 /** What a command line means: objects in each of the clusters, by object, then cluster; Propagations are of the hub alone. */
-export interface MeantObjects {
-  readonly targets: readonly WriteTarget[];
+export interface ResolvedTargets {
+  readonly targets: readonly WriteTargetInput[];
   /** The objects of the targets, in the same order. */
-  readonly objects: readonly MeantObject[];
-  readonly propagations: readonly PropagationPlace[];
+  readonly objects: readonly TargetObject[];
+  readonly propagations: readonly PropagationKey[];
 }
 
 /**
@@ -39,11 +39,11 @@ export interface MeantObjects {
  *
  * @throws {CommandFailure} for words that name nothing, for a kind that no cluster serves, for files that cannot be read.
  */
-export async function meantObjects(session: Session, words: readonly string[], flags: SourceFlags): Promise<MeantObjects> {
+export async function resolveTargets(session: Session, words: readonly string[], flags: SourceFlags): Promise<ResolvedTargets> {
   if (words.length > 0 && flags.filename !== undefined) throw new CommandFailure(exitCodes.refused, 'expected names or -f, got both');
-  if (flags.filename === undefined) return namedObjects(session, objectsOfWords(words, wanted), flags.namespace ?? 'default');
-  const manifests = await readManifests(session, flags);
-  const clusters = await clustersOf(session);
+  if (flags.filename === undefined) return namedObjects(session, parseObjectWords(words, wanted), flags.namespace ?? 'default');
+  const manifests = await readManifestFiles(session, flags);
+  const clusters = await targetClusters(session);
   const own = manifests.filter(isPropagation);
   const others = manifests.filter((manifest) => !isPropagation(manifest));
   const objects = others.flatMap((object) => clusters.map((cluster) => ({ cluster, object })));
@@ -57,7 +57,7 @@ export async function meantObjects(session: Session, words: readonly string[], f
 const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'nothing is changed by its kind alone' };
 
 /** The clusters that are meant: those that were named, else every one. */
-export async function clustersOf({ gateway, clusters }: Session): Promise<readonly string[]> {
+export async function targetClusters({ gateway, clusters }: Session): Promise<readonly string[]> {
   if (clusters !== null) return clusters;
   const { clusters: all } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
   return all.map(({ name }) => name);
@@ -68,12 +68,12 @@ export function isPropagation({ apiVersion, kind }: { readonly apiVersion: strin
   return kind === 'Propagation' && apiVersion.startsWith('muster.dev/');
 }
 
-async function namedObjects(session: Session, objects: readonly NamedByKind[], namespace: string): Promise<MeantObjects> {
-  const isOwn = ({ kind }: NamedByKind) => /^prop(?:agations?)?(?:\.(?:v1alpha1\.)?muster\.dev)?$/i.test(kind);
+async function namedObjects(session: Session, objects: readonly ObjectWord[], namespace: string): Promise<ResolvedTargets> {
+  const isOwn = ({ kind }: ObjectWord) => /^prop(?:agations?)?(?:\.(?:v1alpha1\.)?muster\.dev)?$/i.test(kind);
   const others = objects.filter((object) => !isOwn(object));
   const kinds = new Map<string, { readonly group: string; readonly kind: string; readonly namespaced: boolean }>();
   for (const { kind } of others) if (!kinds.has(kind)) kinds.set(kind, await kindOf(session, kind));
-  const clusters = others.length === 0 ? [] : await clustersOf(session);
+  const clusters = others.length === 0 ? [] : await targetClusters(session);
   const meant = others.flatMap(({ kind: word, name }) => {
     const found = kinds.get(word);
     if (found === undefined) return [];
@@ -88,7 +88,7 @@ async function namedObjects(session: Session, objects: readonly NamedByKind[], n
 
 /** A name of a kind means one kind in all clusters. */
 async function kindOf(session: Session, word: string) {
-  const [meant] = await meantKinds(session, [word]);
+  const [meant] = await resolveKinds(session, [word]);
   if (meant === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
   return meant.kind;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SourceFlags } from '../../../src/cli/arguments/gateway-options.ts';
-import { readIntents, readManifests } from '../../../src/cli/arguments/read-sources.ts';
+import { readIntentFiles, readManifestFiles } from '../../../src/cli/arguments/read-sources.ts';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
 import { createCliSession } from '../../support/cli/cli-session.ts';
 
@@ -43,7 +43,7 @@ spec:
 const at = (...names: readonly string[]) => names.map((name) => (name === '-' ? '-' : path.join(directory, name)));
 
 async function manifestsOf(flags: SourceFlags, input = '') {
-  const found = await readManifests(createCliSession({ input }), flags);
+  const found = await readManifestFiles(createCliSession({ input }), flags);
   return found.map(({ metadata: { namespace = '', name } }) => `${namespace}/${name}`);
 }
 
@@ -90,13 +90,16 @@ describe('objects', () => {
 
 describe('intents', () => {
   test('are those of all files', async () => {
-    const found = await readIntents(createCliSession({ input: intent('late') }), { filename: at('intents.yaml', '-'), namespace: 'shop' });
+    const found = await readIntentFiles(createCliSession({ input: intent('late') }), {
+      filename: at('intents.yaml', '-'),
+      namespace: 'shop',
+    });
     expect(found.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(['shop/web', 'shop/api', 'shop/late']);
   });
 
   test('say all that is wrong with a file, each with its document and path', async () => {
     const session = createCliSession();
-    expect(await failureOf(readIntents(session, { filename: at('wrong.yaml') }))).toMatch(
+    expect(await failureOf(readIntentFiles(session, { filename: at('wrong.yaml') }))).toMatch(
       /^wrong\.yaml: document 2: spec\.conflict: expected one of .*, got "Never"$/,
     );
     const told = session.terminal.told.replaceAll(`${directory}/`, '');
@@ -104,7 +107,7 @@ describe('intents', () => {
   });
 
   test('of objects that are none are refused', async () => {
-    expect(await failureOf(readIntents(createCliSession(), { filename: at('placed.yaml') }))).toBe(
+    expect(await failureOf(readIntentFiles(createCliSession(), { filename: at('placed.yaml') }))).toBe(
       'placed.yaml: expected a Propagation of muster.dev/v1alpha1, got a ConfigMap of v1: only as a template of one is it propagated',
     );
   });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { expect, test } from 'vitest';
-import { allOf, parseWhere, pathOf } from '../../../src/cli/arguments/where-text.ts';
+import { allConditions, parseWhere, schemaPath } from '../../../src/cli/arguments/where-text.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 
 test.each<[text: string, where: JsonObject]>([
@@ -53,14 +53,14 @@ test.each([
   ['metadata.labels["a.b"]', 'metadata.labels["a.b"]'],
   ['.status.containerStatuses[*].restartCount', 'status.containerStatuses.restartCount'],
 ])('the path %s is %s', (text, path) => {
-  expect(pathOf(text)).toBe(path);
+  expect(schemaPath(text)).toBe(path);
 });
 
 test('all conditions must hold, and none is none', () => {
-  expect(allOf()).toBeNull();
-  expect(allOf([{ path: 'a', eq: 1 }])).toEqual({ path: 'a', eq: 1 });
+  expect(allConditions()).toBeNull();
+  expect(allConditions([{ path: 'a', eq: 1 }])).toEqual({ path: 'a', eq: 1 });
   expect(
-    allOf([
+    allConditions([
       { path: 'a', eq: 1 },
       { path: 'b', exists: true },
     ]),

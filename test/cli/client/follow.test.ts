@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
-import { follow } from '../../../src/cli/client/follow.ts';
-import type { Answer, Asked } from '../../../src/cli/client/gateway-client.ts';
-import { type OpenStream, StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
+import { followSubscription } from '../../../src/cli/client/follow.ts';
+import type { GatewayAnswer, GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
+import { type OpenSubscription, StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';
 
-type Step = Answer | Error | 'stay';
+type Step = GatewayAnswer | Error | 'stay';
 
-const message = (id: number): Answer => ({ data: { id } });
+const message = (id: number): GatewayAnswer => ({ data: { id } });
 const lost = (parts: { wasOpen?: boolean; isPlanned?: boolean } = {}) => new StreamLost('1006', { wasOpen: true, ...parts });
 
 /** Follows streams that are scripted: one list of steps per opening. */
 function following(...scripts: readonly (readonly Step[])[]) {
   const clock = createManualClock();
   const life = new AbortController();
-  const asked: Asked[] = [];
-  const open: OpenStream = async function* (what, signal) {
+  const asked: GatewayRequest[] = [];
+  const open: OpenSubscription = async function* (what, signal) {
     const script = scripts[asked.push(what) - 1] ?? ['stay'];
     for (const step of script) {
       if (step instanceof Error) throw step;
@@ -25,8 +25,8 @@ function following(...scripts: readonly (readonly Step[])[]) {
   };
   const told: string[] = [];
   const run = (async () => {
-    const options = { open, clock, query: 'subscription { x }', variables: (how: string) => ({ how }), url: 'http://gateway' };
-    for await (const event of follow(options, life.signal)) {
+    const options = { openStream: open, clock, query: 'subscription { x }', variables: (how: string) => ({ how }), url: 'http://gateway' };
+    for await (const event of followSubscription(options, life.signal)) {
       told.push(event.type === 'message' ? `message ${event.answer.data?.id}` : event.type === 'lost' ? lossText(event) : event.type);
     }
     return 'ended';
@@ -71,14 +71,14 @@ test('waits 30 s at most, and 1 s again once a stream has held', async () => {
 test('a stream that held for half a minute was a good one: the wait after it is the first', async () => {
   const clock = createManualClock();
   const delays: number[] = [];
-  const open: OpenStream = async function* (_, signal) {
+  const open: OpenSubscription = async function* (_, signal) {
     yield message(1);
     await clock.sleep(30_000, signal);
     throw lost();
   };
   const life = new AbortController();
   void (async () => {
-    for await (const event of follow({ open, clock, query: '', variables: () => ({}), url: '' }, life.signal))
+    for await (const event of followSubscription({ openStream: open, clock, query: '', variables: () => ({}), url: '' }, life.signal))
       if (event.type === 'lost') delays.push(event.delayMs);
   })();
   await clock.advance(100_000);
@@ -89,12 +89,12 @@ test('a stream that held for half a minute was a good one: the wait after it is 
 test('chance makes the waits shorter, by half at most', async () => {
   const clock = createManualClock({ random: () => 0.999 });
   const delays: number[] = [];
-  const open: OpenStream = async function* () {
+  const open: OpenSubscription = async function* () {
     yield message(1);
     throw lost();
   };
   const life = new AbortController();
-  for await (const event of follow({ open, clock, query: '', variables: () => ({}), url: '' }, life.signal)) {
+  for await (const event of followSubscription({ openStream: open, clock, query: '', variables: () => ({}), url: '' }, life.signal)) {
     if (event.type === 'lost') {
       delays.push(event.delayMs);
       life.abort();

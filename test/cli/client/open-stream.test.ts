@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Answer } from '../../../src/cli/client/gateway-client.ts';
-import { StreamLost, StreamRefused, streamsOf } from '../../../src/cli/client/open-stream.ts';
+import type { GatewayAnswer } from '../../../src/cli/client/gateway-client.ts';
+import { StreamLost, StreamRefused, webSocketSubscriptions } from '../../../src/cli/client/open-stream.ts';
 
 /** What a gateway does once it was asked: socket and id of the operation. */
 type Script = (socket: WebSocket, id: string) => void;
@@ -34,14 +34,14 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const next = (id: string, payload: Answer) => JSON.stringify({ id, type: 'next', payload });
+const next = (id: string, payload: GatewayAnswer) => JSON.stringify({ id, type: 'next', payload });
 const never = new AbortController().signal;
 
 /** All messages, and what ended them. */
 async function read(signal: AbortSignal = never) {
   const seen: unknown[] = [];
   try {
-    for await (const answer of streamsOf({ url })({ query: 'subscription { x }' }, signal)) seen.push(answer.data);
+    for await (const answer of webSocketSubscriptions({ url })({ query: 'subscription { x }' }, signal)) seen.push(answer.data);
     return { seen };
   } catch (error) {
     return { seen, error };
@@ -54,7 +54,7 @@ test('gives the messages in order and exactly, shows the token, and tells the ga
     for (const x of ['1', '2', '9007199254740993']) socket.send(`{"id":"${id}","type":"next","payload":{"data":{"x":${x}}}}`);
   };
   const seen: string[] = [];
-  for await (const { data } of streamsOf({ url, token: 'correct-horse' })({ query: 'subscription { x }' }, never))
+  for await (const { data } of webSocketSubscriptions({ url, token: 'correct-horse' })({ query: 'subscription { x }' }, never))
     if (seen.push(JSON.stringify(data)) === 3) break;
   expect(seen).toEqual(['{"x":1}', '{"x":2}', '{"x":9007199254740993}']);
   expect(inits).toEqual([{ authorization: 'Bearer correct-horse' }]);
@@ -138,7 +138,7 @@ test('who does not read loses the stream at 1,000 messages, after those', async 
   script = (socket, id) => {
     for (let x = 0; x < 2_000; x++) socket.send(next(id, { data: { x } }));
   };
-  const iterator = streamsOf({ url })({ query: 'subscription { x }' }, never)[Symbol.asyncIterator]();
+  const iterator = webSocketSubscriptions({ url })({ query: 'subscription { x }' }, never)[Symbol.asyncIterator]();
   expect((await iterator.next()).value).toEqual({ data: { x: 0 } });
   const [socket] = server.clients;
   if (socket !== undefined && socket.readyState !== socket.CLOSED) await once(socket, 'close');

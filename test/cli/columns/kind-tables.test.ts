@@ -4,7 +4,7 @@ import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { kindTables } from '../../../src/cli/columns/kind-tables.ts';
 import { summaryDefinition, summaryFragment } from '../../../src/cli/columns/summary-columns.ts';
-import { fieldsFor } from '../../../src/cli/lists/list-tables.ts';
+import { selectionForColumns } from '../../../src/cli/lists/list-tables.ts';
 import { relatedFields } from '../../../src/cli/lists/related-objects.ts';
 
 const schema = buildSchema(readFileSync(path.join(import.meta.dirname, '../../../schema/muster.graphql'), 'utf8'));
@@ -13,7 +13,7 @@ test.each(kindTables.map((table) => [`${table.kind}.${table.group}`, table] as c
   'the columns of %s are fields of the schema',
   (_, table) => {
     const kind = { ...table, type: table.kind, plural: '', namespaced: true, source: 'BUILT_IN' };
-    const query = `query { resources { items { ${fieldsFor(kind, table.columns)} ...${summaryFragment} ${relatedFields(kind)} } } } ${summaryDefinition}`;
+    const query = `query { resources { items { ${selectionForColumns(kind, table.columns)} ...${summaryFragment} ${relatedFields(kind)} } } } ${summaryDefinition}`;
     expect(validate(schema, parse(query)).map(({ message }) => message)).toEqual([]);
   },
 );

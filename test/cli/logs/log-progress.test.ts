@@ -8,18 +8,18 @@ const texts = (lines: readonly { readonly text: string }[]) => lines.map(({ text
 test('tells all lines, also equal ones, while the stream holds', () => {
   const progress = new LogProgress();
   const lines = [line('2026-01-01T00:00:01Z', 'a'), line('2026-01-01T00:00:01Z', 'a'), { time: null, text: 'b' }];
-  expect(progress.take(source('web'), lines)).toEqual(lines);
+  expect(progress.newLines(source('web'), lines)).toEqual(lines);
 });
 
 test('after a loss no line is told twice and none is left out, even within the same instant', () => {
   const progress = new LogProgress();
-  progress.take(source('web'), [
+  progress.newLines(source('web'), [
     line('2026-01-01T00:00:01.100Z', 'a'),
     line('2026-01-01T00:00:01.2Z', 'b'),
     line('2026-01-01T00:00:01.200Z', 'b'),
   ]);
   // The API server cuts the moment to its second: what stood there before comes again.
-  expect(progress.resume()).toBe('2026-01-01T00:00:01.200Z');
+  expect(progress.resumeTime()).toBe('2026-01-01T00:00:01.200Z');
   const again = [
     line('2026-01-01T00:00:01.100Z', 'a'),
     line('2026-01-01T00:00:01.200000000Z', 'b'),
@@ -27,44 +27,45 @@ test('after a loss no line is told twice and none is left out, even within the s
     line('2026-01-01T00:00:01.2Z', 'b'),
     line('2026-01-01T00:00:01.200000001Z', 'c'),
   ];
-  expect(texts(progress.take(source('web'), again.slice(0, 2)))).toEqual([]);
-  expect(texts(progress.take(source('web'), again.slice(2)))).toEqual(['b', 'c']);
+  expect(texts(progress.newLines(source('web'), again.slice(0, 2)))).toEqual([]);
+  expect(texts(progress.newLines(source('web'), again.slice(2)))).toEqual(['b', 'c']);
 });
 
 test('asks from the log on that is furthest behind, and cuts the others', () => {
   const progress = new LogProgress();
-  progress.take(source('slow'), [line('2026-01-01T00:00:10Z')]);
-  progress.take(source('fast'), [line('2026-01-01T00:01:00Z')]);
-  expect(progress.resume()).toBe('2026-01-01T00:00:10.000Z');
-  expect(progress.take(source('fast'), [line('2026-01-01T00:00:30Z'), line('2026-01-01T00:01:00Z')])).toEqual([]);
-  expect(texts(progress.take(source('slow'), [line('2026-01-01T00:00:10Z'), line('2026-01-01T00:00:11Z')]))).toEqual([
+  progress.newLines(source('slow'), [line('2026-01-01T00:00:10Z')]);
+  progress.newLines(source('fast'), [line('2026-01-01T00:01:00Z')]);
+  expect(progress.resumeTime()).toBe('2026-01-01T00:00:10.000Z');
+  expect(progress.newLines(source('fast'), [line('2026-01-01T00:00:30Z'), line('2026-01-01T00:01:00Z')])).toEqual([]);
+  expect(texts(progress.newLines(source('slow'), [line('2026-01-01T00:00:10Z'), line('2026-01-01T00:00:11Z')]))).toEqual([
     '2026-01-01T00:00:11Z',
   ]);
 });
 
 test('but not from a log on that has long been silent', () => {
   const progress = new LogProgress();
-  progress.take(source('silent'), [line('2026-01-01T00:00:00Z')]);
-  progress.take(source('chatty'), [line('2026-01-01T09:00:00Z')]);
-  expect(progress.resume()).toBe('2026-01-01T08:55:00.000Z');
+  progress.newLines(source('silent'), [line('2026-01-01T00:00:00Z')]);
+  progress.newLines(source('chatty'), [line('2026-01-01T09:00:00Z')]);
+  expect(progress.resumeTime()).toBe('2026-01-01T08:55:00.000Z');
 });
 
 test('a second loss while lines come again loses and repeats nothing', () => {
   const progress = new LogProgress();
   const [a, b, c] = ['1', '2', '3'].map((second) => line(`2026-01-01T00:00:0${second}Z`, second)) as [never, never, never];
-  expect(texts(progress.take(source('web'), [a, b]))).toEqual(['1', '2']);
-  progress.resume();
-  expect(texts(progress.take(source('web'), [a]))).toEqual([]);
-  progress.resume();
-  expect(texts(progress.take(source('web'), [a, b, c]))).toEqual(['3']);
+  expect(texts(progress.newLines(source('web'), [a, b]))).toEqual(['1', '2']);
+  progress.resumeTime();
+  expect(texts(progress.newLines(source('web'), [a]))).toEqual([]);
+  progress.resumeTime();
+  expect(texts(progress.newLines(source('web'), [a, b, c]))).toEqual(['3']);
 });
 
 test('knows nothing to go on from before a line was told', () => {
-  expect(new LogProgress().resume()).toBeUndefined();
+  expect(new LogProgress().resumeTime()).toBeUndefined();
 });
 
 test('does not remember every log there ever was', () => {
   const progress = new LogProgress();
-  for (let at = 0; at < 5_000; at++) progress.take(source(`pod-${at}`), [line(new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString())]);
+  for (let at = 0; at < 5_000; at++)
+    progress.newLines(source(`pod-${at}`), [line(new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString())]);
   expect(progress.remembered).toBeLessThanOrEqual(1_001);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ageOf, humanDuration } from '../../../src/cli/output/kubectl-text.ts';
+import { ageText, humanDuration } from '../../../src/cli/output/kubectl-text.ts';
 
 const minute = 60;
 const hour = 3600;
@@ -51,6 +51,6 @@ test('a clock that is a second late is forgiven, more is said', () => {
 
 test('the age of what has no time is unknown', () => {
   const nowMs = Date.parse('2026-01-01T00:05:00Z');
-  expect(ageOf('2026-01-01T00:00:00Z', nowMs)).toBe('5m');
-  expect([ageOf(null, nowMs), ageOf(undefined, nowMs)]).toEqual(['<unknown>', '<unknown>']);
+  expect(ageText('2026-01-01T00:00:00Z', nowMs)).toBe('5m');
+  expect([ageText(null, nowMs), ageText(undefined, nowMs)]).toEqual(['<unknown>', '<unknown>']);
 });

@@ -46,7 +46,7 @@ test('whatever is drawn one after the other, the last frame is what stands there
           last = step;
           continue;
         }
-        const { before, after } = region.aside(size);
+        const { before, after } = region.linesAbove(size);
         screen.write(`${before}warning ${at}\n${after}`);
         asides.push(`warning ${at}`);
       }
@@ -93,5 +93,5 @@ test('an end without a frame, and a second end, write nothing', () => {
   expect(region.end()).toBe('');
   region.frame(['a'], size);
   expect(region.end()).not.toBe('');
-  expect([region.end(), region.aside(size)]).toEqual(['', { before: '', after: '' }]);
+  expect([region.end(), region.linesAbove(size)]).toEqual(['', { before: '', after: '' }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog, withoutFaults } from '../../../src/cli/output/process-log.ts';
+import { createProcessLog, withQuietFaults } from '../../../src/cli/output/process-log.ts';
 import { createStartView } from '../../../src/cli/output/start-view.ts';
 
 function viewOf(isTerminal: boolean) {
@@ -48,7 +48,7 @@ test('ends with the address, and says DEMO with queries only where it is one', (
 
 test('the log is JSON lines for programs', () => {
   const lines: string[] = [];
-  const log = createLog({ level: 'info', write: (line) => lines.push(line), isTerminal: false });
+  const log = createProcessLog({ level: 'info', write: (line) => lines.push(line), isTerminal: false });
   log.debug({}, 'too fine');
   log.warn({ cluster: 'north', fault: 'UNREACHABLE' }, 'a cluster has changed');
   log.error({ error: new TypeError('odd') }, 'a bug');
@@ -71,7 +71,7 @@ test('the log is JSON lines for programs', () => {
 
 test('and lines for people on a terminal', () => {
   const lines: string[] = [];
-  const log = createLog({ level: 'debug', write: (line) => lines.push(line), isTerminal: true });
+  const log = createProcessLog({ level: 'debug', write: (line) => lines.push(line), isTerminal: true });
   log.warn({ cluster: 'north', faults: [1] }, 'a cluster has changed');
   log.error({ error: new TypeError('odd') }, 'a bug');
   expect(lines[0]).toMatch(
@@ -82,7 +82,7 @@ test('and lines for people on a terminal', () => {
 
 test('what faults say can be left out of the log: who asked is told with the answer', () => {
   const lines: string[] = [];
-  const log = withoutFaults(createLog({ level: 'warn', write: (line) => lines.push(line), isTerminal: false }));
+  const log = withQuietFaults(createProcessLog({ level: 'warn', write: (line) => lines.push(line), isTerminal: false }));
   log.warn({ cluster: 'north', fault: 'UNREACHABLE' }, 'a cluster has changed');
   log.warn({ problem: 'odd' }, 'the kubeconfig has become unreadable');
   expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['the kubeconfig has become unreadable']);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createColumns, printable, renderTable } from '../../../src/cli/output/table.ts';
+import { createTableColumns, printable, renderTable } from '../../../src/cli/output/table.ts';
 
 test('columns are as wide as their widest cell, three spaces apart, and lines end where their text does', () => {
   const rows = [
@@ -38,7 +38,7 @@ test('no rows, no header', () => {
 });
 
 test('later lines line up with earlier ones, and have no second header', () => {
-  const columns = createColumns(['NAME', 'AGE']);
+  const columns = createTableColumns(['NAME', 'AGE']);
   expect(columns.lines([])).toEqual([]);
   expect(columns.lines([['web-12', '1s']])).toEqual(['NAME     AGE', 'web-12   1s']);
   expect(columns.lines([['api', '2s']])).toEqual(['api      2s']);
@@ -46,7 +46,7 @@ test('later lines line up with earlier ones, and have no second header', () => {
 });
 
 test('colors take no room', () => {
-  const lines = createColumns(['NAME', 'AGE']).lines([['web', '1s']], (text, { row, column }) =>
+  const lines = createTableColumns(['NAME', 'AGE']).lines([['web', '1s']], (text, { row, column }) =>
     row === 0 && column === 0 ? `<${text}>` : text,
   );
   expect(lines).toEqual(['NAME   AGE', '<web>    1s']);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { diffLines } from '../../../src/cli/output/diff-lines.ts';
 import { paintFor } from '../../../src/cli/output/table.ts';
 import type { ClusterPlan, ObjectPlan } from '../../../src/cli/propagation/plan.ts';
-import { isTold, noteLine, planLines, refusalLines } from '../../../src/cli/propagation/plan-lines.ts';
+import { isShownWithCluster, noteLine, planLines, refusalLines } from '../../../src/cli/propagation/plan-lines.ts';
 import { planOf } from '../../support/cli/propagation-states.ts';
 
 const plain = paintFor({ hasColor: false });
@@ -182,7 +182,7 @@ test('what stands against a plan is told object by object', () => {
 
 test('a fault that stands with its cluster is told there', () => {
   const plan = planOf({ clusters: [chosen('east', { fault }), chosen('north')], faults: [fault] });
-  expect(isTold(plan, fault)).toBe(true);
-  expect(isTold(plan, { ...fault, cluster: { name: 'north' } })).toBe(false);
-  expect(isTold(plan, { ...fault, message: 'other' })).toBe(false);
+  expect(isShownWithCluster(plan, fault)).toBe(true);
+  expect(isShownWithCluster(plan, { ...fault, cluster: { name: 'north' } })).toBe(false);
+  expect(isShownWithCluster(plan, { ...fault, message: 'other' })).toBe(false);
 });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { endOf, obstaclesOf, type PropagationState, progressOf, summaryOf, whyOf } from '../../../src/cli/propagation/propagation-state.ts';
+import {
+  endVerdict,
+  obstacleLines,
+  type PropagationState,
+  progressText,
+  propagationSummary,
+  reasonText,
+} from '../../../src/cli/propagation/propagation-state.ts';
 import { copyLine, propagationState } from '../../support/cli/propagation-states.ts';
 
 test.each([
@@ -15,7 +22,7 @@ test.each([
   ['DELETING', 'open'],
   ['OF_A_LATER_GATEWAY', 'open'],
 ])('%s is %s', (phase, end) => {
-  expect(endOf({ phase })).toBe(end);
+  expect(endVerdict({ phase })).toBe(end);
 });
 
 describe('how far it is', () => {
@@ -39,8 +46,8 @@ describe('how far it is', () => {
       'RollingBack',
     ],
   ])('%s', (_, parts, expected) => {
-    expect(summaryOf(propagationState(parts))).toBe(expected);
-    expect(expected.endsWith(progressOf(propagationState(parts)))).toBe(true);
+    expect(propagationSummary(propagationState(parts))).toBe(expected);
+    expect(expected.endsWith(progressText(propagationState(parts)))).toBe(true);
   });
 });
 
@@ -55,7 +62,7 @@ test.each([
   ['a fault that says more', { reason: 'CONFLICT', fault }, 'CONFLICT; FORBIDDEN may not'],
   ['a fault alone', { fault }, 'FORBIDDEN may not'],
 ])('why: %s', (_, parts, expected) => {
-  expect(whyOf(copyLine('north', parts))).toBe(expected);
+  expect(reasonText(copyLine('north', parts))).toBe(expected);
 });
 
 describe('what is in the way', () => {
@@ -76,13 +83,13 @@ describe('what is in the way', () => {
         { severity: 'WARNING', code: 'UNPLACED', path: null, message: 'yes' },
       ],
     });
-    expect(obstaclesOf(state)).toEqual(['Healthy: Unhealthy north', 'INVALID overrides[0]: no']);
+    expect(obstacleLines(state)).toEqual(['Healthy: Unhealthy north', 'INVALID overrides[0]: no']);
   });
 
   test('a pause says how it goes on', () => {
-    expect(obstaclesOf(propagationState({ phase: 'PAUSED' }))).toEqual(['go on with: muster rollout resume web -n shop']);
+    expect(obstacleLines(propagationState({ phase: 'PAUSED' }))).toEqual(['go on with: muster rollout resume web -n shop']);
     expect(
-      obstaclesOf(propagationState({ phase: 'PAUSED', conditions: [condition('Progressing', 'False', 'Breach', '1 failed')] })),
+      obstacleLines(propagationState({ phase: 'PAUSED', conditions: [condition('Progressing', 'False', 'Breach', '1 failed')] })),
     ).toEqual([
       'Progressing: Breach 1 failed',
       'go on with: muster rollout resume web -n shop; or take it back with: muster rollout rollback web -n shop',
@@ -91,7 +98,7 @@ describe('what is in the way', () => {
 
   test('deletions that are held say how they are confirmed, and only those', () => {
     const held = (reason: string) =>
-      obstaclesOf(propagationState({ phase: 'HELD', conditions: [condition('Planned', 'False', reason, '5 of 6 objects')] }));
+      obstacleLines(propagationState({ phase: 'HELD', conditions: [condition('Planned', 'False', reason, '5 of 6 objects')] }));
     expect(held('PruneHeld')).toEqual([
       'Planned: PruneHeld 5 of 6 objects',
       'confirm what would be deleted with: muster rollout resume web -n shop --confirm-prune',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
 import { StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
-import { createPropagationShow, noShow } from '../../../src/cli/propagation/propagation-show.ts';
+import { createPropagationShow, silentShow } from '../../../src/cli/propagation/propagation-show.ts';
 import type { PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from '../../../src/cli/propagation/watch-propagations.ts';
 import { type CliSession, createCliSession } from '../../support/cli/cli-session.ts';
@@ -25,7 +25,7 @@ interface WatchOptions extends FakeTerminalOptions {
 }
 
 /** One that is followed over a stream of which the test says each message. */
-function watching({ follow, show = () => noShow, ...options }: WatchOptions = {}): Watching {
+function watching({ follow, show = () => silentShow, ...options }: WatchOptions = {}): Watching {
   const script = createScriptedStreams();
   const session = createCliSession({ ...options, open: script.streams() });
   const followed: FollowedPropagation = {
@@ -181,7 +181,7 @@ describe('a stream', () => {
     const followed = ['web', 'api'].map(
       (name) => ({ namespace: 'shop', name, generation: 1, patienceMs: { good: 0, bad: 0 }, until: 'settled' }) as const,
     );
-    const ends = watchPropagations(session, followed, noShow);
+    const ends = watchPropagations(session, followed, silentShow);
     script.fail(new CommandFailure(1, 'UNAVAILABLE'));
     await expect(ends).rejects.toThrow('UNAVAILABLE');
     expect(session.clock.sleepers).toBe(0);

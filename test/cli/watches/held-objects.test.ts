@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { type ChangesOf, type Foldable, HeldObjects } from '../../../src/cli/watches/held-objects.ts';
+import { type ChangeMessage, type StreamedItem, StreamedObjects } from '../../../src/cli/watches/held-objects.ts';
 
-interface Item extends Foldable {
+interface Item extends StreamedItem {
   readonly name: string;
   readonly version: string;
 }
 
 const item = (name: string, version = '1'): Item => ({ id: `id-${name}`, name, version });
 
-function message(type: string, parts: Partial<ChangesOf<Item>> = {}): ChangesOf<Item> {
+function message(type: string, parts: Partial<ChangeMessage<Item>> = {}): ChangeMessage<Item> {
   return { type, cluster: { name: 'north' }, added: [], modified: [], deleted: [], ...parts };
 }
 
 function holding() {
-  const held = new HeldObjects<Item>(({ version }) => version);
-  const apply = (...messages: readonly ChangesOf<Item>[]) =>
+  const held = new StreamedObjects<Item>(({ version }) => version);
+  const apply = (...messages: readonly ChangeMessage<Item>[]) =>
     messages.flatMap((one) => held.apply(one)).map((change) => `${change.type} ${change.item.name}@${change.item.version}`);
   return { held, apply, names: () => [...held.values()].map(({ name }) => name).toSorted() };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { judgeJobs, type Until } from '../../../src/cli/watches/job-ends.ts';
+import { judgeJobs, type UntilChoice } from '../../../src/cli/watches/job-ends.ts';
 
-test.each<[Until, number, number, number, boolean, string]>([
+test.each<[UntilChoice, number, number, number, boolean, string]>([
   // until, total, complete, failed, whole, verdict
   ['any', 0, 0, 0, true, 'open'],
   ['any', 3, 0, 0, true, 'open'],

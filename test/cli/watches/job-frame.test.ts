@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wordOf } from '../../../src/cli/output/kubectl-text.ts';
+import { phaseText } from '../../../src/cli/output/kubectl-text.ts';
 import { jobFrame } from '../../../src/cli/watches/job-frame.ts';
 import { cellsOfJob } from '../../../src/cli/watches/job-status.ts';
 import { jobState, summaryOf } from '../../support/cli/job-states.ts';
@@ -69,7 +69,7 @@ test.each([
   ['FAILURE_TARGET', 'FailureTarget'],
   ['RUNNING', 'Running'],
 ])('%s is %s, as kubectl writes it', (phase, word) => {
-  expect(wordOf(phase)).toBe(word);
+  expect(phaseText(phase)).toBe(word);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mutate } from '../../../src/cli/client/gateway-client.ts';
-import { writeObjects } from '../../../src/cli/writes/write-objects.ts';
+import { sendListMutation } from '../../../src/cli/writes/write-objects.ts';
 import { type CliSession, createCliSession } from '../../support/cli/cli-session.ts';
 
 /** A gateway that gives back the items it was sent as results. */
@@ -21,8 +21,8 @@ const asked = (items: readonly object[], writesPerItem: number) => ({
 
 test('arguments are declared with their types, and passed as variables', async () => {
   const session = createCliSession({ answer: () => ({ outcome: 7 }) });
-  const given = { name: { type: 'String!', value: 'web' }, revision: { type: 'Int', value: null } };
-  expect(await mutate(session.gateway, { field: 'rollback', given, selection: 'result' })).toBe(7);
+  const inputs = { name: { type: 'String!', value: 'web' }, revision: { type: 'Int', value: null } };
+  expect(await mutate(session.gateway, { field: 'rollback', inputs, selection: 'result' })).toBe(7);
   expect(session.asked).toEqual([
     {
       query: 'mutation ($name: String!, $revision: Int) { outcome: rollback(name: $name, revision: $revision) { result } }',
@@ -37,7 +37,7 @@ test('a list goes in parts that a gateway takes, in order, and nothing twice', a
     fc.asyncProperty(fc.array(item, { maxLength: 30 }), fc.integer({ min: 1, max: 600 }), async (texts, writesPerItem) => {
       const session = echo();
       const items = texts.map((text, index) => ({ index, text }));
-      expect(await writeObjects(session.gateway, asked(items, writesPerItem))).toEqual(items);
+      expect(await sendListMutation(session.gateway, asked(items, writesPerItem))).toEqual(items);
       for (const { variables } of session.asked) {
         const { manifests, force } = variables as { manifests: readonly object[]; force: boolean };
         expect(force).toBe(true);
@@ -51,7 +51,7 @@ test('a list goes in parts that a gateway takes, in order, and nothing twice', a
 
 test('no more requests than there must be', async () => {
   const session = echo();
-  await writeObjects(
+  await sendListMutation(
     session.gateway,
     asked(
       Array.from({ length: 1_000 }, (_, index) => ({ index })),
@@ -64,7 +64,7 @@ test('no more requests than there must be', async () => {
 test('what is too large alone is sent alone, and an empty list asks nothing', async () => {
   const session = echo();
   const large = { text: 'x'.repeat(3 << 20) };
-  await writeObjects(session.gateway, asked([{ a: 1 }, large, { b: 2 }], 1));
+  await sendListMutation(session.gateway, asked([{ a: 1 }, large, { b: 2 }], 1));
   expect(sizes(session)).toEqual([1, 1, 1]);
-  expect(await writeObjects(echo().gateway, asked([], 1))).toEqual([]);
+  expect(await sendListMutation(echo().gateway, asked([], 1))).toEqual([]);
 });

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { type ResultOptions, tellResults, type WriteResult, writeFields } from '../../../src/cli/writes/write-results.ts';
+import { type ObjectWriteResult, printResults, type ResultOptions, writeResultFields } from '../../../src/cli/writes/write-results.ts';
 import { type CliSessionOptions, createCliSession } from '../../support/cli/cli-session.ts';
 
-function result(cluster: string, parts: Partial<WriteResult> = {}): WriteResult {
+function result(cluster: string, parts: Partial<ObjectWriteResult> = {}): ObjectWriteResult {
   const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
   return { cluster: { name: cluster }, key, action: 'CONFIGURED', diff: null, warnings: [], fault: null, ...parts };
 }
 
-const failed = (cluster: string, code: string, parts: Partial<WriteResult> = {}) =>
+const failed = (cluster: string, code: string, parts: Partial<ObjectWriteResult> = {}) =>
   result(cluster, { action: 'FAILED', fault: { code, message: 'it is so', cluster: { name: cluster } }, ...parts });
 
-async function told(results: readonly WriteResult[], options: Partial<ResultOptions> = {}, session: CliSessionOptions = {}) {
+async function told(results: readonly ObjectWriteResult[], options: Partial<ResultOptions> = {}, session: CliSessionOptions = {}) {
   const it = createCliSession(session);
-  const code = await tellResults(it, results, {
+  const code = await printResults(it, results, {
     output: undefined,
     isDry: false,
     configured: 'configured',
@@ -78,14 +78,14 @@ test.each(['json', 'yaml'] as const)('-o %s prints the whole outcome', async (ou
 });
 
 test('objects are asked for where programs want them', () => {
-  expect(writeFields('json')).toContain('resource { object }');
-  expect(writeFields(undefined)).not.toContain('resource');
+  expect(writeResultFields('json')).toContain('resource { object }');
+  expect(writeResultFields(undefined)).not.toContain('resource');
 });
 
 describe('the exit code', () => {
   const other = { key: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'api' } };
 
-  test.each<readonly [string, readonly WriteResult[], Partial<ResultOptions>, readonly string[] | undefined, number]>([
+  test.each<readonly [string, readonly ObjectWriteResult[], Partial<ResultOptions>, readonly string[] | undefined, number]>([
     ['nothing failed', [result('north')], {}, undefined, 0],
     ['nothing was to be done', [], {}, undefined, 0],
     ['one failed', [result('north'), failed('south', 'FORBIDDEN')], { absence: 'allowed' }, undefined, 1],

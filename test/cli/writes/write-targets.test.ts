@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clustersOf, isPropagation, meantObjects, type WriteTarget } from '../../../src/cli/writes/write-targets.ts';
+import { isPropagation, resolveTargets, targetClusters, type WriteTargetInput } from '../../../src/cli/writes/write-targets.ts';
 import { parseObjectId } from '../../../src/core/object-ids.ts';
 import { type CliSessionOptions, createCliSession } from '../../support/cli/cli-session.ts';
 
@@ -22,7 +22,7 @@ function session(options: CliSessionOptions = {}) {
   });
 }
 
-const textOf = (target: WriteTarget) => {
+const textOf = (target: WriteTargetInput) => {
   if ('ref' in target) return Object.values(target.ref).join(' ');
   const { cluster, group, kind, namespace, name } = parseObjectId(target.id);
   return [cluster, `${kind}.${group}`, namespace, name].join(' ');
@@ -34,14 +34,14 @@ describe('words', () => {
     ['kinds with names', ['deploy/web', 'ns/shop'], 'shop', ['Deployment.apps shop web', 'Namespace.  shop']],
     ['no namespace', ['deployments.apps/web'], undefined, ['Deployment.apps default web']],
   ])('%s mean objects in each cluster', async (_, words, namespace, expected) => {
-    const { targets, propagations } = await meantObjects(session(), words, namespace === undefined ? {} : { namespace });
+    const { targets, propagations } = await resolveTargets(session(), words, namespace === undefined ? {} : { namespace });
     const everywhere = expected.flatMap((text) => ['north', 'south'].map((cluster) => `${cluster} ${text}`));
     expect(targets.map(textOf)).toEqual(everywhere);
     expect(propagations).toEqual([]);
   });
 
   test('mean clusters that were named, and no other', async () => {
-    const { targets } = await meantObjects(session({ clusters: ['east'] }), ['deploy/web'], {});
+    const { targets } = await resolveTargets(session({ clusters: ['east'] }), ['deploy/web'], {});
     expect(targets.map(textOf)).toEqual(['east Deployment.apps default web']);
   });
 
@@ -49,7 +49,7 @@ describe('words', () => {
     '%s is of the hub alone, and no cluster is asked',
     async (word) => {
       const it = session();
-      expect(await meantObjects(it, [word, 'web'], { namespace: 'shop' })).toEqual({
+      expect(await resolveTargets(it, [word, 'web'], { namespace: 'shop' })).toEqual({
         targets: [],
         objects: [],
         propagations: [{ namespace: 'shop', name: 'web' }],
@@ -60,7 +60,7 @@ describe('words', () => {
 
   test('a kind is asked for once', async () => {
     const it = session();
-    await meantObjects(it, ['deploy/a', 'deploy/b', 'deploy/c'], {});
+    await resolveTargets(it, ['deploy/a', 'deploy/b', 'deploy/c'], {});
     expect(it.asked).toHaveLength(2);
   });
 
@@ -74,7 +74,7 @@ describe('words', () => {
     ['names and files', ['deploy/web'], { filename: ['-'] }, 2, 'expected names or -f, got both'],
     ['what no cluster serves', ['nope/web'], {}, 1, 'no cluster serves nope'],
   ])('refuses %s', async (_, words, flags, exitCode, message) => {
-    await expect(meantObjects(session(), words, flags)).rejects.toMatchObject({ exitCode, message });
+    await expect(resolveTargets(session(), words, flags)).rejects.toMatchObject({ exitCode, message });
   });
 });
 
@@ -92,7 +92,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: settings, namespace: shop}
 `;
-  const { targets, propagations } = await meantObjects(session({ input }), [], { filename: ['-'] });
+  const { targets, propagations } = await resolveTargets(session({ input }), [], { filename: ['-'] });
   expect(targets.map(textOf)).toEqual([
     'north apps/v1 Deployment  web',
     'south apps/v1 Deployment  web',
@@ -103,8 +103,8 @@ metadata: {name: settings, namespace: shop}
 });
 
 test('the clusters are those that were named, else all', async () => {
-  expect(await clustersOf(session())).toEqual(['north', 'south']);
-  expect(await clustersOf(session({ clusters: ['x'] }))).toEqual(['x']);
+  expect(await targetClusters(session())).toEqual(['north', 'south']);
+  expect(await targetClusters(session({ clusters: ['x'] }))).toEqual(['x']);
 });
 
 test.each([

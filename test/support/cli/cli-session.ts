@@ -1,5 +1,5 @@
-import type { Asked } from '../../../src/cli/client/gateway-client.ts';
-import type { OpenStream } from '../../../src/cli/client/open-stream.ts';
+import type { GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
+import type { OpenSubscription } from '../../../src/cli/client/open-stream.ts';
 import type { Session } from '../../../src/cli/client/session.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
@@ -8,8 +8,8 @@ import { manifestReader } from './run-cli.ts';
 
 export interface CliSessionOptions extends FakeTerminalOptions {
   /** What the gateway answers: the data. */
-  readonly answer?: (asked: Asked) => object;
-  readonly open?: OpenStream;
+  readonly answer?: (asked: GatewayRequest) => object;
+  readonly open?: OpenSubscription;
   readonly clusters?: readonly string[];
   readonly isOwn?: true;
 }
@@ -19,7 +19,7 @@ export interface CliSession extends Session {
   readonly terminal: FakeTerminal;
   readonly clock: ManualClock;
   /** All that was asked of the gateway. */
-  readonly asked: readonly Asked[];
+  readonly asked: readonly GatewayRequest[];
   /** Ends the session, as an interrupt does. */
   stop(): void;
 }
@@ -28,8 +28,8 @@ export interface CliSession extends Session {
 export function createCliSession(options: CliSessionOptions = {}): CliSession {
   const { answer = refuse, open = refuse, clusters = null, isOwn = false } = options;
   const life = new AbortController();
-  const asked: Asked[] = [];
-  const ask = async (what: Asked) => {
+  const asked: GatewayRequest[] = [];
+  const ask = async (what: GatewayRequest) => {
     asked.push(what);
     // Over a wire it would be JSON too.
     return { data: JSON.parse(JSON.stringify(answer(what))) as JsonObject };
@@ -37,15 +37,15 @@ export function createCliSession(options: CliSessionOptions = {}): CliSession {
   return {
     gateway: {
       address: { url: 'http://gateway/graphql' },
-      ask,
+      send: ask,
       query: async <Data>(query: string, variables: JsonObject) => (await ask({ query, variables })).data as Data,
     },
-    open,
+    openStream: open,
     terminal: createFakeTerminal(options),
     reader: manifestReader,
     clock: createManualClock(),
     clusters,
-    isOwn,
+    ownsGateway: isOwn,
     signal: life.signal,
     asked,
     stop: () => life.abort(),

@@ -1,8 +1,8 @@
 import type { Plan } from '../../../src/cli/propagation/plan.ts';
-import type { CopyLine, PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
+import type { ClusterCopyState, PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
 
 /** A line of a cluster: settled, but for what is said. */
-export function copyLine(cluster: string, parts: Partial<CopyLine> = {}): CopyLine {
+export function copyLine(cluster: string, parts: Partial<ClusterCopyState> = {}): ClusterCopyState {
   return {
     cluster: { name: cluster },
     phase: 'SETTLED',

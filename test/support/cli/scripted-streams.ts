@@ -1,12 +1,12 @@
-import type { Answer, Asked } from '../../../src/cli/client/gateway-client.ts';
-import type { OpenStream } from '../../../src/cli/client/open-stream.ts';
+import type { GatewayAnswer, GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
+import type { OpenSubscription } from '../../../src/cli/client/open-stream.ts';
 
 /** Streams of which a test says each message. */
 export interface ScriptedStreams {
   /** For `ProgramOptions.streams`. */
-  readonly streams: () => OpenStream;
+  readonly streams: () => OpenSubscription;
   /** What was asked, one per opening. */
-  readonly asked: readonly Asked[];
+  readonly asked: readonly GatewayRequest[];
   /** Sends a message of that root field over the open stream. */
   send(field: string, message: object): void;
   /** Ends the open stream with this. */
@@ -15,15 +15,15 @@ export interface ScriptedStreams {
 
 /** Makes them. What is sent while no stream is open waits for the next one. */
 export function createScriptedStreams(): ScriptedStreams {
-  const asked: Asked[] = [];
-  const waiting: (Answer | Error)[] = [];
+  const asked: GatewayRequest[] = [];
+  const waiting: (GatewayAnswer | Error)[] = [];
   let wake = Promise.withResolvers<void>();
-  const put = (step: Answer | Error) => {
+  const put = (step: GatewayAnswer | Error) => {
     waiting.push(step);
     wake.resolve();
     wake = Promise.withResolvers();
   };
-  async function* open(what: Asked, signal: AbortSignal): AsyncIterable<Answer> {
+  async function* open(what: GatewayRequest, signal: AbortSignal): AsyncIterable<GatewayAnswer> {
     asked.push(what);
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     while (!signal.aborted) {
