@@ -9,8 +9,8 @@ import {
   withNamespaces,
 } from '../arguments/gateway-options.ts';
 import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
-import type { ResolvedKind } from '../client/named-kinds.ts';
 import { kindAndName } from '../client/object-names.ts';
+import type { ResolvedKind } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { eventColumnsOfObject } from '../columns/event-table.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';

@@ -12,8 +12,8 @@ import { type ListTarget, parseListTargets } from '../arguments/object-words.ts'
 import { allConditions, parseWhere, schemaPath, whereHelp } from '../arguments/where-text.ts';
 import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import type { ObjectSelection } from '../client/listed-pages.ts';
-import { resolveKinds } from '../client/named-kinds.ts';
+import type { ObjectSelection } from '../client/list-pages.ts';
+import { resolveKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { FoundNames } from '../lists/find-named.ts';
 import { listDocuments } from '../lists/list-documents.ts';

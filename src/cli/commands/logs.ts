@@ -14,9 +14,9 @@ import { type ClusterFault, ClusterFaultReport, faultFields, faultsInExtensions 
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import { dataOf } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
-import { printFollowedLogs } from '../logs/follow-logs.ts';
 import { type LogLine, LogPrinter, type LogSource, maxTailLines, nameOfLog } from '../logs/log-lines.ts';
 import { findMissingLogs, type LogArguments } from '../logs/missing-logs.ts';
+import { printFollowedLogs } from '../logs/print-followed-logs.ts';
 import { printable } from '../output/table.ts';
 
 type LogsFlags = GatewayFlags &

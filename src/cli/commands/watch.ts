@@ -9,7 +9,7 @@ import {
   withSelection,
 } from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import { resolveKinds } from '../client/named-kinds.ts';
+import { resolveKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { type UntilChoice, untilChoices } from '../watches/job-ends.ts';
 import { watchJobs } from '../watches/watch-jobs.ts';

@@ -3,8 +3,8 @@ import { type ListTarget, parseObjectWords } from '../arguments/object-words.ts'
 import { ClusterAnswers } from '../client/cluster-answers.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { exitCodes } from '../client/command-failure.ts';
-import { allObjects, listPages } from '../client/listed-pages.ts';
-import { fullKindName, type ResolvedKind, resolveDistinctKinds } from '../client/named-kinds.ts';
+import { allObjects, listPages } from '../client/list-pages.ts';
+import { fullKindName, type ResolvedKind, resolveDistinctKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { printable } from '../output/table.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { ListTarget } from '../arguments/object-words.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
-import { listPages, type ObjectSelection } from '../client/listed-pages.ts';
+import { listPages, type ObjectSelection } from '../client/list-pages.ts';
 import { fullObjectName, type NamedObject } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
 import { jsonText } from '../output/json-text.ts';

@@ -1,7 +1,7 @@
 import type { ListTarget } from '../arguments/object-words.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
-import { listPages, type ObjectSelection } from '../client/listed-pages.ts';
-import { fullKindName, noClusterServes, type ResolvedKind, resolveKinds } from '../client/named-kinds.ts';
+import { listPages, type ObjectSelection } from '../client/list-pages.ts';
+import { fullKindName, noClusterServes, type ResolvedKind, resolveKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { stylesOf } from '../columns/cell-style.ts';
 import { customColumns } from '../columns/custom-columns.ts';

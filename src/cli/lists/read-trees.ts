@@ -1,6 +1,6 @@
 import { compareText } from '../../core/text.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
-import { allObjects, listPages } from '../client/listed-pages.ts';
+import { allObjects, listPages } from '../client/list-pages.ts';
 import type { Session } from '../client/session.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';

@@ -1,6 +1,6 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
-import type { ResolvedKind } from '../client/named-kinds.ts';
+import type { ResolvedKind } from '../client/resolve-kinds.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { summaryFragment } from '../columns/summary-columns.ts';
 

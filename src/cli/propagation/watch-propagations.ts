@@ -1,4 +1,4 @@
-import { followSubscriptionField } from '../client/follow.ts';
+import { followSubscriptionField } from '../client/follow-subscription.ts';
 import { StreamRefused } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';

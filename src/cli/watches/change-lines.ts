@@ -2,7 +2,7 @@ import { type ClusterFault, lineOfFault } from '../client/cluster-faults.ts';
 import type { Session } from '../client/session.ts';
 import { jsonText } from '../output/json-text.ts';
 import { createTableColumns, type TableColumns, textOfLines } from '../output/table.ts';
-import { type ChangeMessage, type StreamedChange, type StreamedItem, StreamedObjects } from './held-objects.ts';
+import { type ChangeMessage, type StreamedChange, type StreamedItem, StreamedObjects } from './streamed-objects.ts';
 
 export interface ChangeLinesOptions<Item extends StreamedItem> {
   readonly header: readonly string[];

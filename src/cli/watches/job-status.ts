@@ -1,7 +1,7 @@
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
 import { completionsText } from '../columns/workload-tables.ts';
 import { ageText, humanDuration, phaseText } from '../output/kubectl-text.ts';
-import type { ChangeMessage } from './held-objects.ts';
+import type { ChangeMessage } from './streamed-objects.ts';
 
 /** A Job as `jobStatus` tells it. */
 export interface JobState {

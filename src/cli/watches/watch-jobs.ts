@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../core/json.ts';
 import { exitCodes } from '../client/command-failure.ts';
-import { followSubscriptionField } from '../client/follow.ts';
+import { followSubscriptionField } from '../client/follow-subscription.ts';
 import type { Session } from '../client/session.ts';
 import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
-import { type StreamedChange, StreamedObjects } from './held-objects.ts';
 import { judgeJobs, type UntilChoice } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
 import { cellsOfJob, countInPhase, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
 import { createLiveTable } from './live-table.ts';
+import { type StreamedChange, StreamedObjects } from './streamed-objects.ts';
 
 /** Which Jobs to watch, how they are shown, and when to stop. */
 export interface WatchJobsOptions {

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
-import { followSubscriptionField } from '../client/follow.ts';
-import { fullKindName, resolveKinds } from '../client/named-kinds.ts';
+import { followSubscriptionField } from '../client/follow-subscription.ts';
 import type { NamedObject } from '../client/object-names.ts';
+import { fullKindName, resolveKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { ageColumn, nameColumn, type PrintedColumn } from '../columns/printed-column.ts';
 import { objectSummary, summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';
 import { columnsToPrint, firstLine, locationColumns, selectionForColumns } from '../lists/list-tables.ts';
 import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
-import type { ChangeMessage, StreamedChange, StreamedItem } from './held-objects.ts';
+import type { ChangeMessage, StreamedChange, StreamedItem } from './streamed-objects.ts';
 
 /** Which objects to watch, and how they are shown. */
 export interface WatchObjectsOptions {

@@ -3,7 +3,7 @@ import type { SourceFlags } from '../arguments/gateway-options.ts';
 import { type ObjectWord, parseObjectWords } from '../arguments/object-words.ts';
 import { readManifestFiles } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import { resolveKinds } from '../client/named-kinds.ts';
+import { resolveKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import type { TargetObject } from './write-results.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
-import { followSubscription } from '../../../src/cli/client/follow.ts';
+import { followSubscription } from '../../../src/cli/client/follow-subscription.ts';
 import type { GatewayAnswer, GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
 import { type OpenSubscription, StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
-import { followSubscriptionField } from '../client/follow.ts';
+import { followSubscriptionField } from '../client/follow-subscription.ts';
 import type { Session } from '../client/session.ts';
 import { printable } from '../output/table.ts';
 import { type LogLine, type LogPrinter, type LogSource, maxTailLines, nameOfLog } from './log-lines.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ChangeMessage, type StreamedItem, StreamedObjects } from '../../../src/cli/watches/held-objects.ts';
+import { type ChangeMessage, type StreamedItem, StreamedObjects } from '../../../src/cli/watches/streamed-objects.ts';
 
 interface Item extends StreamedItem {
   readonly name: string;
