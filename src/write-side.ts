@@ -18,9 +18,8 @@ import { createPropagations } from './propagate/api/create-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import { createHubStores } from './propagate/hub/hub-stores.ts';
-import { impersonationOf } from './propagate/model/run-as.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
-import type { ClientOf } from './propagate/plan/snapshot/plan-request.ts';
+import { type ClientOf, impersonationOf } from './propagate/plan/snapshot/plan-request.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import type { Mirrors } from './watch/mirrors.ts';
 

@@ -5,6 +5,7 @@ import { callHub, type HubConnection } from '../hub/hub.ts';
 import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
+import { type EndingParts, type PropagationSpec, parseEnding, parseSpec } from '../model/spec.ts';
 import { decideRemoval } from '../plan/decide-action.ts';
 import { isSourceEntry, makesIn, sourcesIn } from '../plan/snapshot/sources.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
@@ -14,10 +15,10 @@ import { isGoing, noNeeds } from './clusters/cluster-needs.ts';
 import { copiesIn, echoMs, holding, troubleOfCopies } from './clusters/cluster-view.ts';
 import { type Act, actOn, removeShare } from './clusters/cluster-work.ts';
 import { actOnLost } from './clusters/lost-clusters.ts';
-import { deletionRulesOf } from './deletion-rules.ts';
 import { hubWait } from './hub-wait.ts';
 import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
 import { loadShares } from './read-hub.ts';
+import { describeProblems } from './refuse.ts';
 import type { Pass, PassResult } from './state/ports.ts';
 import { clusterRunOf, isBusy, turnOver } from './state/run.ts';
 import { writeStatus } from './write-status.ts';
@@ -264,4 +265,38 @@ async function hubEnding(
     if (found.result === 'failed' && found.fault.code !== 'FORBIDDEN' && found.fault.code !== 'NOT_FOUND') return { fault: found.fault };
   }
   return undefined;
+}
+
+/** How the copies of a Propagation go, and with whose rights; or why nobody can tell. Then nothing goes. */
+export type DeletionRules =
+  | { readonly result: 'known'; readonly spec: ClusterJob['spec'] }
+  | { readonly result: 'held'; readonly message: string };
+
+/**
+ * Where what stands there is no spec, it counts all the same in what it says of its end; what it does not say of that is as in the newest revision. What it
+ * says and what cannot be read holds all: who wrote it may have wanted the copies kept. Undefined if the hub does not answer.
+ */
+export async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
+  if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };
+  const said = parseEnding(propagation.document);
+  if ('problems' in said) return heldRules(describeProblems(said.problems));
+  if (said.deletion !== undefined && said.runAs !== undefined) return knownRules(said, undefined);
+  const kept = await ports.stores.revisions.list(propagation, term.signal);
+  if ('fault' in kept) return undefined;
+  const spec = kept[0] === undefined ? undefined : parseSpec(kept[0].document);
+  const last = spec === undefined || 'problems' in spec ? undefined : spec;
+  return knownRules(said, last);
+}
+
+function knownRules(said: Partial<EndingParts>, last: PropagationSpec | undefined): DeletionRules {
+  const deletion = said.deletion ?? last?.deletion;
+  if (deletion === undefined) return heldRules('deletion: is not said, and no revision is kept that says it');
+  const { runAs = last?.runAs ?? ({ type: 'requester' } as const), requester } = said;
+  // Neither plays a part where copies go.
+  const spec = { conflict: 'Abort', write: 'Apply', deletion, runAs } as const;
+  return { result: 'known', spec: { ...spec, ...(requester === undefined ? {} : { requester }) } };
+}
+
+function heldRules(why: string): DeletionRules {
+  return { result: 'held', message: `nothing is taken away, as the spec does not say how: ${why}` };
 }

@@ -1,16 +1,16 @@
 import type { ClusterName } from '../../core/names.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
+import { workloadCountOf } from '../plan/placing/workload-count.ts';
 import { nextWaves, type WavesDecision } from '../rollout/next-waves.ts';
 import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
 import { type CountMove, type Surge, surge } from '../rollout/surge.ts';
 import { waveLinesOf } from '../rollout/wave-lines.ts';
 import { linesOf } from '../status/cluster-line.ts';
 import { completionIn } from '../status/completion.ts';
-import { isKept } from '../status/copy-state.ts';
-import type { ClusterFacts } from '../status/facts.ts';
+import { isKept, readyOf } from '../status/copy-state.ts';
+import type { ClusterFacts, CopyFacts } from '../status/facts.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
-import { workloadReplicasOf } from './clusters/workload-replicas.ts';
 import type { CurrentPlan } from './state/run.ts';
 
 /** What a rollout is decided by. */
@@ -75,4 +75,23 @@ function moveOf({ rendered, facts }: ClusterView, mark: CountMove['mark']): read
   const isGoing = copies.some(({ entry }) => !isKept(entry));
   const begun = standing === 'begun' ? mark : isGoing ? 'Progressing' : undefined;
   return [{ cluster, current: live?.wanted ?? 0, to, ready: live?.ready ?? 0, ...(begun === undefined ? {} : { mark: begun }) }];
+}
+
+/**
+ * How many replicas all workloads among these copies are to have where they stand, and how many are ready; undefined if there is none. What a division
+ * counts, and nothing else: so both sides of a move are of the same.
+ */
+export function workloadReplicasOf(copies: readonly CopyFacts[]): { readonly wanted: number; readonly ready: number } | undefined {
+  const workloads = copies.flatMap((copy) => {
+    const wanted = wantedOf(copy);
+    return wanted === undefined ? [] : [{ wanted, ready: readyOf(copy) ?? 0 }];
+  });
+  if (workloads.length === 0) return undefined;
+  return workloads.reduce((sum, { wanted, ready }) => ({ wanted: sum.wanted + wanted, ready: sum.ready + ready }), { wanted: 0, ready: 0 });
+}
+
+function wantedOf({ entry: { key }, mirrored }: CopyFacts): number | undefined {
+  if (mirrored.result !== 'held') return undefined;
+  // Items of lists do not say what they are.
+  return workloadCountOf({ ...mirrored.object, apiVersion: key.apiVersion, kind: key.kind })?.count;
 }

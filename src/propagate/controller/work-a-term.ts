@@ -1,3 +1,4 @@
+import type { MemberCluster, Members } from '../../changes/members.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
@@ -8,7 +9,6 @@ import { nodes } from '../plan/snapshot/whereabouts.ts';
 import { isUnblocked } from './events/blockers.ts';
 import { createInterests, type Interests, textOfInterest } from './events/interests.ts';
 import { interestsOf } from './events/interests-of.ts';
-import { createMemberFacts } from './events/member-facts.ts';
 import { createNodeWatch } from './events/node-watch.ts';
 import type { Term } from './lease/lease.ts';
 import { reconcile } from './reconcile.ts';
@@ -225,4 +225,30 @@ function wake({ ports }: Workshop, run: Run, change: MemberChange): void {
   const nowMs = ports.clock.monotonic();
   if (known.isOutOfReach && change.type !== 'object') known.retryAtMs = nowMs;
   else if (isUnblocked(run, change, members.objects)) hasten(known, nowMs);
+}
+
+/** Tells whether what placement asks of a cluster has changed since it was asked last. */
+export interface MemberFacts {
+  /** True the first time a cluster that was not there at the beginning is asked about, and whenever its facts differ; also when it left. */
+  isChanged(cluster: ClusterName): boolean;
+}
+
+export function createMemberFacts(members: Pick<Members, 'all' | 'get'>): MemberFacts {
+  const known = new Map(members.all().map((member) => [member.name, placementTextOf(member)]));
+  return {
+    isChanged(cluster) {
+      const member = members.get(cluster);
+      const text = member === undefined ? undefined : placementTextOf(member);
+      const isSame = known.get(cluster) === text;
+      if (text === undefined) known.delete(cluster);
+      else known.set(cluster, text);
+      return !isSame;
+    },
+  };
+}
+
+/** What selects, places and divides by; not how the cluster is at the moment. */
+function placementTextOf({ labels, provider, region, zones, taints }: MemberCluster): string {
+  const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([sorted, provider ?? null, region ?? null, zones, taints]);
 }

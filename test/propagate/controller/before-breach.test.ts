@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { beforeOf } from '../../../src/propagate/controller/before-breach.ts';
+import { beforeOf } from '../../../src/propagate/controller/roll-back.ts';
 import type { Propagation, PropagationRevision } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, deployment, intent, revisionsOf, startControllerWorld } from './controller-world.ts';
 

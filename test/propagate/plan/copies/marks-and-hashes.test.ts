@@ -8,10 +8,10 @@ import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
-import { impersonationOf } from '../../../../src/propagate/model/run-as.ts';
 import type { Requester } from '../../../../src/propagate/model/spec.ts';
 import { isOfLater, marksOf, marksRemoved, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
 import { isHidden, observedHashOf, type Sight } from '../../../../src/propagate/plan/copies/observed.ts';
+import { impersonationOf } from '../../../../src/propagate/plan/snapshot/plan-request.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
 
 const sight: Sight = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
