@@ -11,12 +11,12 @@ import type { Note } from '../model/notes.ts';
 import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
 import type { PropagationName, PropagationOutcome } from '../model/propagations.ts';
 import { type DeletionSpec, parseSpec, printSpec, type SpecDocument } from '../model/spec.ts';
-import { noteOf } from './asked-propagation.ts';
+import { type HubPorts, requesterOf, timeOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
-import { type HubPorts, requesterOf, timeOf } from './intent-ports.ts';
 import { refusal, saved } from './propagate-input.ts';
 import { viewOf } from './propagation-view.ts';
 import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
+import { noteOf } from './requested-propagation.ts';
 
 /** What is confirmed or given up when a Propagation goes on. */
 interface Resuming {

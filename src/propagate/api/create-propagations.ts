@@ -1,7 +1,7 @@
 import { inputOf } from '../model/input-spec.ts';
 import type { Propagations } from '../model/propagations.ts';
+import type { HubPorts, PropagationsPorts } from './api-ports.ts';
 import { pause, remove, resume, rollback } from './change-propagation.ts';
-import type { HubPorts, PropagationsPorts } from './intent-ports.ts';
 import { planInput } from './plan-input.ts';
 import { propagateInput } from './propagate-input.ts';
 import { followOne, pageOf, viewNow } from './read-propagations.ts';

@@ -11,9 +11,9 @@ import { isDecided, type Propagation } from '../model/propagation.ts';
 import type { PropagationInput, PropagationName } from '../model/propagations.ts';
 import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
-import { readInput } from './asked-propagation.ts';
-import { type PropagationsPorts, requesterOf } from './intent-ports.ts';
+import { type PropagationsPorts, requesterOf } from './api-ports.ts';
 import { unavailable, waitMs } from './ready-hub.ts';
+import { readInput } from './requested-propagation.ts';
 
 /**
  * What the input would do. Of what is there already the mirror is asked; a hub that does not answer is a fault of the plan, which is then made as if

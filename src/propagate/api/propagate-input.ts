@@ -9,12 +9,12 @@ import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationInput, PropagationName, PropagationOutcome } from '../model/propagations.ts';
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import type { PlanRequest } from '../plan/snapshot/plan-request.ts';
-import { type Asked, noteOf, readInput } from './asked-propagation.ts';
+import { type HubPorts, requesterOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
-import { type HubPorts, requesterOf } from './intent-ports.ts';
 import { existingOf, requestOf } from './plan-input.ts';
 import { viewOf } from './propagation-view.ts';
 import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
+import { type Asked, noteOf, readInput } from './requested-propagation.ts';
 
 /** What is to be propagated: with a digest, exactly that plan. */
 interface AskedPropagate {

@@ -12,12 +12,12 @@ import { actOn, versionsOf } from './clusters/cluster-work.ts';
 import { actOnLost } from './clusters/lost-clusters.ts';
 import { hubWait } from './hub-wait.ts';
 import { isToRestoreFirst, keepPlaced } from './keep-placed.ts';
-import type { Look, PlannedPropagation } from './look.ts';
+import type { Look, PlannedPropagation } from './pass-snapshot.ts';
 import { openPrune } from './prune-to-confirm.ts';
 import { rollBack } from './roll-back.ts';
 import { decideRollout, mayBegin, type RolloutDecision } from './rollout-step.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { type CurrentPlan, clusterRunOf, forgetFailures, rescheduleMsOf } from './state/run.ts';
+import { type CurrentPlan, clusterRunOf, forgetFailures, rescheduleMsOf } from './state/propagation-state.ts';
 import { factsOf } from './status-facts.ts';
 import { writeStatus } from './write-status.ts';
 

@@ -20,7 +20,7 @@ import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems } from './refuse.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { clusterRunOf, isBusy, turnOver } from './state/run.ts';
+import { clusterRunOf, isBusy, turnOver } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A cluster that failed is asked again by its own backoff; this is for what no mirror tells. */

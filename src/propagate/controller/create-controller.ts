@@ -1,9 +1,9 @@
 import { type Leader, type Leadership, LeadershipWatch } from './lease/leadership.ts';
 import { lead, type Term } from './lease/lease.ts';
 import { createLeasePlace } from './lease/lease-namespace.ts';
+import { workATerm } from './run-term.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { retryAfterMs } from './state/work-queue.ts';
-import { workATerm } from './work-a-term.ts';
 
 /** Keeps what the hub's Propagations say true, while its process leads. */
 export interface Controller extends AsyncDisposable {

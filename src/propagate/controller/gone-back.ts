@@ -2,7 +2,7 @@ import { compareVersions } from '../../store/versions.ts';
 import type { Propagation } from '../model/propagation.ts';
 import { hubWait } from './hub-wait.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { turnOver } from './state/run.ts';
+import { turnOver } from './state/propagation-state.ts';
 import { readAgain } from './write-status.ts';
 
 /** So long a mirror may be behind what was read or written here. */

@@ -9,10 +9,10 @@ import { beginJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
 import { type ClusterView, lostSince } from './clusters/cluster-view.ts';
 import { actOn } from './clusters/cluster-work.ts';
-import type { Look, PlannedPropagation } from './look.ts';
+import type { Look, PlannedPropagation } from './pass-snapshot.ts';
 import { mayBegin } from './rollout-step.ts';
 import type { Pass } from './state/ports.ts';
-import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './state/run.ts';
+import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './state/propagation-state.ts';
 
 /** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */
 const mostRevisions = 4;

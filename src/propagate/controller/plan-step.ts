@@ -12,7 +12,7 @@ import { digestsOf } from '../plan/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
 import type { ControllerPorts } from './state/ports.ts';
-import { busyIn, type CurrentPlan, type Run, type Verdict } from './state/run.ts';
+import { busyIn, type CurrentPlan, type Run, type Verdict } from './state/propagation-state.ts';
 
 /** What is to be planned: an intent that is well-formed. */
 export interface Planning {

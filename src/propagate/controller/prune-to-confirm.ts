@@ -5,7 +5,7 @@ import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inv
 import type { RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { type HeldPrune, marks, type Propagation } from '../model/propagation.ts';
 import { isRemoval } from '../plan/held-prune.ts';
-import type { Verdict } from './state/run.ts';
+import type { Verdict } from './state/propagation-state.ts';
 
 /** What a plan would take away, as far as nobody began to. */
 export type OpenPrune = Pick<HeldPrune, 'objects' | 'clusters'>;

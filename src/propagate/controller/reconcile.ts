@@ -8,7 +8,7 @@ import { planNow } from './plan-step.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems, refuse } from './refuse.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './state/run.ts';
+import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './state/propagation-state.ts';
 import { retryAfterMs } from './state/work-queue.ts';
 import { readAgain } from './write-status.ts';
 

@@ -4,7 +4,7 @@ import { summarize } from '../status/summarize.ts';
 import { standingViews } from './clusters/cluster-view.ts';
 import { hubWait } from './hub-wait.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { turnOver } from './state/run.ts';
+import { turnOver } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A generation of which nothing is done: why it was not accepted; `suspended`: somebody asked that it not be planned. */

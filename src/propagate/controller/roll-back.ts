@@ -9,9 +9,9 @@ import type { ClusterFacts } from '../status/facts.ts';
 import { beginJob } from './clusters/cluster-job.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
-import type { Look, PlannedPropagation } from './look.ts';
+import type { Look, PlannedPropagation } from './pass-snapshot.ts';
 import type { Pass } from './state/ports.ts';
-import { clusterRunOf, type Restoring } from './state/run.ts';
+import { clusterRunOf, type Restoring } from './state/propagation-state.ts';
 
 /**
  * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the look with that told in it. The

@@ -11,7 +11,7 @@ import { completionIn } from '../status/completion.ts';
 import { isKept, readyOf } from '../status/copy-state.ts';
 import type { ClusterFacts, CopyFacts } from '../status/facts.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
-import type { CurrentPlan } from './state/run.ts';
+import type { CurrentPlan } from './state/propagation-state.ts';
 
 /** What a rollout is decided by. */
 export interface RolloutScene {

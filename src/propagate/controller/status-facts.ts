@@ -4,7 +4,7 @@ import type { PropagationSpec } from '../model/spec.ts';
 import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
 import type { RolloutDecision } from './rollout-step.ts';
-import type { CurrentPlan } from './state/run.ts';
+import type { CurrentPlan } from './state/propagation-state.ts';
 
 /** What a status is made of where there is a plan. */
 export interface PlannedStatus {

@@ -8,7 +8,7 @@ import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { OldValues } from '../model/inventory.ts';
-import { keyFields, withKey } from '../model/key-fields.ts';
+import { keyFields, withKey } from '../model/object-key-definition.ts';
 import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
 import type { SpecDocument } from '../model/spec.ts';
 import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';

@@ -6,10 +6,10 @@ import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-po
 import type { Manifest } from '../../manifests/manifest.ts';
 import { containersOf } from '../../manifests/pod-specs.ts';
 import type { FieldOverride, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
-import { type Edit, type ItemEdits, printEdits, withEdits } from '../plan/rendering/edits.ts';
-import { parseImageReference, printImageReference } from '../plan/rendering/image-reference.ts';
-import { override, overrideList } from '../plan/rendering/override.ts';
-import { overrideImage } from '../plan/rendering/override-image.ts';
+import { type Edit, type ItemEdits, printEdits, withEdits } from '../plan/overrides/edits.ts';
+import { parseImageReference, printImageReference } from '../plan/overrides/image-reference.ts';
+import { override, overrideList } from '../plan/overrides/override.ts';
+import { overrideImage } from '../plan/overrides/override-image.ts';
 import { memberOf } from './karmada-cluster.ts';
 
 /** Karmada's Overriders (policy/v1alpha1): the changes, without their target clusters. The type of `value` depends on the overrider. */

@@ -1,7 +1,7 @@
 import { faultCodes } from '../../core/faults.ts';
 import { listSchema, structureSchema, translatedSchema } from '../../core/json/documents.ts';
 import { anyText, choice, clusterText, count, flag, inGraph, message, time, word } from '../../core/json/field-definitions.ts';
-import { keyFields, withKey } from './key-fields.ts';
+import { keyFields, withKey } from './object-key-definition.ts';
 
 /** Maximum number of entries in one ClusterShare (docs/internals/propagation.md 5.3). */
 export const maxEntries = 200;

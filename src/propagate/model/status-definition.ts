@@ -17,7 +17,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { maxClusters } from './cluster-set-definition.ts';
 import { health, recordedFault } from './inventory-definition.ts';
-import { keyFields, withKey } from './key-fields.ts';
+import { keyFields, withKey } from './object-key-definition.ts';
 import { completionMode } from './spec-definition.ts';
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);

@@ -6,7 +6,7 @@ import { isPathSegment } from '../../core/names.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOf } from '../../manifests/pod-specs.ts';
 import { type ManifestsRead, readManifestJson, readManifestText } from '../../manifests/read-manifests.ts';
-import { keyFields, withKey } from './key-fields.ts';
+import { keyFields, withKey } from './object-key-definition.ts';
 
 const ref = checkedSchema(
   structureSchema({

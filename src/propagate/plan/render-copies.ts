@@ -10,9 +10,9 @@ import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import type { Override } from '../model/spec.ts';
+import { matchingOverrides, override } from './overrides/override.ts';
 import type { PlacedCluster } from './place.ts';
 import { countFieldOf, type WorkloadCount, withCount } from './placing/workload-count.ts';
-import { matchingOverrides, override } from './rendering/override.ts';
 import type { Snapshot, TemplateObject } from './snapshot/snapshot.ts';
 import type { SourceObject } from './snapshot/sources.ts';
 

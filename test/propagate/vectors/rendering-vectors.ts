@@ -15,8 +15,8 @@ import {
 import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
 import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
 import { retainOfKind } from '../../../src/propagate/plan/copies/retain.ts';
-import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/rendering/dependencies.ts';
-import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/rendering/image-reference.ts';
+import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/overrides/image-reference.ts';
+import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/snapshot/dependencies.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const karmada = 'resourcetemplate.karmada.io';

@@ -11,7 +11,7 @@ import { copyFault, reasonOf } from '../../plan/copies/copy-reason.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
 import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { Pass } from '../state/ports.ts';
-import { clusterRunOf, forgetFailures } from '../state/run.ts';
+import { clusterRunOf, forgetFailures } from '../state/propagation-state.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
 import { type Act, faultsIn } from './cluster-work.ts';
 

@@ -16,7 +16,7 @@ import { wantedHashOf } from '../../rollout/wanted-hash.ts';
 import { isKept } from '../../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
 import type { DriftWatch } from '../state/drift.ts';
-import type { ClusterRun, CurrentPlan, Run } from '../state/run.ts';
+import type { ClusterRun, CurrentPlan, Run } from '../state/propagation-state.ts';
 import { isAtRest, type NeedFacts, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 
 /** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */

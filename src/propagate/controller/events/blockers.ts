@@ -4,7 +4,7 @@ import type { ClusterName } from '../../../core/names.ts';
 import { kindOfKey, placeOfKey } from '../../../manifests/object-key.ts';
 import type { MemberChange, MemberObjects } from '../../../store/member-objects.ts';
 import type { CopyOutcome } from '../../plan/copies/copy-work.ts';
-import type { ClusterRun, Run } from '../state/run.ts';
+import type { ClusterRun, Run } from '../state/propagation-state.ts';
 import { type Interest, textOfInterest } from './interests.ts';
 
 type Blocker = Required<Interest>;

@@ -6,7 +6,7 @@ import type { RejectionReason } from '../../model/placement.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { fieldsAskedIn } from '../../plan/placing/sets-in.ts';
 import { nodes } from '../../plan/snapshot/whereabouts.ts';
-import type { Run } from '../state/run.ts';
+import type { Run } from '../state/propagation-state.ts';
 import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';
 

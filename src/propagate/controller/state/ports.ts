@@ -10,7 +10,7 @@ import type { Planner } from '../../plan/planner.ts';
 import type { ClientOf } from '../../plan/snapshot/plan-request.ts';
 import type { Term } from '../lease/lease.ts';
 import type { DriftWatch } from './drift.ts';
-import type { Run } from './run.ts';
+import type { Run } from './propagation-state.ts';
 
 /** What the controller works with. */
 export interface ControllerPorts {

@@ -3,7 +3,7 @@ import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
-import { dependenciesOf, labelledDependenciesOf } from '../rendering/dependencies.ts';
+import { dependenciesOf, labelledDependenciesOf } from './dependencies.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
 

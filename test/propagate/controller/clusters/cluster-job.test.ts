@@ -4,7 +4,7 @@ import { clusterName } from '../../../../src/core/names.ts';
 import { beginJob, type ClusterJob } from '../../../../src/propagate/controller/clusters/cluster-job.ts';
 import type { Act } from '../../../../src/propagate/controller/clusters/cluster-work.ts';
 import type { Pass } from '../../../../src/propagate/controller/state/ports.ts';
-import { clusterRunOf, newRun, turnOver } from '../../../../src/propagate/controller/state/run.ts';
+import { clusterRunOf, newRun, turnOver } from '../../../../src/propagate/controller/state/propagation-state.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { CopiesOutcome, CopyWork } from '../../../../src/propagate/plan/copies/copy-work.ts';
 import { createManualClock, turns } from '../../../support/manual-clock.ts';

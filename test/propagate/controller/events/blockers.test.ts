@@ -3,7 +3,7 @@ import { breakage, faultOf } from '../../../../src/cluster/classify.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import { textOfKey } from '../../../../src/manifests/object-key.ts';
 import { blockersOf, isUnblocked } from '../../../../src/propagate/controller/events/blockers.ts';
-import { type ClusterRun, clusterRunOf, hasten, newRun } from '../../../../src/propagate/controller/state/run.ts';
+import { type ClusterRun, clusterRunOf, hasten, newRun } from '../../../../src/propagate/controller/state/propagation-state.ts';
 import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
 import type { CopyOutcome } from '../../../../src/propagate/plan/copies/copy-work.ts';
 

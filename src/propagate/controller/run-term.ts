@@ -14,7 +14,7 @@ import type { Term } from './lease/lease.ts';
 import { reconcile } from './reconcile.ts';
 import { createDriftWatch } from './state/drift.ts';
 import type { ControllerPorts, Pass } from './state/ports.ts';
-import { hasten, isBusy, keyOfRun, newRun, type Run } from './state/run.ts';
+import { hasten, isBusy, keyOfRun, newRun, type Run } from './state/propagation-state.ts';
 import { createWorkQueue, type WorkQueue } from './state/work-queue.ts';
 
 /** Clusters that come, go or change their labels mostly do so together. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { MemberCluster } from '../../../../src/changes/members.ts';
-import { clusterName } from '../../../../src/core/names.ts';
-import { createMemberFacts } from '../../../../src/propagate/controller/work-a-term.ts';
+import type { MemberCluster } from '../../../src/changes/members.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import { createMemberFacts } from '../../../src/propagate/controller/run-term.ts';
 
 const north = clusterName('north');
 const bare: MemberCluster = { name: north, labels: {}, zones: [], taints: [], phase: 'SYNCED', faults: [] };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ImageReference, parseImageReference, printImageReference } from '../../../../src/propagate/plan/rendering/image-reference.ts';
+import { type ImageReference, parseImageReference, printImageReference } from '../../../../src/propagate/plan/overrides/image-reference.ts';
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 

@@ -2,7 +2,7 @@ import type { Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import type { ClusterView } from './clusters/cluster-view.ts';
 import type { RolloutDecision } from './rollout-step.ts';
-import type { CurrentPlan } from './state/run.ts';
+import type { CurrentPlan } from './state/propagation-state.ts';
 
 /** A Propagation with a plan. */
 export interface PlannedPropagation {

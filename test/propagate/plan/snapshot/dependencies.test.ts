@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
-import { dependenciesOf, labelledDependenciesOf } from '../../../../src/propagate/plan/rendering/dependencies.ts';
+import { dependenciesOf, labelledDependenciesOf } from '../../../../src/propagate/plan/snapshot/dependencies.ts';
 
 const namesOf = (object: Manifest): readonly string[] =>
   dependenciesOf(object).map(({ apiVersion, kind, namespace, name }) => `${apiVersion} ${kind} ${namespace} ${name}`);
