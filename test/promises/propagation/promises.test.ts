@@ -11,14 +11,14 @@ import { foreignObjectPromises } from './foreign-objects-cases.ts';
  *
  * | promise | through the gateway | enumerated |
  * |---|---|---|
- * | D1, D2 | crash-cases | test/propagate/controller/crashes, test/propagate/copies/crash (real servers too) |
- * | D3, D4 | mid-flight | test/propagate/controller/crashes, lease |
- * | D5, D15 | failing-cluster-cases, mid-flight | test/propagate/copies/refusals |
- * | D6 to D9, D13 | foreign-objects-cases | test/propagate/copies/guards, prune |
- * | D10 | foreign-objects-cases, nothing-pruned-by-mistake | test/propagate/copies/prune (the race itself, real servers too) |
+ * | D1, D2 | crash-cases | test/propagate/controller/failures/crashes, test/propagate/apply/crash (real servers too) |
+ * | D3, D4 | mid-flight | test/propagate/controller/failures/crashes, lease |
+ * | D5, D15 | failing-cluster-cases, mid-flight | test/propagate/apply/refusals |
+ * | D6 to D9, D13 | foreign-objects-cases | test/propagate/apply/guards, prune |
+ * | D10 | foreign-objects-cases, nothing-pruned-by-mistake | test/propagate/apply/prune (the race itself, real servers too) |
  * | D11, D12, D18 | nothing-pruned-by-mistake | test/propagate/controller/lost-and-held |
  * | D14 | mid-flight | test/propagate/controller/lost-and-held |
- * | D16, D17, A6 to A13 | refused-before-any-cluster, rights (D17, real servers too) | test/propagate/rendering, test/propagate/spec |
+ * | D16, D17, A6 to A13 | refused-before-any-cluster, rights (D17, real servers too) | test/manifests, test/propagate/model |
  */
 for (const kind of fleetKinds) {
   describe.skipIf(!kind.available)(kind.title, () => {

@@ -15,7 +15,7 @@ import {
 import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
 // What cannot be right touches no cluster: A7, A8, A9, A11 to A13, D16, D17, through mutations and intents alike. What a text means and what a patch does is
-// tabled in test/propagate/rendering.
+// tabled in test/manifests.
 
 let fleet: EmbeddedFleet;
 beforeAll(async () => {
