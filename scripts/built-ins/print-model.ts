@@ -3,7 +3,7 @@ import { keyOfKind } from '../../src/core/kinds.ts';
 import { compareText } from '../../src/core/text.ts';
 import { embeddedObjectMeta } from '../../src/model/hand-written-types.ts';
 import type { Model, ModelField } from '../../src/model/model.ts';
-import { printTypeReference } from '../../src/model/paths.ts';
+import { printTypeReference } from '../../src/model/model.ts';
 
 /**
  * The model as a document of JSON with a line for each kind and each type, both in order of their names, so that a diff of it can be reviewed.

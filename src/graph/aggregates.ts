@@ -5,7 +5,7 @@ import { mapPromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
-import { enumsOf } from './faults.ts';
+import { enumsOf } from './pothos.ts';
 
 /** Adds `Sum`, `Group` and `GroupOrder`, and to `Connection` what is computed from all that matches. */
 export function addAggregates(builder: GraphBuilder): void {

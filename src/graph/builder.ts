@@ -1,54 +1,16 @@
-import SchemaBuilder, { type InputRef, ListRef, type OutputRef } from '@pothos/core';
+import SchemaBuilder, { ListRef } from '@pothos/core';
 import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
 import { invariant } from '../core/errors.ts';
 import type { ApiStatus, Fault } from '../core/faults.ts';
-import type { Json, RawNumber } from '../core/json.ts';
+import type { Json } from '../core/json.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../load/reads.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import type { ChangesMessage } from '../streams/messages/changes-message.ts';
 import type { GatewayView, GraphContext } from './context.ts';
+import type { AnyOutput, GraphTypes, Pothos, Types } from './pothos.ts';
 import { leadingTypes, type Within } from './relations/within.ts';
 import { addScalars } from './scalars.ts';
-
-interface AsServed<Input> {
-  Input: Input;
-  Output: unknown;
-}
-
-interface GraphTypes {
-  Context: GraphContext;
-  Scalars: {
-    ID: { Input: string; Output: string };
-    Float: { Input: number; Output: number | RawNumber };
-    DateTime: AsServed<string>;
-    Int64: AsServed<Json & {}>;
-    Quantity: AsServed<string>;
-    Bytes: AsServed<string>;
-    Duration: AsServed<string>;
-    IntOrString: AsServed<Json & {}>;
-    StringMap: AsServed<Json & {}>;
-    // Without `{}` a member of `Where` would be either required or never null (exactOptionalPropertyTypes).
-    JSON: AsServed<Json & {}>;
-  };
-}
-
-type Types = PothosSchemaTypes.ExtendDefaultTypes<GraphTypes>;
-
-/** The library's builder with the types of our schema. */
-export type Pothos = PothosSchemaTypes.SchemaBuilder<Types>;
-
-/** A type whose fields are resolved from `T`. */
-export type ObjectRefOf<T> = PothosSchemaTypes.ObjectRef<Types, T>;
-
-/** An input that gives `T`. */
-export type InputRefOf<T> = InputRef<T>;
-
-/** What declares the fields of a type that is resolved from `T`. */
-export type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<Types, T>;
-
-/** What declares the fields of `Query`. */
-export type RootFields = PothosSchemaTypes.QueryFieldBuilder<Types, object>;
 
 type UnfinishedRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<Types, T>;
 
@@ -146,9 +108,6 @@ const condition: ModelType = {
     type: { scalar: name === 'lastTransitionTime' ? 'DateTime' : 'String' },
   })),
 };
-
-/** What a field is declared by where its resolver gives a value as it was served. */
-export type AnyOutput = OutputRef<unknown> | ListRef<Types, unknown>;
 
 /** Reads the property of the field's own name: what graphql-js does for fields without a resolver, at the same price. */
 export const asServed: GraphQLFieldResolver<unknown, GraphContext> = defaultFieldResolver;

@@ -1,9 +1,11 @@
 import { keyOfKind } from '../core/kinds.ts';
 import type { ChangesMessage, ChangeType } from '../streams/messages/changes-message.ts';
 import { charged } from './budget.ts';
-import type { GraphBuilder, ObjectRefOf } from './builder.ts';
+import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { enumsOf, faultIn } from './faults.ts';
+import { faultIn } from './faults.ts';
+import type { ObjectRefOf } from './pothos.ts';
+import { enumsOf } from './pothos.ts';
 
 /** The types of messages: about objects of any kind, and of each kind by the name of its type. */
 export interface ChangesTypes {

@@ -3,9 +3,11 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { Row } from '../load/reads.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
 import { chargedList } from './budget.ts';
-import type { GraphBuilder, ObjectRefOf, Pothos } from './builder.ts';
+import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { clusterNamed, enumsOf, faultIn, namedCluster } from './faults.ts';
+import { clusterNamed, faultIn, namedCluster } from './faults.ts';
+import type { ObjectRefOf, Pothos } from './pothos.ts';
+import { enumsOf } from './pothos.ts';
 
 /** The types that changing single objects and propagating have in common. */
 export type Changing = ReturnType<typeof addChanging>;

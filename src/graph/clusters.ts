@@ -2,8 +2,9 @@ import { idOfCluster } from '../core/object-ids.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
-import { enumsOf, faultIn } from './faults.ts';
+import { faultIn } from './faults.ts';
 import { personal, volatile } from './personal.ts';
+import { enumsOf } from './pothos.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
@@ -121,3 +122,33 @@ const phaseMeanings: Readonly<Record<ClusterView['phase'], string>> = {
   DEGRADED: 'The cluster answers, but something is wrong: see `faults`.',
   UNREACHABLE: 'The cluster does not answer. Objects that were read before are still served.',
 };
+
+/** Adds `Gateway`. */
+export function addGateway({ types }: GraphBuilder): void {
+  types.gateway.implement({
+    description: 'The gateway that answers this request.',
+    fields: (t) => ({
+      version: t.exposeString('version', { nullable: false, description: 'The version of the gateway.' }),
+      demo: t.exposeBoolean('demo', { nullable: false, description: 'True if the clusters are the embedded ones of the demo.' }),
+      schemaHash: t.exposeString('schemaHash', {
+        nullable: false,
+        description: 'A hash of this schema. Gateways with equal schemas have equal hashes.',
+      }),
+      schemaBuiltAt: t.field({
+        type: 'DateTime',
+        nullable: false,
+        description: 'The time at which the gateway began to use this schema.',
+        resolve: ({ schemaBuiltAtMs }) => isoOf(schemaBuiltAtMs) ?? '',
+      }),
+      schemaProblem: t.exposeString('schemaProblem', {
+        nullable: true,
+        description: 'The reason why kinds are missing from this schema. Null if none are missing.',
+      }),
+      controllerProblem: t.exposeString('controllerProblem', {
+        nullable: true,
+        description:
+          'The reason why no gateway has kept Propagations in sync for more than 30 seconds. Null if a gateway does, and null without a hub.',
+      }),
+    }),
+  });
+}

@@ -5,8 +5,9 @@ import type { Row } from '../load/reads.ts';
 import { type Column, type ColumnEnum, columnsOf } from '../model/columns/columns.ts';
 import { rollout, rollout as rolloutType } from '../model/hand-written-types.ts';
 import type { TypeReference } from '../model/model.ts';
-import type { AnyOutput, GraphBuilder, ObjectRefOf } from './builder.ts';
-import { enumsOf } from './faults.ts';
+import type { GraphBuilder } from './builder.ts';
+import type { AnyOutput, ObjectRefOf } from './pothos.ts';
+import { enumsOf } from './pothos.ts';
 
 /** The enums of columns, by name. */
 export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;

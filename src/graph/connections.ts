@@ -1,7 +1,8 @@
 import type { Listed, Row } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
 import { charged, chargedList } from './budget.ts';
-import type { EdgeView, GraphBuilder, ObjectRefOf, PageView } from './builder.ts';
+import type { EdgeView, GraphBuilder, PageView } from './builder.ts';
+import type { ObjectRefOf } from './pothos.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
 export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {

@@ -3,8 +3,9 @@ import { keyOfKind } from '../core/kinds.ts';
 import { type ClusterName, clusterName } from '../core/names.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { chargedList } from './budget.ts';
-import type { FaultView, GraphBuilder, Pothos } from './builder.ts';
+import type { FaultView, GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
+import { enumsOf } from './pothos.ts';
 import { isoOf } from './times.ts';
 
 /** Adds `Fault`, `FaultCode`, `Retry`, `ApiError` and `ApiErrorCause`. */
@@ -98,15 +99,6 @@ export function clusterNamed(cluster: ClusterName, { reads, read }: Pick<GraphCo
 /** Resolves a field to the cluster that its parent names. */
 export function namedCluster({ cluster }: { readonly cluster: string }, _args: unknown, context: GraphContext): ClusterView {
   return clusterNamed(clusterName(cluster), context);
-}
-
-/** What adds an enum by its values with their meanings, in their order. Each value stands for itself. */
-export function enumsOf(pothos: Pothos) {
-  return <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) => {
-    const values = Object.entries<string>(meanings).map(([value, meaning]) => [value, { value, description: meaning }]);
-    type Values = { readonly [V in Value]: { readonly value: V; readonly description: string } };
-    return pothos.enumType(name, { description, values: Object.fromEntries(values) as Values });
-  };
 }
 
 const faultMeanings: Readonly<Record<FaultCode, string>> = {

@@ -1,8 +1,8 @@
 import { type Column, columnsOf } from '../model/columns/columns.ts';
 import type { KindSource, ModelKind } from '../model/model.ts';
-import { printTypeReference } from '../model/paths.ts';
+import { printTypeReference } from '../model/model.ts';
 import type { GraphBuilder } from './builder.ts';
-import { enumsOf } from './faults.ts';
+import { enumsOf } from './pothos.ts';
 
 /** Adds `Kind`, `KindSource` and `Column`. */
 export function addKinds({ pothos, types }: GraphBuilder): void {

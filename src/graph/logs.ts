@@ -2,10 +2,12 @@ import { responsePathAsArray } from 'graphql';
 import type { LogBatchView, LogLineView, PodLogView } from '../load/logs/logs.ts';
 import type { Row } from '../load/reads.ts';
 import { charged, charsPerObject, costOfText } from './budget.ts';
-import type { FieldsOf, GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
+import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { enumsOf, faultIn } from './faults.ts';
+import { faultIn } from './faults.ts';
 import { personal } from './personal.ts';
+import type { FieldsOf, ObjectRefOf, RootFields } from './pothos.ts';
+import { enumsOf } from './pothos.ts';
 import { SourceCarrier } from './subscribing.ts';
 
 /** Adds `Query.podLogs`, `Subscription.podLogs` and `Pod.logs`, with their types. `Pod.logs` only if the model has Pods. */

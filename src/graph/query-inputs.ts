@@ -1,5 +1,5 @@
 import type { GraphBuilder } from './builder.ts';
-import { enumsOf } from './faults.ts';
+import { enumsOf } from './pothos.ts';
 
 /** Adds `Where`, `OrderBy` and `Direction`. */
 export function addQueryInputs({ pothos, types }: GraphBuilder): void {

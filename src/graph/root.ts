@@ -6,9 +6,10 @@ import type { Listed } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
 import { aggregatedPaths } from './aggregates.ts';
 import { charged, maxObjects } from './budget.ts';
-import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
+import type { GraphBuilder } from './builder.ts';
 import { foundRow, type GraphContext } from './context.ts';
 import { deprecationOf } from './kinds.ts';
+import type { ObjectRefOf, RootFields } from './pothos.ts';
 import { searchArgument, selectionArguments } from './selection-arguments.ts';
 
 /** The types of connections: of objects of any kind, and of each kind by the name of its type. */

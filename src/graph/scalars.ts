@@ -1,7 +1,7 @@
 import { type ConstValueNode, GraphQLBoolean, GraphQLError, GraphQLFloat, GraphQLInt, GraphQLString, Kind } from 'graphql';
 import { isRawNumber, type Json, parseJsonExactly, type RawNumber } from '../core/json.ts';
 import { type ScalarName, scalarNames } from '../model/model.ts';
-import type { AnyOutput, Pothos } from './builder.ts';
+import type { AnyOutput, Pothos } from './pothos.ts';
 
 /**
  * Adds the scalars, and tells which stands for which. All but `Int64` pass values through as they were served; literals keep integers beyond

@@ -1,4 +1,5 @@
-import type { GraphBuilder, RootFields } from './builder.ts';
+import type { GraphBuilder } from './builder.ts';
+import type { RootFields } from './pothos.ts';
 
 type ArgumentBuilder = RootFields['arg'];
 

@@ -3,7 +3,7 @@ import { invariant } from '../core/errors.ts';
 import { isJsonObject, isRawNumber, type Json } from '../core/json.ts';
 import type { Row } from '../load/reads.ts';
 import type { ScalarName, TypeReference } from '../model/model.ts';
-import { printTypeReference } from '../model/paths.ts';
+import { printTypeReference } from '../model/model.ts';
 import type { GraphContext } from './context.ts';
 
 /** A resolver of a field whose value is read from an object of a cluster. */

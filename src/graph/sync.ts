@@ -1,7 +1,8 @@
 import type { SyncView } from '../load/reads.ts';
 import type { GraphBuilder } from './builder.ts';
-import { enumsOf, faultIn } from './faults.ts';
+import { faultIn } from './faults.ts';
 import { volatile } from './personal.ts';
+import { enumsOf } from './pothos.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Sync` and `SyncPhase`. */

@@ -14,8 +14,8 @@ import type { QuerySource, RelatedObject, RelatedObjects } from '../store/query-
 import { createAggregates, noAggregates, type PageAggregates } from './aggregates.ts';
 import type { BegunRelations } from './list-arguments.ts';
 import type { HeldPart, Part } from './parts.ts';
+import { rowOf } from './parts.ts';
 import type { GroupArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
-import { rowOf } from './rows.ts';
 import { foreignCursor, type Seal, type SealScope } from './seal.ts';
 
 /** What a page is made with, wherever its parts come from. */

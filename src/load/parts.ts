@@ -2,13 +2,16 @@ import type { Access, Visibility } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { redact } from '../core/redaction.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
+import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { QueryVisibility } from '../store/query-source.ts';
 import type { MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
 import { isAnnounced, type KindInCluster, whenServed } from './announced.ts';
 import type { ClusterViews } from './cluster-views.ts';
-import type { ClusterView, ReadContext, SyncView } from './reads.ts';
+import type { ClusterView, ReadContext, Row, SyncView } from './reads.ts';
 import { createDeadline } from './waiting.ts';
 
 /** One kind of one cluster that was asked for. */
@@ -219,4 +222,18 @@ export function unknownKindFault({ name }: ClusterView, { group, kind }: GroupKi
 /** True for what can keep a cluster from answering: the way it is reached cannot. */
 export function isReason({ code }: Fault): boolean {
   return code !== 'INSECURE' && code !== 'DUPLICATE';
+}
+
+/** What of an object of this part may be shown, as a row of it. Absent `depth`: the answer begins with it. */
+export function rowOf({ ask, mirror, heldSync }: HeldPart, object: KubernetesObject, { sensitive, depth, waitMs }: RowOptions): Row {
+  const { cluster, kind } = ask;
+  const metadataOnly = sensitive.has(kind);
+  const shown = redact(object, { sensitive: metadataOnly, live: false });
+  return { cluster, kind, resource: mirror.resource, object: shown, metadataOnly, sync: heldSync, depth, waitMs };
+}
+
+export interface RowOptions {
+  readonly sensitive: SensitiveKinds;
+  readonly depth?: number | undefined;
+  readonly waitMs?: number | undefined;
 }

@@ -14,9 +14,8 @@ import type { Model, ModelKind } from '../model/model.ts';
 import type { FrozenObjects } from '../store/mirror-store.ts';
 import type { ClusterStatus } from '../watch/mirrors.ts';
 import { singleWaitMs } from './list-arguments.ts';
-import { type Ask, absenceOf, type HeldPart, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
+import { type Ask, absenceOf, type HeldPart, isReason, type Part, type PartsOptions, type RowOptions, rowOf, withParts } from './parts.ts';
 import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom } from './reads.ts';
-import { type RowOptions, rowOf } from './rows.ts';
 import { createDeadline } from './waiting.ts';
 
 /** A cluster of the fleet, as far as reading live needs it. */

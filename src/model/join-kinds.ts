@@ -3,7 +3,7 @@ import { keyOfKind } from '../core/kinds.ts';
 import { compareText } from '../core/text.ts';
 import { joinObjects, joinTexts } from './join-shapes.ts';
 import type { KindSource } from './model.ts';
-import { printPath } from './paths.ts';
+import { printPath } from './path-text.ts';
 import type { KindSchema } from './shapes.ts';
 
 /** Who says most about a kind comes first. */

@@ -3,8 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { KindSource, ListRules, Model, ModelField, ModelKind, ModelType, ScalarName, TypeReference } from './model.ts';
-import { scalarNames } from './model.ts';
-import { printTypeReference } from './paths.ts';
+import { printTypeReference, scalarNames } from './model.ts';
 
 /**
  * The model that a document holds.

@@ -85,3 +85,9 @@ export interface Model {
   /** By `keyOfKind`. */
   readonly kinds: ReadonlyMap<string, ModelKind>;
 }
+
+/** `Int64`, `Container`, `[Container]`: as in the schema, but for the marks of what is never null. */
+export function printTypeReference(type: TypeReference): string {
+  if ('scalar' in type) return type.scalar;
+  return 'list' in type ? `[${printTypeReference(type.list)}]` : type.type;
+}

@@ -3,8 +3,9 @@ import { keyOfKind } from '../core/kinds.ts';
 import { nearestWordWithEdits } from '../core/nearest-word.ts';
 import { type Column, columnsOf } from './columns/columns.ts';
 import { clusterFields, objectMeta, ownerReference, rollout } from './hand-written-types.ts';
-import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
+import { type Model, type ModelField, type ModelKind, type ModelType, printTypeReference, type TypeReference } from './model.ts';
 import { type PathRelation, pathRelationsOf } from './path-relations.ts';
+import { parsePath, printPath } from './path-text.ts';
 
 /** One step of a path: a key of the JSON object that the walk has reached. */
 interface PathStep {
@@ -76,38 +77,6 @@ export function isMisfit(found: ModelPath | PathMisfit): found is PathMisfit {
   return 'meant' in found;
 }
 
-const maxTextLength = 1024;
-const maxSegments = 32;
-
-// A name up to the next dot or bracket, or text in brackets and quotes with JSON's escapes.
-const segmentPattern = /(?:(^|\.)([^.[\]"'\s]+))|\[("(?:[^"\\]|\\.)*"|'[^'\\]*')\]/y;
-
-/**
- * The segments of a dotted path. What holds a dot or a slash stands in brackets: `metadata.labels["a.b/c"]`.
- * Undefined if the text is no path: empty, longer than 1,024 characters or 32 segments, an index (`[0]`), a bracket without quotes.
- */
-export function parsePath(text: string): readonly string[] | undefined {
-  if (text.length === 0 || text.length > maxTextLength) return undefined;
-  const segments: string[] = [];
-  let position = 0;
-  while (position < text.length) {
-    segmentPattern.lastIndex = position;
-    const match = segmentPattern.exec(text);
-    const segment = match === null ? undefined : segmentOf(match);
-    if (match === null || segment === undefined || segment === '' || (position === 0 && match[1] === '.')) return undefined;
-    segments.push(segment);
-    position += match[0].length;
-  }
-  return segments.length > maxSegments ? undefined : segments;
-}
-
-/** The text that `parsePath` makes these segments of, brackets only where they are needed. */
-export function printPath(segments: readonly string[]): string {
-  return segments
-    .map((segment, index) => (/[.[\]"'\s]/.test(segment) ? `[${JSON.stringify(segment)}]` : `${index === 0 ? '' : '.'}${segment}`))
-    .join('');
-}
-
 /**
  * Looks up a path in a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
  *
@@ -137,12 +106,6 @@ export function findPathFrom(model: Model, type: TypeReference, text: string): M
   return walkFrom({ model, text, within: printTypeReference(type) }, [], type, segmentsOf(text));
 }
 
-/** `Int64`, `Container`, `[Container]`: as in the schema, but for the marks of what is never null. */
-export function printTypeReference(type: TypeReference): string {
-  if ('scalar' in type) return type.scalar;
-  return 'list' in type ? `[${printTypeReference(type.list)}]` : type.type;
-}
-
 /** What all steps of one path need to know for their messages. */
 interface Walk {
   readonly model: Model;
@@ -165,17 +128,6 @@ const resourceKeys: ReadonlyMap<string, string> = new Map([
 ]);
 
 const handWritten: ReadonlyMap<string, ModelType> = new Map([objectMeta, ownerReference, rollout].map((type) => [type.name, type]));
-
-function segmentOf(match: RegExpExecArray): string | undefined {
-  const [, , name, quoted] = match;
-  if (quoted === undefined) return name;
-  if (quoted.startsWith("'")) return quoted.slice(1, -1);
-  try {
-    return String(JSON.parse(quoted));
-  } catch {
-    return undefined;
-  }
-}
 
 function segmentsOf(text: string): readonly string[] {
   const segments = parsePath(text);

@@ -5,8 +5,8 @@ import { printModel } from '../../scripts/built-ins/print-model.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
 import type { Model } from '../../src/model/model.ts';
+import { printTypeReference } from '../../src/model/model.ts';
 import { parseModel } from '../../src/model/model-document.ts';
-import { printTypeReference } from '../../src/model/paths.ts';
 import { companionSuffixes, reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
 import { committedModel, committedModelText, corpusOpenApi } from '../support/graph/corpus.ts';
 

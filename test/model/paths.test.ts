@@ -4,16 +4,9 @@ import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
 import { objectMeta } from '../../src/model/hand-written-types.ts';
 import type { Model, ModelField, ModelKind, TypeReference } from '../../src/model/model.ts';
-import {
-  findPath,
-  findPathFrom,
-  isMisfit,
-  type ModelPath,
-  type PathMisfit,
-  parsePath,
-  printPath,
-  printTypeReference,
-} from '../../src/model/paths.ts';
+import { printTypeReference } from '../../src/model/model.ts';
+import { parsePath, printPath } from '../../src/model/path-text.ts';
+import { findPath, findPathFrom, isMisfit, type ModelPath, type PathMisfit } from '../../src/model/paths.ts';
 import { committedModel, fixtureDefinition } from '../support/graph/corpus.ts';
 
 const fixtures = ['widgets-north', 'names', 'free'].map((name) => convertDefinition(fixtureDefinition(name)));

@@ -9,11 +9,13 @@ import type { Share } from '../../propagate/model/placement.ts';
 import { replicaStrategy } from '../../propagate/model/placement-definition.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/model/plan.ts';
 import { charged, chargedList } from '../budget.ts';
-import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { GraphBuilder } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
-import { clusterNamed, enumsOf, faultIn, namedCluster } from '../faults.ts';
+import { clusterNamed, faultIn, namedCluster } from '../faults.ts';
 import { personal } from '../personal.ts';
+import type { ObjectRefOf } from '../pothos.ts';
+import { enumsOf } from '../pothos.ts';
 import { isoOf } from '../times.ts';
 import type { DefinedTypes } from './defined-types.ts';
 

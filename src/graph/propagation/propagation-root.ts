@@ -14,9 +14,10 @@ import type {
 import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/model/spec-definition.ts';
 import { propagationPhase } from '../../propagate/model/status-definition.ts';
 import { chargedList } from '../budget.ts';
-import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { GraphBuilder } from '../builder.ts';
 import type { Changing } from '../changing.ts';
-import { enumsOf } from '../faults.ts';
+import type { ObjectRefOf } from '../pothos.ts';
+import { enumsOf } from '../pothos.ts';
 import { SourceCarrier } from '../subscribing.ts';
 import { createDefinedTypes, type DefinedTypes } from './defined-types.ts';
 import { addNotes, addPlans, type NoteView } from './plan-types.ts';

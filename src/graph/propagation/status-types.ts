@@ -6,10 +6,11 @@ import { health as healthDefinition } from '../../propagate/model/inventory-defi
 import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/model/propagation.ts';
 import { completion, progress } from '../../propagate/model/status-definition.ts';
 import { chargedList } from '../budget.ts';
-import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { GraphBuilder } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
 import { clusterNamed, namedCluster } from '../faults.ts';
+import type { ObjectRefOf } from '../pothos.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
 /** A revision, with what was asked for as the schema has it. */

@@ -10,9 +10,10 @@ import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/r
 import { kindByAnyName } from '../../model/any-name.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import { aggregatedPaths } from '../aggregates.ts';
-import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { GraphBuilder } from '../builder.ts';
 import { foundRow, type GraphContext } from '../context.ts';
 import { personal } from '../personal.ts';
+import type { ObjectRefOf } from '../pothos.ts';
 import type { Connections } from '../root.ts';
 import { type ToMany, type ToOne, toMany, toOne } from './kind-relations.ts';
 import { referenceType, Within } from './within.ts';

@@ -1,15 +1,20 @@
 import type { Access } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { Model } from '../../model/model.ts';
+import type { StreamSource } from '../../streams/stream-source.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import { createClusterViews } from '../cluster-views.ts';
 import { createQueueBudget, type QueueBudget } from '../queue-budget.ts';
+import type { ReadContext } from '../reads.ts';
 import type { LiveMember } from '../singles.ts';
-import { followLogs } from './follow-logs.ts';
-import type { Logs } from './logs.ts';
-import { createPodLogReader, readLogs } from './read-logs.ts';
+import type { FollowLogsOptions } from './followed-logs.ts';
+import { checkExtent, checkSelection } from './log-arguments.ts';
+import { openLogReader } from './log-reader.ts';
+import type { LogBatchView, LogExtent, LogSelection, Logs } from './logs.ts';
+import { createPodLogReader, podsOf, readLogs } from './read-logs.ts';
 import { createUpstreamFollows } from './upstream-follows.ts';
 
 interface LogsOptions {
@@ -36,5 +41,24 @@ export function createLogs({ mirrors, access, model, member, budget = createQueu
     read: (context, selection, extent) => readLogs(options, context, { selection, extent }),
     readOfPod: (context, row, extent) => readOfPod(context, { row, extent }),
     follow: (context, selection, extent) => followLogs({ ...options, follows, budget, log }, context, { selection, extent }),
+  };
+}
+
+const defaultTailLines = 10;
+
+/** `Logs.follow`. Each reader is its own: what one follows no other is given. */
+function followLogs(
+  options: FollowLogsOptions,
+  { caller }: ReadContext,
+  asked: { readonly selection: LogSelection; readonly extent: LogExtent },
+): StreamSource<LogBatchView> {
+  const selection = checkSelection(asked.selection);
+  const extent = checkExtent(asked.extent, defaultTailLines);
+  // Unknown ones are refused now, not when it is opened.
+  if (selection.clusters !== undefined) options.views.named(caller, selection.clusters);
+  const kind = podsOf(options.model());
+  if (kind === undefined) throw new MusterError('BAD_INPUT', 'expected clusters that serve Pods, got a schema without them');
+  return {
+    open: (listener, signal) => openLogReader({ options, caller, followed: { kind, selection, extent }, listener }, signal),
   };
 }

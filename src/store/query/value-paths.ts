@@ -1,6 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import type { ValueType } from '../../core/json/json-values.ts';
-import { type ModelPath, printTypeReference } from '../../model/paths.ts';
+import { printTypeReference } from '../../model/model.ts';
+import type { ModelPath } from '../../model/paths.ts';
 import { type AskedOfKinds, findInKinds } from '../../model/paths-of-kinds.ts';
 
 /** A path to single values, which have an order. */
