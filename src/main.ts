@@ -90,7 +90,7 @@ async function schemaText(flags: Flags): Promise<string> {
   const { schemaLock, stateDirectory, kinds: groups } = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
   const [{ offlineSchema }, { defaultSchemaLock }] = await Promise.all([
     import('./graph/offline-schema.ts'),
-    import('./load/schema-lock-file.ts'),
+    import('./load/catalog/schema-lock-file.ts'),
   ]);
   const log = createProcessLog({ level: 'warn', write: terminal.err, isTerminal: terminal.isWatched });
   return offlineSchema({ file: schemaLock ?? defaultSchemaLock(stateDirectory), groups, clock: systemClock, log });

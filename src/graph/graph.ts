@@ -1,26 +1,26 @@
 import type { GraphQLSchema } from 'graphql';
 import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { Model } from '../model/model.ts';
-import { addAggregates } from './aggregates.ts';
-import { createGraphBuilder } from './builder.ts';
-import { addChanges } from './changes.ts';
-import { addChanging } from './changing.ts';
-import { addClusters, addGateway } from './clusters.ts';
-import { addColumns } from './columns.ts';
-import { addConnections, addKindConnections } from './connections.ts';
-import { addFaults } from './faults.ts';
-import { addGenerated } from './generated.ts';
-import { addJobs } from './jobs.ts';
-import { addKinds } from './kinds.ts';
-import { addLogs } from './logs.ts';
+import { createGraphBuilder } from './builder/builder.ts';
+import { addClusters, addGateway } from './fleet/clusters.ts';
+import { addFaults } from './fleet/faults.ts';
+import { addKinds } from './fleet/kinds.ts';
+import { addSync } from './fleet/sync.ts';
+import { addAggregates } from './objects/aggregates.ts';
+import { addColumns } from './objects/columns.ts';
+import { addConnections, addKindConnections } from './objects/connections.ts';
+import { addGenerated } from './objects/generated.ts';
+import { addChanging } from './objects/object-mutations.ts';
+import { addRoot } from './objects/query.ts';
+import { addQueryInputs } from './objects/query-inputs.ts';
+import { addResource } from './objects/resource.ts';
 import { addPropagation } from './propagation/propagation-root.ts';
-import { addQueryInputs } from './query-inputs.ts';
 import { addRelations } from './relations/add-relations.ts';
-import { addResource } from './resource.ts';
-import { addRoot } from './root.ts';
 import { schemaInSteps } from './schema-in-steps.ts';
-import { addSubscription } from './subscription.ts';
-import { addSync } from './sync.ts';
+import { addChanges } from './streams/changes.ts';
+import { addJobs } from './streams/job-status.ts';
+import { addLogs } from './streams/logs.ts';
+import { addSubscription } from './streams/subscription.ts';
 
 /**
  * The schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`; those below the root fields return values, never

@@ -1,10 +1,10 @@
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { readBaseline } from '../load/baseline.ts';
-import { createCustomModel } from '../load/custom-model.ts';
-import { createBelonging, type GroupRules, rememberedKinds } from '../load/group-filter.ts';
-import { readSchemaLock } from '../load/schema-lock-file.ts';
+import { readBaseline } from '../load/catalog/baseline.ts';
+import { createCustomModel } from '../load/catalog/custom-model.ts';
+import { createBelonging, type GroupRules, rememberedKinds } from '../load/catalog/group-filter.ts';
+import { readSchemaLock } from '../load/catalog/schema-lock-file.ts';
 import { buildGraph } from './graph.ts';
 
 export interface OfflineSchemaOptions {

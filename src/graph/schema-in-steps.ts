@@ -11,8 +11,8 @@ import {
   validateSchema,
 } from 'graphql';
 import type { Steps } from '../core/scheduling/operation-scheduler.ts';
-import type { GraphBuilder } from './builder.ts';
-import { partWithFields } from './generated.ts';
+import type { GraphBuilder } from './builder/builder.ts';
+import { partWithFields } from './objects/generated.ts';
 
 /** The order in which Pothos builds types. The printed schema has the same order. */
 const buildOrder = [['Enum', 'Scalar'], ['InputObject'], ['Interface'], ['Object'], ['Union'], ['Query', 'Mutation', 'Subscription']];

@@ -11,14 +11,14 @@ import { compareText } from '../core/text.ts';
 import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
-import { createClusterViews } from './cluster-views.ts';
-import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './list-arguments.ts';
-import { type AskedPage, type ListedOptions, listedOf } from './listed.ts';
-import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
-import type { ClusterView, ListArguments, Listed, ReadContext, Reads, ServedKindView, WithinModel } from './reads.ts';
-import { type AskedRelated, BegunRelated } from './relations/begun-relations.ts';
-import { createSeal, openPosition, type SealScope } from './seal.ts';
-import { type LiveMember, readById, readSingle } from './singles.ts';
+import { createClusterViews } from './reads/cluster-views.ts';
+import { createSeal, openPosition, type SealScope } from './reads/cursor-seal.ts';
+import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './reads/list-arguments.ts';
+import { type AskedPage, type ListedOptions, listedOf } from './reads/list-page.ts';
+import { type LiveMember, readById, readSingle } from './reads/read-object.ts';
+import { type Ask, type Part, type PartsOptions, withParts } from './reads/read-sources.ts';
+import type { ClusterView, ListArguments, Listed, ReadContext, Reads, ServedKindView, WithinModel } from './reads/reads.ts';
+import { type AskedRelated, BegunRelated } from './relations/relation-lookup.ts';
 
 interface ReadsOptions {
   readonly mirrors: Mirrors;

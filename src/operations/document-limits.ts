@@ -1,6 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
-import { refusalOfCost } from '../graph/cost.ts';
-import { documentLimits, limitRules } from '../graph/limits.ts';
+import { refusalOfCost } from '../graph/context/cost.ts';
+import { documentLimits, limitRules } from '../graph/context/limits.ts';
 import type { OperationPlugin } from './operation.ts';
 
 /**

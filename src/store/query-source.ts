@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ModelKind } from '../model/model.ts';
-import type { PathRelation } from '../model/path-relations.ts';
+import type { PathRelation } from '../model/paths/path-relations.ts';
 import type { StoreReader } from './mirror-store.ts';
 
 /** What filters, orders and relations may ask of a cluster: the paths that begin with `cluster`. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { parseConfigFile } from '../../src/config/config-file.ts';
-import { limitRules } from '../../src/graph/limits.ts';
+import { limitRules } from '../../src/graph/context/limits.ts';
 import { allPages, blocksOf, pageText, repository, userPages } from '../support/documentation.ts';
 
 const schema = buildSchema(pageText('schema/muster.graphql'));

@@ -1,6 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { createBudget } from '../../src/graph/budget.ts';
+import { createBudget } from '../../src/graph/context/budget.ts';
 import { inShop, relatedWorld } from '../support/graph/related-world.ts';
 
 const annotations = { owner: 'web', team: 'shop' };

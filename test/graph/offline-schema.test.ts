@@ -5,7 +5,7 @@ import { buildSchema } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { offlineSchema } from '../../src/graph/offline-schema.ts';
-import type { GroupRules } from '../../src/load/group-filter.ts';
+import type { GroupRules } from '../../src/load/catalog/group-filter.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { dayOf, printSchemaLock } from '../../src/model/schema-lock.ts';
 import { fixtureDefinition } from '../support/graph/corpus.ts';

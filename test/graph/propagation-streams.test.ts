@@ -1,9 +1,9 @@
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { MusterError } from '../../src/core/errors.ts';
-import { createBudget } from '../../src/graph/budget.ts';
-import type { GraphContext } from '../../src/graph/context.ts';
-import { subscribeTo } from '../../src/graph/subscribing.ts';
+import { createBudget } from '../../src/graph/context/budget.ts';
+import type { GraphContext } from '../../src/graph/context/context.ts';
+import { subscribeTo } from '../../src/graph/context/subscribe.ts';
 import type { Propagations, PropagationView } from '../../src/propagate/model/propagations.ts';
 import type { StreamListener, StreamReader } from '../../src/streams/stream-source.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';

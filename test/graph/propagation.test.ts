@@ -2,8 +2,8 @@ import { type GraphQLSchema, getNamedType, isEnumType, isInputObjectType, isLeaf
 import { describe, expect, test } from 'vitest';
 import { resourceSpelling, schemaSpelling } from '../../src/core/enum-spelling.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
+import { isPersonal } from '../../src/graph/context/personal.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
-import { isPersonal } from '../../src/graph/personal.ts';
 import type { Propagations } from '../../src/propagate/model/propagations.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { samplePlan, sampleRevision, sampleView, scriptedPropagations } from '../support/graph/propagation-samples.ts';

@@ -1,7 +1,7 @@
 import { type GraphQLOutputType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { keyOfKind } from '../../src/core/kinds.ts';
-import type { Row } from '../../src/load/reads.ts';
+import type { Row } from '../../src/load/reads/reads.ts';
 import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { ModelKind } from '../../src/model/model.ts';
 import { answeringRelations } from '../support/graph/answering-relations.ts';

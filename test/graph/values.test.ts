@@ -2,8 +2,8 @@ import { GraphQLObjectType, type GraphQLScalarType, parseConstValue } from 'grap
 import { expect, test } from 'vitest';
 import { parseJsonExactly } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
+import { jsonOfLiteral } from '../../src/graph/builder/scalars.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
-import { jsonOfLiteral } from '../../src/graph/scalars.ts';
 import { joinShapes } from '../../src/model/join-shapes.ts';
 import type { Model, ModelField, ModelKind, ScalarName } from '../../src/model/model.ts';
 import type { Shape } from '../../src/model/shapes.ts';

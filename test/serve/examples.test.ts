@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { refusalOfCost } from '../../src/graph/cost.ts';
+import { refusalOfCost } from '../../src/graph/context/cost.ts';
+import { limitRules } from '../../src/graph/context/limits.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
-import { limitRules } from '../../src/graph/limits.ts';
 import { readExamples } from '../../src/serve/examples.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 

@@ -5,9 +5,9 @@ import { invariant } from '../../core/errors.ts';
 import { baseDescriptionOf, innermostSchemaOf, schemaDefaultOf } from '../../core/json/documents.ts';
 import { graphOf, meanings } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
-import type { GraphBuilder } from '../builder.ts';
-import type { FieldsOf } from '../pothos.ts';
-import { enumsOf } from '../pothos.ts';
+import type { GraphBuilder } from '../builder/builder.ts';
+import type { FieldsOf } from '../builder/pothos.ts';
+import { enumsOf } from '../builder/pothos.ts';
 
 /** An enum of the schema: each value stands for itself. */
 type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;

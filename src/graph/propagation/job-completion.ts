@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { ClusterView, Row } from '../../load/reads.ts';
+import type { ClusterView, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type CompletionStatus, marks } from '../../propagate/model/propagation.ts';
 import type { PropagationName, PropagationView } from '../../propagate/model/propagations.ts';
 import type { ChangeType, JobStatusMessage, JobSummaryView } from '../../streams/messages/changes-message.ts';
 import { ObjectMessage } from '../../streams/object-message.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
-import type { GraphContext } from '../context.ts';
+import type { GraphContext } from '../context/context.ts';
 
 /** A message of the Jobs of one propagation. */
 export interface PropagatedJobsMessage extends JobStatusMessage {

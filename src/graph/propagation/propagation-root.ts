@@ -1,7 +1,7 @@
 import { resourceSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { Listed } from '../../load/reads.ts';
+import type { Listed } from '../../load/reads/reads.ts';
 import type { PropagationPlan } from '../../propagate/model/plan.ts';
 import type { PropagationPhase } from '../../propagate/model/propagation.ts';
 import type {
@@ -13,12 +13,12 @@ import type {
 } from '../../propagate/model/propagations.ts';
 import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/model/spec-definition.ts';
 import { propagationPhase } from '../../propagate/model/status-definition.ts';
-import { chargedList } from '../budget.ts';
-import type { GraphBuilder } from '../builder.ts';
-import type { Changing } from '../changing.ts';
-import type { ObjectRefOf } from '../pothos.ts';
-import { enumsOf } from '../pothos.ts';
-import { SourceCarrier } from '../subscribing.ts';
+import type { GraphBuilder } from '../builder/builder.ts';
+import type { ObjectRefOf } from '../builder/pothos.ts';
+import { enumsOf } from '../builder/pothos.ts';
+import { chargedList } from '../context/budget.ts';
+import { SourceCarrier } from '../context/subscribe.ts';
+import type { Changing } from '../objects/object-mutations.ts';
 import { createDefinedTypes, type DefinedTypes } from './defined-types.ts';
 import { addNotes, addPlans, type NoteView } from './plan-types.ts';
 import { propagationSource } from './propagation-source.ts';

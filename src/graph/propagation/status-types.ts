@@ -1,16 +1,16 @@
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import type { Json } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
-import type { ClusterView } from '../../load/reads.ts';
+import type { ClusterView } from '../../load/reads/reads.ts';
 import { health as healthDefinition } from '../../propagate/model/inventory-definition.ts';
 import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/model/propagation.ts';
 import { completion, progress } from '../../propagate/model/status-definition.ts';
-import { chargedList } from '../budget.ts';
-import type { GraphBuilder } from '../builder.ts';
-import type { Changing } from '../changing.ts';
-import type { GraphContext } from '../context.ts';
-import { clusterNamed, namedCluster } from '../faults.ts';
-import type { ObjectRefOf } from '../pothos.ts';
+import type { GraphBuilder } from '../builder/builder.ts';
+import type { ObjectRefOf } from '../builder/pothos.ts';
+import { chargedList } from '../context/budget.ts';
+import type { GraphContext } from '../context/context.ts';
+import { clusterNamed, namedCluster } from '../fleet/faults.ts';
+import type { Changing } from '../objects/object-mutations.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
 /** A revision, with what was asked for as the schema has it. */

@@ -3,20 +3,20 @@ import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
-import { type Listed, type Row, valuesPerRead } from '../../load/reads.ts';
-import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
+import { type Listed, type Row, valuesPerRead } from '../../load/reads/reads.ts';
+import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/reference-targets.ts';
+import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/relation-queries.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Target } from '../../load/relations/relations.ts';
-import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/targets.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { aggregatedPaths } from '../aggregates.ts';
-import type { GraphBuilder } from '../builder.ts';
-import { foundRow, type GraphContext } from '../context.ts';
-import { personal } from '../personal.ts';
-import type { ObjectRefOf } from '../pothos.ts';
-import type { Connections } from '../root.ts';
+import type { GraphBuilder } from '../builder/builder.ts';
+import type { ObjectRefOf } from '../builder/pothos.ts';
+import { referenceType, Within } from '../builder/value-in-row.ts';
+import { foundRow, type GraphContext } from '../context/context.ts';
+import { personal } from '../context/personal.ts';
+import { aggregatedPaths } from '../objects/aggregates.ts';
+import type { Connections } from '../objects/query.ts';
 import { type ToMany, type ToOne, toMany, toOne } from './kind-relations.ts';
-import { referenceType, Within } from './within.ts';
 
 /**
  * Adds `PodOwner` and what leads from objects to others in their cluster: fields of `Resource`, of references, and of the kinds that have relations of their

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Row } from '../../load/reads.ts';
+import type { Row } from '../../load/reads/reads.ts';
+import { nodeOfPod, serviceAccountOfPod, targetOfAutoscaler, volumeOfClaim } from '../../load/relations/reference-targets.ts';
 import {
   claimsOfPod,
   configMapsOfPod,
@@ -9,9 +10,8 @@ import {
   servicesOfIngress,
   servicesOfPod,
   slicesOfService,
-} from '../../load/relations/questions.ts';
+} from '../../load/relations/relation-queries.ts';
 import type { Question, Target } from '../../load/relations/relations.ts';
-import { nodeOfPod, serviceAccountOfPod, targetOfAutoscaler, volumeOfClaim } from '../../load/relations/targets.ts';
 
 /** A field of one kind that leads to one object. Kinds by `keyOfKind`. */
 export interface ToOne {

@@ -3,7 +3,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
-import type { ClusterView } from '../reads.ts';
+import type { ClusterView } from '../reads/reads.ts';
 import { type ContainerHost, FollowedContainer } from './followed-container.ts';
 import type { FollowedLogs } from './followed-logs.ts';
 import { FollowedPods, type FollowedPodsOptions, type PodsListener } from './followed-pods.ts';

@@ -6,9 +6,9 @@ import { mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { MirrorReader, Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
-import type { MirrorLoader } from '../mirror-loader.ts';
-import { absenceOf, unreadFaultOf } from '../parts.ts';
-import type { ClusterView } from '../reads.ts';
+import type { MirrorLoader } from '../reads/mirror-loader.ts';
+import { absenceOf, unreadFaultOf } from '../reads/read-sources.ts';
+import type { ClusterView } from '../reads/reads.ts';
 
 /** Who wants to know the Pods of one cluster. */
 export interface PodsListener {

@@ -1,6 +1,6 @@
 import type { Fault, Gathered } from '../../core/faults.ts';
 import type { StreamSource } from '../../streams/stream-source.ts';
-import type { ClusterView, ReadContext, Row } from '../reads.ts';
+import type { ClusterView, ReadContext, Row } from '../reads/reads.ts';
 
 /** Which containers' logs, as it comes from GraphQL. */
 export interface LogSelection {

@@ -8,14 +8,14 @@ import type { Model, ModelKind } from '../../model/model.ts';
 import { type RelatedCondition, selectAll } from '../../store/filter/matching.ts';
 import type { QuerySpec } from '../../store/query/query.ts';
 import type { ClusterStatus } from '../../watch/mirrors.ts';
-import { type BegunRelations, checkFirst, relationsIn } from '../list-arguments.ts';
-import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../listed.ts';
-import { type Part, type PartOptions, unknownKindFault } from '../parts.ts';
-import type { Found, Listed, ReadContext, Row } from '../reads.ts';
-import { createSeal, type ListScope, openPosition } from '../seal.ts';
-import { foundIn } from '../singles.ts';
-import { BegunRelated } from './begun-relations.ts';
-import { RelatedParts } from './related-parts.ts';
+import { createSeal, type ListScope, openPosition } from '../reads/cursor-seal.ts';
+import { type BegunRelations, checkFirst, relationsIn } from '../reads/list-arguments.ts';
+import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../reads/list-page.ts';
+import { foundIn } from '../reads/read-object.ts';
+import { type Part, type PartOptions, unknownKindFault } from '../reads/read-sources.ts';
+import type { Found, Listed, ReadContext, Row } from '../reads/reads.ts';
+import { RelatedParts } from './related-sources.ts';
+import { BegunRelated } from './relation-lookup.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
 
 interface RelationsOptions extends PartOptions {

@@ -4,7 +4,7 @@ import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model } from '../../model/model.ts';
 import type { RelatedCondition } from '../../store/filter/matching.ts';
 import type { CompiledOrder } from '../../store/query/order.ts';
-import type { Found, Listed, Row } from '../reads.ts';
+import type { Found, Listed, Row } from '../reads/reads.ts';
 
 /** An object that another one names, in the same cluster. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
+import type { AskedOfKinds } from '../../model/paths/paths-of-kinds.ts';
 import type { CountReads } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { anySingleValue, findValuePaths } from '../query/value-paths.ts';

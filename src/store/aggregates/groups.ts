@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
+import type { AskedOfKinds } from '../../model/paths/paths-of-kinds.ts';
 import { createPathContext, someValue } from '../filter/path-values.ts';
 import { type CountReads, createReadCounter, type ReadCounter } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';

@@ -2,7 +2,7 @@ import type { ValueType } from '../../core/json/json-values.ts';
 import { orderKeyOf } from '../../core/json/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
+import type { AskedOfKinds } from '../../model/paths/paths-of-kinds.ts';
 import type { CountReads } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { findValuePaths, type PathUse } from '../query/value-paths.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.ts';
 import type { LabelSelector } from '../../core/selectors.ts';
-import { isMisfit, type ModelPath, type PathMisfit } from '../../model/paths.ts';
+import { isMisfit, type ModelPath, type PathMisfit } from '../../model/paths/paths.ts';
 import type { IndexLookup } from '../mirror-store.ts';
 import type { WhereInput } from './where-input.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../core/json.ts';
 import { printTypeReference } from '../../model/model.ts';
-import { isMisfit, type ModelPath, type PathMisfit } from '../../model/paths.ts';
+import { isMisfit, type ModelPath, type PathMisfit } from '../../model/paths/paths.ts';
 import type { ClusterAttributes } from '../query-source.ts';
 import { someValue } from './path-values.ts';
 

@@ -1,7 +1,7 @@
 import { isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
 import type { Column } from '../../model/columns/columns.ts';
-import type { ModelPath } from '../../model/paths.ts';
+import type { ModelPath } from '../../model/paths/paths.ts';
 import type { QuerySource, RelatedObjects } from '../query-source.ts';
 
 /** What a path may begin at beside the object itself; the same for all objects of a source. */

@@ -5,8 +5,8 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Model, ModelKind, TypeReference } from '../../model/model.ts';
 import { printTypeReference } from '../../model/model.ts';
-import { findPathFrom, isMisfit, type ModelPath, type PathMisfit } from '../../model/paths.ts';
-import { createPathFinder, noKindHasPath } from '../../model/paths-of-kinds.ts';
+import { findPathFrom, isMisfit, type ModelPath, type PathMisfit } from '../../model/paths/paths.ts';
+import { createPathFinder, noKindHasPath } from '../../model/paths/paths-of-kinds.ts';
 import type { IndexLookup } from '../mirror-store.ts';
 import type { QuerySource, RelatedObjects } from '../query-source.ts';
 import {

@@ -1,8 +1,8 @@
 import { MusterError } from '../../core/errors.ts';
 import type { ValueType } from '../../core/json/json-values.ts';
 import { printTypeReference } from '../../model/model.ts';
-import type { ModelPath } from '../../model/paths.ts';
-import { type AskedOfKinds, findInKinds } from '../../model/paths-of-kinds.ts';
+import type { ModelPath } from '../../model/paths/paths.ts';
+import { type AskedOfKinds, findInKinds } from '../../model/paths/paths-of-kinds.ts';
 
 /** A path to single values, which have an order. */
 export interface ValuePath {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
-import type { ClusterView, Row, SyncView } from '../../load/reads.ts';
+import type { ClusterView, Row, SyncView } from '../../load/reads/reads.ts';
 import type { JobPhase } from '../../model/columns/job-phase.ts';
 import type { ModelKind } from '../../model/model.ts';
 

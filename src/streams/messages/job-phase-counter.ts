@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { SyncView } from '../../load/reads.ts';
+import type { SyncView } from '../../load/reads/reads.ts';
 import { jobPhases, phaseOfJob } from '../../model/columns/job-phase.ts';
 import type { JobPhaseCountView, JobSummaryView } from './changes-message.ts';
 

@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { compareText } from '../../core/text.ts';
-import type { ClusterView, Row } from '../../load/reads.ts';
+import type { ClusterView, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ChangeType } from './changes-message.ts';
 import { type ObjectChange, placeOf } from './changes-queue.ts';

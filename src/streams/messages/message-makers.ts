@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
-import type { ClusterView, Row } from '../../load/reads.ts';
+import type { ClusterView, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { ObjectMessage } from '../object-message.ts';
 import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './changes-message.ts';

@@ -1,4 +1,4 @@
-import type { ReadContext, WhereInput, WithinModel } from '../../load/reads.ts';
+import type { ReadContext, WhereInput, WithinModel } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StreamSource } from '../stream-source.ts';
 import type { ChangesMessage, JobStatusMessage } from './changes-message.ts';

@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
-import type { Subscribed } from '../../graph/subscribing.ts';
+import type { Subscribed } from '../../graph/context/subscribe.ts';
 import { type AnswerEncoder, jsonLength } from '../../operations/answer-encoder.ts';
 import type { Outcome } from '../../operations/answers.ts';
 import { answerBody, codeOf } from '../../operations/answers.ts';

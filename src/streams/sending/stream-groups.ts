@@ -3,8 +3,8 @@ import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNo
 import { LRUCache } from 'lru-cache';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { isPersonal, isVolatile } from '../../graph/personal.ts';
-import type { subscribeTo } from '../../graph/subscribing.ts';
+import { isPersonal, isVolatile } from '../../graph/context/personal.ts';
+import type { subscribeTo } from '../../graph/context/subscribe.ts';
 import type { Asking } from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';

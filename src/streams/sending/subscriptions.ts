@@ -4,7 +4,7 @@ import { invariant, MusterError } from '../../core/errors.ts';
 import { type HeapGauge, maxHeapForStreams } from '../../core/heap-gauge.ts';
 import type { Log } from '../../core/log.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
-import { type Subscribed, subscribeTo } from '../../graph/subscribing.ts';
+import { type Subscribed, subscribeTo } from '../../graph/context/subscribe.ts';
 import type { AnswerEncoder } from '../../operations/answer-encoder.ts';
 import { Answer, codeOf, maskingOf } from '../../operations/answers.ts';
 import type { Deadlines } from '../../operations/deadlines.ts';

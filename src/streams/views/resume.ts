@@ -1,7 +1,7 @@
 import type { Visibility } from '../../access/access.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import { faultOf } from '../../load/parts.ts';
-import type { ClusterView } from '../../load/reads.ts';
+import { faultOf } from '../../load/reads/read-sources.ts';
+import type { ClusterView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { ignorance, type Knowledge, type Origin, type Part } from '../messages/message-drafts.ts';
 import { type Position, parseSourceKey, type StreamCursor, voidPosition } from '../messages/stream-cursor.ts';

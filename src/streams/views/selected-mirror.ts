@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { apiVersionOf, type ServedResource } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { ClusterView } from '../../load/reads.ts';
+import type { ClusterView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';

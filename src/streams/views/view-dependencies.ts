@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
-import type { ClusterViews } from '../../load/cluster-views.ts';
-import type { Seal } from '../../load/seal.ts';
+import type { ClusterViews } from '../../load/reads/cluster-views.ts';
+import type { Seal } from '../../load/reads/cursor-seal.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import type { SourceBudget } from './source-budget.ts';
 

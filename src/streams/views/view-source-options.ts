@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
-import type { MirrorLoader } from '../../load/mirror-loader.ts';
-import type { ClusterView } from '../../load/reads.ts';
+import type { MirrorLoader } from '../../load/reads/mirror-loader.ts';
+import type { ClusterView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';

@@ -4,7 +4,7 @@ import { keyOfKind } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ScheduledWorker } from '../../core/scheduling/work-scheduler.ts';
-import type { StreamScope } from '../../load/seal.ts';
+import type { StreamScope } from '../../load/reads/cursor-seal.ts';
 import type { Model } from '../../model/model.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { ChangesMessage } from '../messages/changes-message.ts';

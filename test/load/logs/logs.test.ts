@@ -3,7 +3,7 @@ import type { Access } from '../../../src/access/access.ts';
 import type { FaultCode } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { LogExtent, LogSelection, Logs, PodLogView } from '../../../src/load/logs/logs.ts';
-import type { Row } from '../../../src/load/reads.ts';
+import type { Row } from '../../../src/load/reads/reads.ts';
 import { createLogWorld, type LogWorld } from '../../support/graph/log-world.ts';
 import { readContext } from '../../support/graph/read-context.ts';
 import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';

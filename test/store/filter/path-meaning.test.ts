@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Column } from '../../../src/model/columns/columns.ts';
-import type { ModelPath, ReadPath } from '../../../src/model/paths.ts';
+import type { ModelPath, ReadPath } from '../../../src/model/paths/paths.ts';
 import { createMeaning } from '../../../src/store/filter/path-meaning.ts';
 
 const path = (key: string, over: Partial<ReadPath> = {}): ReadPath => ({

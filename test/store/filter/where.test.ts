@@ -3,7 +3,7 @@ import { MusterError } from '../../../src/core/errors.ts';
 import { type Json, parseJsonExactly } from '../../../src/core/json.ts';
 import * as near from '../../../src/core/nearest-word.ts';
 import type { Model, ModelKind, TypeReference } from '../../../src/model/model.ts';
-import * as paths from '../../../src/model/paths.ts';
+import * as paths from '../../../src/model/paths/paths.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import type { WhereInput } from '../../../src/store/filter/where-input.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
@@ -13,7 +13,7 @@ import { runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
 vi.mock('../../../src/core/nearest-word.ts', { spy: true });
-vi.mock('../../../src/model/paths.ts', { spy: true });
+vi.mock('../../../src/model/paths/paths.ts', { spy: true });
 
 /** Names of the objects of the source that pass. */
 function found(source: QuerySource, where: WhereInput, kinds: readonly ModelKind[] = [sample]): readonly string[] {

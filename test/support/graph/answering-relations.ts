@@ -1,6 +1,6 @@
 import { keyOfKind } from '../../../src/core/kinds.ts';
-import { noAggregates } from '../../../src/load/aggregates.ts';
-import type { ClusterView, Listed, Row } from '../../../src/load/reads.ts';
+import { noAggregates } from '../../../src/load/reads/page-aggregates.ts';
+import type { ClusterView, Listed, Row } from '../../../src/load/reads/reads.ts';
 import type { Relations } from '../../../src/load/relations/relations.ts';
 import type { Model } from '../../../src/model/model.ts';
 import { kindOf, rowIn } from './graph-messages.ts';

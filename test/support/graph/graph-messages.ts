@@ -1,12 +1,12 @@
 import { type ExecutionResult, type GraphQLSchema, parse, validate } from 'graphql';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { createBudget } from '../../../src/graph/budget.ts';
-import type { GraphContext } from '../../../src/graph/context.ts';
+import { createBudget } from '../../../src/graph/context/budget.ts';
+import type { GraphContext } from '../../../src/graph/context/context.ts';
+import { subscribeTo } from '../../../src/graph/context/subscribe.ts';
 import { buildGraph } from '../../../src/graph/graph.ts';
-import { subscribeTo } from '../../../src/graph/subscribing.ts';
 import type { Logs } from '../../../src/load/logs/logs.ts';
-import type { ClusterView, Reads, Row } from '../../../src/load/reads.ts';
+import type { ClusterView, Reads, Row } from '../../../src/load/reads/reads.ts';
 import type { Relations } from '../../../src/load/relations/relations.ts';
 import type { Model, ModelKind } from '../../../src/model/model.ts';
 import type { ChangesMessage } from '../../../src/streams/messages/changes-message.ts';

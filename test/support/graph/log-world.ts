@@ -1,6 +1,6 @@
 import type { Access } from '../../../src/access/access.ts';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
-import type { LiveMember } from '../../../src/load/singles.ts';
+import type { LiveMember } from '../../../src/load/reads/read-object.ts';
 import { FakeLogs } from '../cluster/fake-logs.ts';
 import { loadBaseline, servedAs } from '../kubernetes-objects.ts';
 import { type SpeakingPod, speakingPod } from '../speaking-pods.ts';

@@ -1,4 +1,4 @@
-import type { GraphContext } from '../../../src/graph/context.ts';
+import type { GraphContext } from '../../../src/graph/context/context.ts';
 
 /** The side that writes, for a graph that only reads: whatever is asked of it throws. */
 export const noWrites: Pick<GraphContext, 'writes' | 'propagations'> = {

@@ -1,5 +1,5 @@
 import { clusterName } from '../../../src/core/names.ts';
-import type { GraphContext } from '../../../src/graph/context.ts';
+import type { GraphContext } from '../../../src/graph/context/context.ts';
 import type { PropagationPlan } from '../../../src/propagate/model/plan.ts';
 import type { Propagation, PropagationRevision } from '../../../src/propagate/model/propagation.ts';
 import type { Propagations, PropagationView } from '../../../src/propagate/model/propagations.ts';

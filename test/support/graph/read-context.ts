@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/core/clock.ts';
-import { createLoaders } from '../../../src/load/operation-loaders.ts';
-import type { ReadContext } from '../../../src/load/reads.ts';
+import { createLoaders } from '../../../src/load/reads/operation-loaders.ts';
+import type { ReadContext } from '../../../src/load/reads/reads.ts';
 import type { Mirrors } from '../../../src/watch/mirrors.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createFakeMirrors } from './fake-mirrors.ts';

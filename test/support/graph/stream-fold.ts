@@ -1,6 +1,6 @@
 import type { MusterError } from '../../../src/core/errors.ts';
 import { keyOfKind } from '../../../src/core/kinds.ts';
-import type { ReadContext } from '../../../src/load/reads.ts';
+import type { ReadContext } from '../../../src/load/reads/reads.ts';
 import type { ChangesMessage } from '../../../src/streams/messages/changes-message.ts';
 import type { StreamReader, StreamSource } from '../../../src/streams/stream-source.ts';
 import { idleContext } from './read-context.ts';

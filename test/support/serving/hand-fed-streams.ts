@@ -1,7 +1,7 @@
 import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLScalarType, GraphQLSchema, GraphQLString } from 'graphql';
 import { MusterError } from '../../../src/core/errors.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { SourceCarrier } from '../../../src/graph/subscribing.ts';
+import { SourceCarrier } from '../../../src/graph/context/subscribe.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../../src/streams/stream-source.ts';
 

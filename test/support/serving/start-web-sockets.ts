@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import type { MusterError } from '../../../src/core/errors.ts';
 import { emptyHeapGauge } from '../../../src/core/heap-gauge.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
-import { SourceCarrier } from '../../../src/graph/subscribing.ts';
+import { SourceCarrier } from '../../../src/graph/context/subscribe.ts';
 import { Admission } from '../../../src/operations/admission.ts';
 import { AnswerEncoder } from '../../../src/operations/answer-encoder.ts';
 import { Answers } from '../../../src/operations/answers.ts';

@@ -2,7 +2,7 @@ import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
 import { emptyHeapGauge, type HeapGauge } from '../../../src/core/heap-gauge.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
-import { subscribeTo } from '../../../src/graph/subscribing.ts';
+import { subscribeTo } from '../../../src/graph/context/subscribe.ts';
 import { AnswerEncoder } from '../../../src/operations/answer-encoder.ts';
 import { Answer } from '../../../src/operations/answers.ts';
 import { Deadlines } from '../../../src/operations/deadlines.ts';

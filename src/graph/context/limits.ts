@@ -1,0 +1,181 @@
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+} from 'graphql';
+import type { ErrorCode } from '../../core/errors.ts';
+
+/** What a document may hold, whatever the caller and the schema. */
+export const documentLimits = {
+  /** Lexical tokens, without comments: an option of `parse`, so that nothing larger is ever built. */
+  tokens: 2_000,
+  /** Fields inside each other. Fragments are no levels; below `__schema` and `__type` graphql-js has a rule of its own. */
+  depth: 12,
+  /** Fields with an alias, counted where fragments put them. */
+  aliases: 30,
+  /** Directives, counted where fragments put them. */
+  directives: 50,
+  /** Different response names at the root; `__typename` is none. */
+  rootFields: 10,
+  /** The same of mutations, which run one after the other. */
+  mutationFields: 5,
+} as const;
+
+/**
+ * Checks each operation of a document against `documentLimits`. To be run before all other rules, some of which take far longer than the
+ * document is long. Refuses with `TOO_COSTLY`: such a document is well-formed, there is only too much of it.
+ *
+ * The time is bounded by the length of the document, also where fragments multiply.
+ */
+export const limitRules: readonly ValidationRule[] = [DepthLimitRule, AliasLimitRule, DirectiveLimitRule, RootFieldLimitRule];
+
+/** Refuses fields too deep inside each other. */
+function DepthLimitRule(context: ValidationContext): ASTVisitor {
+  return refuseAbove(context, 'depth', 'levels of fields');
+}
+
+/** Refuses too many aliases. */
+function AliasLimitRule(context: ValidationContext): ASTVisitor {
+  return refuseAbove(context, 'aliases', 'aliases');
+}
+
+/** Refuses too many directives. */
+function DirectiveLimitRule(context: ValidationContext): ASTVisitor {
+  return refuseAbove(context, 'directives', 'directives');
+}
+
+/** Refuses too many fields at the root. */
+function RootFieldLimitRule(context: ValidationContext): ASTVisitor {
+  return refuseAbove(context, 'rootFields', 'fields at the root');
+}
+
+interface Extent {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+}
+
+interface OperationExtent extends Extent {
+  readonly operation: OperationDefinitionNode;
+  readonly rootFields: number;
+}
+
+const code: ErrorCode = 'TOO_COSTLY';
+const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
+// Four rules ask about the same document.
+const measured = new WeakMap<DocumentNode, readonly OperationExtent[]>();
+
+function refuseAbove(context: ValidationContext, what: keyof Omit<OperationExtent, 'operation'>, words: string): ASTVisitor {
+  return {
+    Document(document) {
+      for (const extent of extentsOf(document)) {
+        const limit = limitOf(what, extent.operation);
+        if (extent[what] <= limit) continue;
+        const message = `expected at most ${limit} ${words}, got ${extent[what]}`;
+        context.reportError(new GraphQLError(message, { nodes: extent.operation, extensions: { code } }));
+      }
+      return false;
+    },
+  };
+}
+
+function limitOf(what: keyof Omit<OperationExtent, 'operation'>, { operation }: OperationDefinitionNode): number {
+  return what === 'rootFields' && operation === OperationTypeNode.MUTATION ? documentLimits.mutationFields : documentLimits[what];
+}
+
+function extentsOf(document: DocumentNode): readonly OperationExtent[] {
+  const known = measured.get(document);
+  if (known !== undefined) return known;
+  const fragments = new Map(
+    document.definitions
+      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((node) => [node.name.value, node]),
+  );
+  const measure = createMeasure(fragments);
+  const operations = document.definitions.filter((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
+  const extents = operations.map((operation) => ({
+    ...measure(operation),
+    operation,
+    rootFields: rootNamesOf(operation.selectionSet, fragments, new Set()).size,
+  }));
+  measured.set(document, extents);
+  return extents;
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type Measured = OperationDefinitionNode | FragmentDefinitionNode;
+
+/** Each fragment is measured once, however often it is spread: else 22 that spread each other twice would take minutes. */
+function createMeasure(fragments: Fragments): (node: Measured) => Extent {
+  const known = new Map<string, Extent>();
+
+  function measureDefinition(node: Measured): Extent {
+    const inside = measureSelections(node.selectionSet);
+    const own = node.kind === Kind.OPERATION_DEFINITION ? (node.variableDefinitions ?? []) : [];
+    const directives = countDirectives(node) + own.reduce((sum, variable) => sum + countDirectives(variable), 0);
+    return { ...inside, directives: inside.directives + directives };
+  }
+
+  function measureFragment(name: string): Extent {
+    const extent = known.get(name);
+    if (extent !== undefined) return extent;
+    const fragment = fragments.get(name);
+    // One that spreads itself is refused by the standard rules; here it only has to end.
+    known.set(name, nothing);
+    const found = fragment === undefined ? nothing : measureDefinition(fragment);
+    known.set(name, found);
+    return found;
+  }
+
+  function measureField(field: FieldNode): Extent {
+    const inside = field.selectionSet === undefined ? nothing : measureSelections(field.selectionSet);
+    const introspection = field.name.value.startsWith('__');
+    return { ...inside, depth: 1 + (introspection ? 0 : inside.depth), aliases: inside.aliases + (field.alias === undefined ? 0 : 1) };
+  }
+
+  function measureSelections({ selections }: SelectionSetNode): Extent {
+    return selections.reduce((sum, node) => {
+      const extent =
+        node.kind === Kind.FIELD
+          ? measureField(node)
+          : node.kind === Kind.FRAGMENT_SPREAD
+            ? measureFragment(node.name.value)
+            : measureSelections(node.selectionSet);
+      return {
+        depth: Math.max(sum.depth, extent.depth),
+        aliases: sum.aliases + extent.aliases,
+        directives: sum.directives + extent.directives + countDirectives(node),
+      };
+    }, nothing);
+  }
+
+  return measureDefinition;
+}
+
+/** Response names at the root. Each fragment counts once, as execution takes it once. */
+function rootNamesOf({ selections }: SelectionSetNode, fragments: Fragments, seen: Set<string>): Set<string> {
+  const names = new Set<string>();
+  for (const node of selections) {
+    if (node.kind === Kind.FIELD) {
+      if (node.name.value !== '__typename') names.add(node.alias?.value ?? node.name.value);
+      continue;
+    }
+    const inside = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
+    if (inside === undefined || (node.kind === Kind.FRAGMENT_SPREAD && seen.has(node.name.value))) continue;
+    if (node.kind === Kind.FRAGMENT_SPREAD) seen.add(node.name.value);
+    for (const name of rootNamesOf(inside.selectionSet, fragments, seen)) names.add(name);
+  }
+  return names;
+}
+
+function countDirectives({ directives }: { readonly directives?: readonly unknown[] | undefined }): number {
+  return directives?.length ?? 0;
+}

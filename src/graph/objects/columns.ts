@@ -1,0 +1,78 @@
+import { MusterError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { Row } from '../../load/reads/reads.ts';
+import { type Column, type ColumnEnum, columnsOf } from '../../model/columns/columns.ts';
+import { rollout, rollout as rolloutType } from '../../model/hand-written-types.ts';
+import type { TypeReference } from '../../model/model.ts';
+import type { GraphBuilder } from '../builder/builder.ts';
+import type { AnyOutput, ObjectRefOf } from '../builder/pothos.ts';
+import { enumsOf } from '../builder/pothos.ts';
+
+/** The enums of columns, by name. */
+export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;
+
+/**
+ * Adds the computed columns of the registry as fields of their kinds, with the types that only they have. Of an object whose metadata alone is held
+ * they are null; those that are never null are `BAD_INPUT`.
+ */
+export function addColumns(builder: GraphBuilder): ColumnEnums {
+  const { pothos, model, kinds } = builder;
+  const enums = new Map<string, ReturnType<typeof addEnum>>();
+  const rollouts = addRollouts(builder);
+  const outputOf = (reference: TypeReference): AnyOutput =>
+    'type' in reference && reference.type === rollout.name ? rollouts : builder.outputOf(reference);
+  for (const kind of model.kinds.values()) {
+    const type = kinds.get(kind.type);
+    if (type === undefined) continue;
+    for (const column of columnsOf(kind)) {
+      const { name, description, nullable, enumeration } = column;
+      const resolve = (row: Row) => valueIn(column, row);
+      const known = enumeration && (enums.get(enumeration.name) ?? addEnum(builder, enumeration));
+      if (known !== undefined && enumeration !== undefined) enums.set(enumeration.name, known);
+      const output: AnyOutput = known ?? outputOf(column.type);
+      pothos.objectField(type, name, (t) => t.field({ type: output, nullable, description, resolve }));
+    }
+  }
+  return enums;
+}
+
+/** Of what has its metadata alone nothing is computed: that would be a fact about an empty object. */
+function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }: Row): Json | undefined {
+  if (metadataOnly !== true) return get(object);
+  if (nullable) return undefined;
+  const held = `expected fields other than ${name} of ${keyOfKind(kind)}, of which only the metadata is held`;
+  throw new MusterError('BAD_INPUT', `${held}; ${kind.one} with live: true has it`);
+}
+
+function addEnum({ pothos }: GraphBuilder, { name, description, values }: ColumnEnum) {
+  return enumsOf(pothos)(name, description, values);
+}
+
+/** A rollout as the column `rollout` computes it. */
+interface RolloutView {
+  readonly done: boolean;
+  readonly message: string;
+}
+
+/** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
+function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
+  const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
+    description: 'The progress of the rollout of a workload, as `kubectl rollout status` reports it.',
+    fields: (t) => ({
+      done: t.exposeBoolean('done', { nullable: false, description: 'True if the rollout is complete.' }),
+      message: t.exposeString('message', {
+        nullable: false,
+        description: 'The work that is left, or the reason why the rollout stopped, in the words of kubectl.',
+      }),
+    }),
+  });
+  pothos.interfaceField(types.podOwner, 'rollout', (t) =>
+    t.field({
+      type: rollout,
+      description: 'The progress of the rollout. Null for kinds without a `kubectl rollout status`.',
+      resolve: () => null,
+    }),
+  );
+  return rollout;
+}

@@ -1,0 +1,133 @@
+import type { Listed, Row } from '../../load/reads/reads.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { EdgeView, GraphBuilder, PageView } from '../builder/builder.ts';
+import type { ObjectRefOf } from '../builder/pothos.ts';
+import { charged, chargedList } from '../context/budget.ts';
+
+/** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
+export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
+  const { types } = builder;
+  types.connection.implement({
+    description:
+      'One page of a list of objects from many clusters. Its counts, sums, smallest and largest values and groups cover all pages.',
+    // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
+    resolveType: () => 'ResourceConnection',
+    fields: (t) => ({
+      items: t.field({
+        type: [types.resource],
+        nullable: false,
+        description: 'The objects of this page, in the order of the list.',
+        resolve: chargedList('items'),
+      }),
+      pageInfo: t.field({
+        type: types.pageInfo,
+        nullable: false,
+        description: 'The position of this page in the list, with the cursors to continue.',
+        resolve: pageOf,
+      }),
+      totalCount: t.exposeInt('totalCount', {
+        nullable: false,
+        description: 'The number of matching objects on all pages. If `faults` is not empty, there may be more.',
+      }),
+      sync: t.field({
+        type: [types.sync],
+        nullable: false,
+        description: 'How complete and current the objects are. There is one entry for each requested cluster and kind.',
+        resolve: chargedList('sync'),
+      }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'The reasons why objects are missing or out of date: the faults of `sync` and of relations that the query follows.',
+        resolve: chargedList('faults'),
+      }),
+    }),
+  });
+  types.pageInfo.implement({
+    description: 'The position of a page in its list.',
+    fields: (t) => ({
+      hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false, description: 'True if there are objects after this page.' }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false, description: 'True if there are objects before this page.' }),
+      startCursor: t.exposeString('startCursor', { description: 'The cursor of the first object of the page. Null if the page is empty.' }),
+      endCursor: t.exposeString('endCursor', {
+        description: 'The cursor of the last object of the page. To get the next page, pass it as `after`. Null if the page is empty.',
+      }),
+    }),
+  });
+  return addConnection(builder, { type: 'Resource', item: types.resource, of: 'objects of any kind' });
+}
+
+/** Adds `PodConnection` and `PodEdge`, and the same for every other kind. By the name of the kind's type. */
+export function addKindConnections(builder: GraphBuilder): ReadonlyMap<string, ObjectRefOf<Listed>> {
+  const connections = new Map<string, ObjectRefOf<Listed>>();
+  for (const kind of builder.model.kinds.values()) {
+    const item = builder.kinds.get(kind.type);
+    if (item !== undefined) connections.set(kind.type, addConnection(builder, { type: kind.type, item, of: objectsOf(kind) }));
+  }
+  return connections;
+}
+
+interface ConnectionOf {
+  readonly type: string;
+  readonly item: ObjectRefOf<Row> | GraphBuilder['types']['resource'];
+  readonly of: string;
+}
+
+function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: ConnectionOf): ObjectRefOf<Listed> {
+  const edge = pothos.objectRef<EdgeView>(`${type}Edge`).implement({
+    description: `One entry of a page of ${of}: an object with its cursor.`,
+    fields: (t) => ({
+      cursor: t.string({
+        nullable: false,
+        description: 'The position of the object in the list. To get the objects that follow it, pass this cursor as `after`.',
+        resolve: ({ listed, row }) => listed.cursorOf(row),
+      }),
+      node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: ({ row }) => row }),
+    }),
+  });
+  return pothos.objectRef<Listed>(`${type}Connection`).implement({
+    description: `One page of ${of}, from many clusters.`,
+    interfaces: [types.connection],
+    fields: (t) => ({
+      items: t.field({
+        type: [item],
+        nullable: false,
+        description: 'The objects of this page, in the order of the list.',
+        resolve: chargedList('items'),
+      }),
+      edges: t.field({
+        type: [edge],
+        nullable: false,
+        description: 'The objects of this page, in the order of the list, each with its cursor.',
+        resolve: (listed, _args, context) =>
+          charged(
+            listed.items.map((row) => ({ row, listed })),
+            context,
+          ),
+      }),
+    }),
+  });
+}
+
+/** Sealing a cursor costs: only those that are read are made. */
+function pageOf(listed: Listed): PageView {
+  const { hasNextPage, hasPreviousPage, items } = listed;
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    get startCursor() {
+      return cursorOf(listed, items.at(0));
+    },
+    get endCursor() {
+      return cursorOf(listed, items.at(-1));
+    },
+  };
+}
+
+function cursorOf(listed: Listed, row: Row | undefined): string | undefined {
+  return row === undefined ? undefined : listed.cursorOf(row);
+}
+
+function objectsOf({ kind, group }: ModelKind): string {
+  return group === '' ? `objects of the kind ${kind}` : `objects of the kind ${kind} of ${group}`;
+}

@@ -1,0 +1,136 @@
+import {
+  type GraphQLFieldConfig,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  type GraphQLNullableOutputType,
+  GraphQLObjectType,
+  isOutputType,
+} from 'graphql';
+import { invariant } from '../../core/errors.ts';
+import type { Row } from '../../load/reads/reads.ts';
+import type { ModelField, ModelKind, ModelType, TypeReference } from '../../model/model.ts';
+import { asServed, type GraphBuilder } from '../builder/builder.ts';
+import { enterRow, type StoredResolver, storedAs } from '../builder/stored-values.ts';
+import { leads, Within, within } from '../builder/value-in-row.ts';
+import type { GraphContext } from '../context/context.ts';
+
+/** Adds the types of the model: the kinds of objects, and the types of their fields. `partWithFields` adds the fields of the latter. */
+export function addGenerated(builder: GraphBuilder): void {
+  const { kinds, parts, modelTypes, model } = builder;
+  for (const [name, ref] of parts) {
+    const type = modelTypes.get(name);
+    if (type !== undefined) ref.implement(describe(type));
+  }
+  for (const kind of model.kinds.values()) {
+    const type = modelTypes.get(kind.type);
+    const ref = kinds.get(kind.type);
+    if (ref === undefined) continue;
+    ref.implement({
+      description: type?.description ?? descriptionOf(kind),
+      interfaces: builder.ownPods(kind) ? [builder.types.resource, builder.types.podOwner] : [builder.types.resource],
+      fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: kindResolverOf(builder, field) })),
+    });
+  }
+}
+
+/**
+ * The type with the fields that the model declares, if it is one of `builder.parts`. Other types are returned as they are.
+ *
+ * Most fields of a schema are declared here. Pothos keeps about ten objects for each field, and builds all of them in one piece.
+ *
+ * @param types All types of the schema by name, complete when the fields are first read.
+ * @throws {InvariantError} when the fields are read, if the model refers to a type that it does not have.
+ */
+export function partWithFields(
+  builder: GraphBuilder,
+  type: GraphQLObjectType,
+  types: ReadonlyMap<string, GraphQLNamedType>,
+): GraphQLObjectType {
+  const { name, description } = type;
+  const declared = builder.parts.has(name) ? builder.modelTypes.get(name) : undefined;
+  if (declared === undefined) return type;
+  const fields = () => {
+    const ofModel = fieldsOf(declared, (field): GraphQLFieldConfig<unknown, GraphContext> => {
+      const resolve = partResolverOf(builder, name, field);
+      return {
+        type: outputTypeOf(builder, types, field.type),
+        description: field.description,
+        deprecationReason: field.deprecated,
+        resolve: resolve === asServed ? undefined : resolve,
+      };
+    });
+    // Relations are added to a few of these types, with Pothos.
+    return { ...ofModel, ...(builder.pothos.configStore.getFields(name).size === 0 ? {} : type.toConfig().fields) };
+  };
+  return new GraphQLObjectType({ name, description, fields });
+}
+
+function outputTypeOf(
+  builder: GraphBuilder,
+  types: ReadonlyMap<string, GraphQLNamedType>,
+  reference: TypeReference,
+): GraphQLNullableOutputType {
+  if ('list' in reference) return new GraphQLList(new GraphQLNonNull(outputTypeOf(builder, types, reference.list)));
+  const type = types.get('scalar' in reference ? reference.scalar : reference.type);
+  const isKnown = isOutputType(type) && !builder.kinds.has(type.name);
+  invariant(isKnown, `the model refers to ${JSON.stringify(reference)}, which is not among its types`);
+  return type;
+}
+
+function optionsOf(builder: GraphBuilder, { type, description, deprecated }: ModelField) {
+  return {
+    type: builder.outputOf(type),
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecationReason: deprecated }),
+  };
+}
+
+function partResolverOf({ leading }: GraphBuilder, name: string, field: ModelField): StoredResolver<unknown> {
+  const resolve = storedAs(field.type, readerOf(field));
+  if (!leading.has(name)) return resolve;
+  const carry = leads(leading, field.type) ? within : onlyValue;
+  return (source, args, context, info) => {
+    if (!(source instanceof Within)) return resolve(source, args, context, info);
+    return carry(resolve(source.value, args, context, info), source.row);
+  };
+}
+
+function kindResolverOf({ leading }: GraphBuilder, field: ModelField): StoredResolver<Row> {
+  const resolve = storedAs(field.type, readerInObject(field));
+  const carry = leads(leading, field.type) ? within : onlyValue;
+  return (row, args, context, info) => {
+    enterRow(row, context, info);
+    return carry(resolve(row, args, context, info), row);
+  };
+}
+
+function onlyValue(value: unknown): unknown {
+  return value;
+}
+
+/** Most fields read what their own name says, as graphql-js would by itself. A name that every object inherits must be the value's own. */
+function readerOf({ name, key }: ModelField): StoredResolver<unknown> {
+  if (name === key && !(name in Object.prototype)) return asServed;
+  return (source) => (isRecord(source) && Object.hasOwn(source, key) ? source[key] : undefined);
+}
+
+function readerInObject({ key }: ModelField): StoredResolver<{ readonly object: object }> {
+  return ({ object }) => (isRecord(object) && Object.hasOwn(object, key) ? object[key] : undefined);
+}
+
+function fieldsOf<Field>(type: ModelType | undefined, fieldOf: (field: ModelField) => Field): Record<string, Field> {
+  return Object.fromEntries((type?.fields ?? []).map((field) => [field.name, fieldOf(field)]));
+}
+
+function describe({ description }: ModelType) {
+  return description === undefined ? {} : { description };
+}
+
+function descriptionOf({ group, kind }: ModelKind): string {
+  return group === '' ? `An object of the kind ${kind}.` : `An object of the kind ${kind} of ${group}.`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

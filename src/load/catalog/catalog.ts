@@ -1,0 +1,255 @@
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import type { Log } from '../../core/log.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { convertDefinition, isEstablished } from '../../model/convert-definition.ts';
+import type { Model } from '../../model/model.ts';
+import { anyCluster, dayOf, type LockedKind } from '../../model/schema-lock.ts';
+import type { KindSchema } from '../../model/shapes.ts';
+import type { ClusterStatus, Mirrors } from '../../watch/mirrors.ts';
+import { createCustomModel } from './custom-model.ts';
+import { debounce } from './debounce.ts';
+import { createDefinedKinds, type DefinedKinds } from './defined-kinds.ts';
+import { type ClusterDefinitions, definitionKind, followDefinitions } from './definitions.ts';
+import { createBelonging, type GroupRules, rememberedKinds } from './group-filter.ts';
+import { createKindDescriptions } from './kind-descriptions.ts';
+import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
+import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
+
+/** The kinds of all clusters as one model. No kind ever leaves it; its type follows what the clusters define. */
+export interface Catalog {
+  model(): Model;
+  /** Which groups are missing from the model or are not as their clusters define them, and why. Undefined if all is well. */
+  problem(): string | undefined;
+  /** Calls back with each new model until the signal aborts. */
+  onModel(callback: (model: Model) => void, signal: AbortSignal): void;
+  /**
+   * Takes in at once what is known now, without waiting for quiet: so that who is told "ready" finds the kinds that are there. Some seconds later
+   * the newest cluster is asked, for the first time, what the built-in kinds mean.
+   */
+  settle(): void;
+}
+
+interface CatalogOptions {
+  readonly mirrors: Mirrors;
+  /** The built-in kinds. */
+  readonly baseline: Model;
+  /** Which groups' kinds belong into the model beside the built-in ones; all by default. */
+  readonly groups?: GroupRules;
+  /** Asks a cluster for the OpenAPI documents of kinds that neither the baseline nor a CustomResourceDefinition knows, and of what describes the rest. */
+  readonly fetchDocument: FetchDocument;
+  /** What earlier runs knew, and where to leave what this one knows. Absent: nothing is remembered. */
+  readonly lock?: SchemaLockFile;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A CRD is followed by others of its chart: one rebuild for all of them. */
+const quietMs = 300;
+const atMostMs = 1_000;
+
+/**
+ * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
+ *
+ * - A kind is joined from the current definitions, and from the last definitions of clusters that are away.
+ * - A definition that is not established changes no kind.
+ * - If a definition cannot be understood, its group keeps its last state, or is left out. Other groups are not affected.
+ * - A kind that no cluster serves any more stays, deprecated. A kind that is known only from an earlier run becomes deprecated once every cluster has
+ *   reported the kinds that it serves.
+ * - Groups that the rules leave out are neither converted nor requested. Built-in groups are never left out.
+ */
+export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
+  const { mirrors, baseline, clock, log, groups = {}, lock = noSchemaLock } = options;
+  const belongs = createBelonging(baseline, groups);
+  const earlier = rememberedKinds(lock.earlier, baseline, belongs);
+  const kinds = createDefinedKinds(earlier);
+  const custom = createCustomModel({ baseline, earlier: kinds.all(), prefixes: lock.earlier.prefixes, log });
+  const service = createKindService(new Map(earlier.map(({ schema, servedOn }) => [keyOfKind(schema), servedOn])), clock);
+  const readers = new Set<(model: Model) => void>();
+  const converted = createConversions();
+  let broken: ReadonlyMap<string, string> = new Map();
+
+  const remember = lock.keep(() => ({
+    kinds: lockedKinds(kinds, service, clock),
+    prefixes: custom.current().prefixes,
+    clusters: mirrors.members(),
+  }));
+  const changed = debounce({ clock, quietMs, atMostMs, run: rebuild }, signal);
+  const definitions = followDefinitions(mirrors, changed, signal);
+  const descriptions = createKindDescriptions({ ...options, onDescribed: describe }, signal);
+  const unknown = createUnknownKinds({ ...options, onFound: changed }, signal);
+  onServedChange(mirrors, changed, signal);
+
+  function rebuild(): void {
+    const clusters = definitions.now();
+    const defined = converted.of(clusters, (definition) => belongs(groupOf(definition)) && isEstablished(definition));
+    const ofCustomKinds = [...defined.schemas.values()].flat();
+    broken = defined.broken;
+    const isAway = createAbsence(mirrors.clusters());
+    kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway, today: dayOf(clock.now()) });
+    if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) tell();
+    remember();
+    const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
+    const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
+    unknown.look(whoseDefinitionsAreKnown(mirrors, clusters), known);
+  }
+
+  function describe(): void {
+    custom.describe(descriptions.now());
+    tell();
+  }
+
+  function tell(): void {
+    for (const reader of readers) reader(custom.current().model);
+  }
+
+  return {
+    model: () => custom.current().model,
+    problem() {
+      const groups = [...broken.values(), ...custom.current().problems.map(({ message }) => message)].sort();
+      return [...groups, lock.problem()].filter((text) => text !== undefined).join('; ') || undefined;
+    },
+    settle() {
+      rebuild();
+      descriptions.begin();
+    },
+    onModel(callback, until) {
+      readers.add(callback);
+      until.addEventListener('abort', () => readers.delete(callback), { once: true });
+    },
+  };
+}
+
+/** Before the definitions of a cluster are known, its custom kinds would look like unknown ones. */
+function whoseDefinitionsAreKnown(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
+  const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
+  return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
+}
+
+/** Calls back when some cluster's served kinds are other ones than before. */
+function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSignal): void {
+  const served = new Map<ClusterName, readonly ServedResource[] | undefined>();
+  mirrors.onChange(({ type, cluster }) => {
+    const resources = mirrors.cluster(cluster)?.resources;
+    if (type !== 'left' && served.get(cluster) === resources) return;
+    served.set(cluster, resources);
+    if (type === 'left') served.delete(cluster);
+    callback();
+  }, signal);
+  callback();
+}
+
+interface Conversions {
+  /** The kinds of the definitions that are asked for, by cluster. `broken` says why a group is left out. */
+  of(clusters: readonly ClusterDefinitions[], isAsked: (definition: KubernetesObject) => boolean): Converted;
+}
+
+interface Converted {
+  readonly schemas: ReadonlyMap<ClusterName, readonly KindSchema[]>;
+  readonly broken: ReadonlyMap<string, string>;
+}
+
+/** Each revision of a definition is converted once. */
+function createConversions(): Conversions {
+  const known = new WeakMap<KubernetesObject, KindSchema | MusterError>();
+
+  function convert(definition: KubernetesObject): KindSchema | MusterError {
+    const result = known.get(definition) ?? attempt(definition);
+    known.set(definition, result);
+    return result;
+  }
+
+  return {
+    of(clusters, isAsked) {
+      const schemas = new Map<ClusterName, readonly KindSchema[]>();
+      const broken = new Map<string, string>();
+      for (const { cluster, objects } of clusters) {
+        const ofCluster: KindSchema[] = [];
+        for (const definition of objects) {
+          if (!isAsked(definition)) continue;
+          const result = convert(definition);
+          if (result instanceof MusterError) broken.set(groupOf(definition), result.message);
+          else ofCluster.push(result);
+        }
+        schemas.set(cluster, ofCluster);
+      }
+      return { schemas, broken };
+    },
+  };
+}
+
+/** A cluster is away for a kind if the kinds that it serves are not known yet, or if it serves the kind and the definition is not known. */
+function createAbsence(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
+  const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
+  const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;
+  return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
+}
+
+/** Adds kinds that were found before their definition could be read. A kind that has a definition is taken from there. */
+function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
+  return new Map(
+    [...defined, ...found].map(([cluster]) => {
+      const ofCluster = defined.get(cluster) ?? [];
+      const keys = new Set(ofCluster.map(keyOfKind));
+      return [cluster, [...ofCluster, ...(found.get(cluster) ?? []).filter((schema) => !keys.has(keyOfKind(schema)))]];
+    }),
+  );
+}
+
+function attempt(definition: KubernetesObject): KindSchema | MusterError {
+  try {
+    return convertDefinition(definition);
+  } catch (error) {
+    if (error instanceof MusterError) return error;
+    throw error;
+  }
+}
+
+/** A definition is called `<plural>.<group>`: that stands also where its spec says nothing. */
+function groupOf({ metadata: { name } }: KubernetesObject): string {
+  return name.slice(name.indexOf('.') + 1);
+}
+
+function lockedKinds(kinds: DefinedKinds, service: KindService, clock: Clock): ReadonlyMap<string, LockedKind> {
+  const today = dayOf(clock.now());
+  return new Map(
+    kinds.all().map((schema) => {
+      const key = keyOfKind(schema);
+      return [key, { schema, by: kinds.definitionsOf(key, today), servedOn: service.servedOn(key) ?? today }];
+    }),
+  );
+}
+
+/** Which kinds are served, by `keyOfKind`. */
+interface KindService {
+  /** Takes in what the clusters serve and define now. Gives what was served once, and is neither served nor defined any more. */
+  unserved(clusters: readonly ClusterStatus[], defined: readonly KindSchema[]): ReadonlySet<string>;
+  /** The last day on which it was served, as `dayOf` gives it: today, if it is served as of the last look. Undefined if it never was. */
+  servedOn(key: string): string | undefined;
+}
+
+/**
+ * Nothing is served yet.
+ *
+ * @param earlier The last day of kinds that were served in earlier runs. While a cluster has not said yet what it serves, it may be these.
+ */
+function createKindService(earlier: ReadonlyMap<string, string>, clock: { now(): number }): KindService {
+  const days = new Map(earlier);
+  const ever = new Set<string>();
+  let served: ReadonlySet<string> = new Set();
+  return {
+    unserved(clusters, defined) {
+      const today = dayOf(clock.now());
+      const definedKeys = defined.filter(({ versions }) => versions.length > 0).map(keyOfKind);
+      const before = served;
+      served = new Set([...clusters.flatMap(({ resources = [] }) => resources.map(keyOfKind)), ...definedKeys]);
+      for (const key of [...before, ...served]) days.set(key, today);
+      for (const key of served) ever.add(key);
+      const allHaveSaid = clusters.every(({ resources }) => resources !== undefined);
+      return new Set([...ever, ...(allHaveSaid ? earlier.keys() : [])].filter((key) => !served.has(key)));
+    },
+    servedOn: (key) => (served.has(key) ? dayOf(clock.now()) : days.get(key)),
+  };
+}

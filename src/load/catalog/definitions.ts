@@ -1,0 +1,69 @@
+import type { GroupKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { MirrorLease, Mirrors } from '../../watch/mirrors.ts';
+
+/** The kind that defines custom kinds. */
+export const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+
+/** The CustomResourceDefinitions of one cluster. */
+export interface ClusterDefinitions {
+  readonly cluster: ClusterName;
+  /** What is held of them now; shared with the mirror. */
+  readonly objects: Iterable<KubernetesObject>;
+  /** False while their first list is neither whole nor failed. */
+  readonly settled: boolean;
+}
+
+/** The CustomResourceDefinitions of all clusters, kept open for as long as the signal lasts. */
+export interface Definitions {
+  now(): readonly ClusterDefinitions[];
+}
+
+/**
+ * Follows the mirrors of CustomResourceDefinitions wherever they are served, and calls back after each change of one.
+ *
+ * Read for the gateway itself, not for a caller: the schema is one for all, so what kinds exist is no secret between them.
+ */
+export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal: AbortSignal): Definitions {
+  const followed = new Map<ClusterName, Followed>();
+
+  function follow(cluster: ClusterName): void {
+    if (signal.aborted || followed.has(cluster)) return;
+    const lease = mirrors.acquire(cluster, definitionKind);
+    if (lease === undefined) return;
+    const ended = new AbortController();
+    followed.set(cluster, { lease, ended });
+    lease.mirror.store.follow((events) => {
+      // The kind or the cluster has left. If it comes back it has another mirror.
+      if (events.at(-1)?.type === 'gone') unfollow(cluster);
+      onChange();
+    }, ended.signal);
+  }
+
+  function unfollow(cluster: ClusterName): void {
+    const known = followed.get(cluster);
+    followed.delete(cluster);
+    known?.ended.abort();
+    known?.lease[Symbol.dispose]();
+  }
+
+  mirrors.onChange((change) => {
+    if (change.type === 'left') unfollow(change.cluster);
+    else follow(change.cluster);
+    const settles = change.type === 'mirrored' && change.kind.kind === definitionKind.kind && change.kind.group === definitionKind.group;
+    if (change.type === 'left' || settles) onChange();
+  }, signal);
+  for (const { name } of mirrors.clusters()) follow(name);
+  signal.addEventListener('abort', () => [...followed.keys()].forEach(unfollow), { once: true });
+
+  return {
+    now: () =>
+      [...followed].map(([cluster, { lease }]) => ({ cluster, objects: lease.mirror.store.objects(), settled: lease.mirror.settled() })),
+  };
+}
+
+interface Followed {
+  readonly lease: MirrorLease;
+  readonly ended: AbortController;
+}

@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { loggableError } from '../../core/loggable-error.ts';
+import {
+  emptySchemaLock,
+  joinSchemaLocks,
+  parseSchemaLock,
+  printSchemaLock,
+  type SchemaLock,
+  schemaLockVersion,
+  withoutForgotten,
+} from '../../model/schema-lock.ts';
+import { debounce } from './debounce.ts';
+
+/** What earlier runs knew of custom kinds, and where this run leaves what it knows. Disposing it writes what is not written yet. */
+export interface SchemaLockFile extends AsyncDisposable {
+  /** As it was when the file was opened, without what is forgotten. */
+  readonly earlier: SchemaLock;
+  /** Why types may be missing after the next start, or now. Undefined if all is well. Names no path: the log does. */
+  problem(): string | undefined;
+  /**
+   * Keeps the file equal to what `compose` gives joined with what others have written there: some seconds after each call of what is returned,
+   * again some seconds after each write (another gateway may have written over it), once an hour, and at the end. To be called once.
+   */
+  keep(compose: () => SchemaLock): () => void;
+}
+
+interface SchemaLockFileOptions {
+  /** Absolute. Absent: nothing is remembered. */
+  readonly file: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A CRD is followed by others of its chart. */
+const quietMs = 2_000;
+const atMostMs = 10_000;
+
+/** How exactly the days are told on which kinds were served. */
+const refreshMs = 3_600_000;
+
+/** The lock of 500 CRDs has a tenth of it. */
+const maxBytes = 64 << 20;
+
+/**
+ * Opens the lock file. It may not exist yet, and several gateways may share it.
+ *
+ * Nothing that is wrong with it is thrown, as a gateway can do without: it is logged and told by `problem`. A file that is no lock is renamed
+ * (`<file>.broken-<time>`); one that cannot be read, or of another version, is left as it is. Each write looks again.
+ */
+export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions): Promise<SchemaLockFile> {
+  if (file === undefined) return noSchemaLock;
+  const writer = new LockWriter({ file, clock, log });
+  const earlier = await writer.open();
+  const ending = new AbortController();
+  return {
+    earlier,
+    problem: () => writer.problem(),
+    keep: (compose) => {
+      const changed = debounce({ clock, quietMs, atMostMs, run: () => writer.write(compose, changed) }, ending.signal);
+      void (async () => {
+        for (;;) {
+          await clock.sleep(refreshMs, ending.signal);
+          if (ending.signal.aborted) return;
+          changed();
+        }
+      })();
+      return () => {
+        writer.isBehind = compose;
+        changed();
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      if (writer.isBehind !== undefined) writer.write(writer.isBehind);
+      await writer.idle();
+    },
+  };
+}
+
+/**
+ * What a lock file holds now, without what is forgotten: nothing, if it does not exist. The file is left as it is.
+ *
+ * @throws {MusterError} `BAD_INPUT` if it cannot be read, or is no lock.
+ */
+export async function readSchemaLock(file: string, nowMs: number): Promise<SchemaLock> {
+  try {
+    const text = await textOf(file);
+    return text === undefined ? emptySchemaLock : withoutForgotten(parseSchemaLock(parsed(text)), nowMs);
+  } catch (error) {
+    throw new MusterError('BAD_INPUT', `the schema lock file ${file} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Where custom kinds are remembered if nobody says otherwise. */
+export function defaultSchemaLock(stateDirectory: string): string {
+  return path.join(stateDirectory, 'schema.json');
+}
+
+/** Remembers nothing. */
+export const noSchemaLock: SchemaLockFile = {
+  earlier: emptySchemaLock,
+  problem: () => undefined,
+  keep: () => () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+};
+
+interface Content {
+  readonly lock: SchemaLock;
+  /** Absent: there is no file. */
+  readonly text?: string;
+}
+
+/** Reads and writes one lock file, one thing at a time. */
+class LockWriter {
+  readonly #options: SchemaLockFileOptions & { readonly file: string };
+  /** What is not written yet. */
+  isBehind: (() => SchemaLock) | undefined;
+  #last: Promise<void> = Promise.resolve();
+  #broken: string | undefined;
+  #failure: string | undefined;
+
+  constructor(options: SchemaLockFileOptions & { readonly file: string }) {
+    this.#options = options;
+  }
+
+  problem(): string | undefined {
+    return [this.#broken, this.#failure].filter((text) => text !== undefined).join('; ') || undefined;
+  }
+
+  idle(): Promise<void> {
+    return this.#last;
+  }
+
+  /** What the file holds before anything is written, without what is forgotten: nothing if it cannot be read or is none of ours. */
+  async open(): Promise<SchemaLock> {
+    try {
+      return (await this.#read()).lock;
+    } catch (error) {
+      const { file, log } = this.#options;
+      this.#broken = `the schema lock file could not be read (${reasonOf(error)}): types of clusters that are down are missing`;
+      log.warn({ file, reason: reasonOf(error) }, 'the schema lock file cannot be read, and is left as it is');
+      return emptySchemaLock;
+    }
+  }
+
+  /** Calls back if the file is another one for it. What fails is still to be written. */
+  write(compose: () => SchemaLock, onWritten?: () => void): void {
+    this.isBehind = undefined;
+    this.#last = this.#last.then(async () => {
+      try {
+        if (await this.#writeNow(compose())) onWritten?.();
+        this.#failure = undefined;
+      } catch (error) {
+        this.isBehind ??= compose;
+        this.#failure = `the schema lock file cannot be written (${reasonOf(error)}): types of clusters that are down may be missing after the next start`;
+        this.#options.log.warn({ file: this.#options.file, reason: reasonOf(error) }, 'the schema lock file cannot be written');
+      }
+    });
+  }
+
+  /** What the file holds, without what is forgotten. One that is no lock is set aside; throws if it cannot be, cannot be read, or has another version. */
+  async #read(): Promise<Content> {
+    const { file, clock } = this.#options;
+    const text = await textOf(file);
+    if (text === undefined) return { lock: emptySchemaLock };
+    try {
+      return { lock: withoutForgotten(parseSchemaLock(parsed(text)), clock.now()), text };
+    } catch (error) {
+      if (isOfAnotherVersion(text)) throw error;
+      await this.#setAside(error);
+      return { lock: emptySchemaLock };
+    }
+  }
+
+  /** Whole or not at all: written aside, then renamed. False if there is nothing to write. */
+  async #writeNow(ours: SchemaLock): Promise<boolean> {
+    const { file, clock } = this.#options;
+    const kept = await this.#read();
+    const text = printSchemaLock(withoutForgotten(joinSchemaLocks(kept.lock, ours), clock.now()));
+    if (text === kept.text || (kept.text === undefined && ours.kinds.size === 0)) return false;
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+    try {
+      await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+      await rename(draft, file);
+      return true;
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async #setAside(error: unknown): Promise<void> {
+    const { file, clock, log } = this.#options;
+    const aside = `${file}.broken-${new Date(clock.now()).toISOString().replaceAll(/[-:.]/g, '')}`;
+    await rename(file, aside);
+    this.#broken = `the schema lock file was broken (${reasonOf(error)}) and has been set aside: types of clusters that are down are missing`;
+    log.warn({ file, aside, reason: reasonOf(error) }, 'the schema lock file is broken, and has been set aside');
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(file);
+    if (size > maxBytes) throw new MusterError('BAD_INPUT', `expected at most ${maxBytes} bytes, got ${size}`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MusterError('BAD_INPUT', 'it is no JSON', { cause: error });
+  }
+}
+
+/** A file of ours, but of a release that writes another one. */
+function isOfAnotherVersion(text: string): boolean {
+  const [, version] = /^\{"apiVersion":"(schema-lock\.muster\.dev\/[^"]{1,80})"/.exec(text) ?? [];
+  return version !== undefined && version !== schemaLockVersion;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return error instanceof MusterError ? message : (code ?? loggableError(error).message);
+}

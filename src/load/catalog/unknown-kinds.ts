@@ -1,0 +1,115 @@
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import { MusterError } from '../../core/errors.ts';
+import { type Json, parseJsonBody } from '../../core/json.ts';
+import { apiVersionOf, keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import type { Log } from '../../core/log.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { convertGroupVersion } from '../../model/convert-group-version.ts';
+import type { KindSchema } from '../../model/shapes.ts';
+import type { ClusterStatus } from '../../watch/mirrors.ts';
+
+/**
+ * What `/openapi/v3/<path>` of a cluster says: `path` is `api/v1` or `apis/<group>/<version>`; empty, it is the list of these. Undefined if the cluster does not say it now;
+ * never rejects but for a bug.
+ */
+export type FetchDocument = (cluster: ClusterName, path: readonly string[], signal: AbortSignal) => Promise<Json | undefined>;
+
+interface UnknownKindsOptions {
+  readonly fetchDocument: FetchDocument;
+  readonly log: Log;
+  /** Called when `found` has more. */
+  readonly onFound: () => void;
+}
+
+/** The shapes of kinds that are served but that neither the baseline nor a CustomResourceDefinition knows: aggregated APIs, newer releases. */
+interface UnknownKinds {
+  /** Asks the clusters about the kinds that are not known, one group version after the other, each once per cluster; again at the next look if there was no answer. */
+  look(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
+  /** By the cluster that has answered. */
+  found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
+}
+
+/** Kinds that are left out on purpose: a relic without objects, and the other name of core's events. */
+const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
+
+interface Question {
+  readonly cluster: ClusterName;
+  readonly resources: readonly ServedResource[];
+  readonly path: readonly string[];
+}
+
+/** Looks until the signal aborts. */
+export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
+  const found = new Map<ClusterName, KindSchema[]>();
+  const asked = new Set<string>();
+  const waiting: Question[] = [];
+  let busy = false;
+
+  async function work(): Promise<void> {
+    for (let question = waiting.shift(); question !== undefined && !signal.aborted; question = waiting.shift()) {
+      const document = await fetchDocument(question.cluster, question.path, signal);
+      if (signal.aborted) return;
+      if (document === undefined) asked.delete(keyOf(question));
+      else learn(question, document);
+    }
+    busy = false;
+  }
+
+  function learn({ cluster, resources }: Question, document: Json): void {
+    try {
+      found.set(cluster, [...(found.get(cluster) ?? []), ...convertGroupVersion({ document, resources, source: 'AGGREGATED' })]);
+      onFound();
+    } catch (error) {
+      if (!(error instanceof MusterError)) throw error;
+      log.warn({ cluster, reason: error.message }, 'kinds are left out, as their definition cannot be understood');
+    }
+  }
+
+  return {
+    found: () => found,
+    look(clusters, known) {
+      for (const { name, resources } of clusters) {
+        for (const question of questionsAbout(name, resources ?? [], known)) {
+          if (asked.has(keyOf(question))) continue;
+          asked.add(keyOf(question));
+          waiting.push(question);
+        }
+      }
+      if (busy || waiting.length === 0) return;
+      busy = true;
+      void work();
+    },
+  };
+}
+
+/** Where the document of a group version stands: `v1` → `api/v1`, `apps/v1` → `apis/apps/v1`. */
+export function pathOfGroupVersion(apiVersion: string): readonly string[] {
+  return apiVersion.includes('/') ? ['apis', ...apiVersion.split('/')] : ['api', apiVersion];
+}
+
+function keyOf({ cluster, path, resources }: Question): string {
+  return JSON.stringify([cluster, path, resources.map(keyOfKind)]);
+}
+
+function questionsAbout(cluster: ClusterName, resources: readonly ServedResource[], known: ReadonlySet<string>): readonly Question[] {
+  const unknown = resources.filter((resource) => {
+    const key = keyOfKind(resource);
+    return resource.verbs.includes('list') && !known.has(key) && !leftOut.has(key);
+  });
+  return [...Map.groupBy(unknown, apiVersionOf)].map(([apiVersion, of]) => ({
+    cluster,
+    resources: of,
+    path: pathOfGroupVersion(apiVersion),
+  }));
+}
+
+/** The list of documents has no type of its own, so that API servers call it text. */
+const expected = ['application/json', 'text/plain'];
+
+/** Fetches OpenAPI documents from the API servers themselves. Undefined for a cluster that has left, does not answer, or answers no JSON. */
+export function createDocumentFetcher(apiOf: (cluster: ClusterName) => ClusterApi | undefined): FetchDocument {
+  return async (cluster, path, signal) => {
+    const answer = await apiOf(cluster)?.send({ method: 'GET', path: ['openapi', 'v3', ...path], expected }, signal);
+    return answer?.type === 'answered' ? parseJsonBody(answer.body) : undefined;
+  };
+}

@@ -1,0 +1,51 @@
+import { textAt } from '../../core/json-at.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { areNamesAccepted } from '../../model/convert-definition.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+import { definitionKind } from '../catalog/definitions.ts';
+
+/** A custom kind in a cluster. */
+export interface KindInCluster {
+  readonly cluster: ClusterName;
+  readonly kind: ModelKind;
+}
+
+/**
+ * True if the cluster defines the kind but its discovery, as far as we know it, does not say yet that it serves it: in the second after a
+ * CustomResourceDefinition was applied. Its rows are then missing, not absent.
+ */
+export function isAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
+  if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;
+  const definition = definitionOf(mirrors, { cluster, kind });
+  return definition !== undefined && definition.metadata.deletionTimestamp === undefined && areNamesAccepted(definition);
+}
+
+/** Resolves once discovery says that an announced kind is served, or it is announced no more; or when the signal aborts. */
+export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settled = new AbortController();
+    const end = (): void => {
+      settled.abort();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true });
+    mirrors.onChange(({ cluster }) => {
+      if (cluster === announced.cluster && !isAnnounced(mirrors, announced)) end();
+    }, settled.signal);
+  });
+}
+
+/** A definition is called `<plural>.<group>`. The plural may be another one in this cluster. */
+function definitionOf(mirrors: Mirrors, { cluster, kind }: KindInCluster): KubernetesObject | undefined {
+  const store = mirrors.peek(cluster, definitionKind)?.store;
+  const named = store?.get('', `${kind.plural}.${kind.group}`);
+  if (named !== undefined || store === undefined) return named;
+  for (const definition of store.objects()) {
+    if (textAt(definition, 'spec', 'group') === kind.group && textAt(definition, 'spec', 'names', 'kind') === kind.kind) return definition;
+  }
+  return undefined;
+}

@@ -1,0 +1,110 @@
+import type { Access, Caller } from '../../access/access.ts';
+import { MusterError } from '../../core/errors.ts';
+import { type ClusterName, parseClusterName } from '../../core/names.ts';
+import { nearestWord } from '../../core/nearest-word.ts';
+import type { MemberSettings } from '../../fleet/member.ts';
+import type { StoreReader } from '../../store/mirror-store.ts';
+import type { ClusterStatus, Mirrors } from '../../watch/mirrors.ts';
+import { type NodeFacts, nodeFactsOf } from './node-facts.ts';
+import type { ClusterView } from './reads.ts';
+
+/** The clusters as one caller sees them. A hidden cluster is an unknown one. */
+export interface ClusterViews {
+  /** By name, in order of code units. */
+  visible(caller: Caller): readonly ClusterView[];
+  find(caller: Caller, name: string): ClusterView | undefined;
+  /** Whoever looks: for those who have asked whether it may be seen. */
+  member(name: ClusterName): ClusterView | undefined;
+  /**
+   * Those named, each once, by name.
+   *
+   * @throws {MusterError} `BAD_INPUT` if one is unknown or hidden: which, and what was probably meant.
+   */
+  named(caller: Caller, names: readonly string[]): readonly ClusterView[];
+}
+
+interface ClusterViewsOptions {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+  /** What the config says of a cluster. Undefined if it has just left. */
+  readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
+}
+
+/**
+ * Region, zones and provider are what the config says, else what the Nodes say as far as they are known: facts of the cluster, told to whoever
+ * may see the cluster, whether or not they may see its Nodes.
+ */
+export function createClusterViews({ mirrors, access, settingsOf }: ClusterViewsOptions): ClusterViews {
+  const facts = createFactsCache();
+
+  function viewOf({ name, phase, faults, version, asOfMs }: ClusterStatus): ClusterView {
+    const settings = settingsOf(name);
+    const said = facts.of(mirrors.peek(name, node)?.store);
+    const provider = settings?.provider ?? said.provider;
+    const region = settings?.region ?? said.region;
+    return {
+      name,
+      labels: settings?.labels ?? nothing,
+      taints: settings?.taints ?? none,
+      zones: settings?.zones ?? said.zones ?? none,
+      phase,
+      faults,
+      provider,
+      region,
+      version,
+      asOfMs,
+    };
+  }
+
+  function visible(caller: Caller): readonly ClusterView[] {
+    return mirrors
+      .clusters()
+      .filter(({ name }) => access.maySeeCluster(caller, name))
+      .map(viewOf);
+  }
+
+  function find(caller: Caller, text: string): ClusterView | undefined {
+    const name = parseClusterName(text);
+    const state = name === undefined ? undefined : mirrors.cluster(name);
+    return state !== undefined && access.maySeeCluster(caller, state.name) ? viewOf(state) : undefined;
+  }
+
+  function named(caller: Caller, names: readonly string[]): readonly ClusterView[] {
+    return [...new Set(names)].sort().map((name) => find(caller, name) ?? refuse(caller, name));
+  }
+
+  function refuse(caller: Caller, name: string): never {
+    const near = nearestWord(
+      name.slice(0, 253),
+      visible(caller).map((view) => view.name),
+    );
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new MusterError('BAD_INPUT', `no cluster named ${JSON.stringify(name.slice(0, 80))}${hint}`);
+  }
+
+  function member(name: ClusterName): ClusterView | undefined {
+    const state = mirrors.cluster(name);
+    return state === undefined ? undefined : viewOf(state);
+  }
+
+  return { visible, find, member, named };
+}
+
+const node = { group: '', kind: 'Node' };
+const nothing = {};
+const none: readonly never[] = [];
+
+/** What the Nodes say, reckoned again only when they have changed. */
+function createFactsCache(): { of(store: StoreReader | undefined): NodeFacts } {
+  const known = new WeakMap<StoreReader, { readonly version: string | undefined; readonly size: number; readonly facts: NodeFacts }>();
+  return {
+    of(store) {
+      if (store === undefined) return {};
+      const last = known.get(store);
+      if (last !== undefined && last.version === store.version && last.size === store.size) return last.facts;
+      const facts = nodeFactsOf(store.objects());
+      known.set(store, { version: store.version, size: store.size, facts });
+      return facts;
+    },
+  };
+}

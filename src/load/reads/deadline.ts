@@ -1,0 +1,19 @@
+import type { Clock } from '../../core/clock.ts';
+import type { ReadContext } from './reads.ts';
+
+/** A signal that aborts after a time, or when the outer one does. Disposing it ends its timer. */
+interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/** A deadline from now on, but not after `waitUntilMs` of the operation. With 0 ms it has already passed. */
+export function createDeadline(ms: number, clock: Clock, { signal, waitUntilMs }: Pick<ReadContext, 'signal' | 'waitUntilMs'>): Deadline {
+  const ended = new AbortController();
+  const restMs = Math.min(ms, (waitUntilMs ?? Number.POSITIVE_INFINITY) - clock.monotonic());
+  if (restMs <= 0) ended.abort();
+  else void clock.sleep(restMs, AbortSignal.any([signal, ended.signal])).then(() => ended.abort());
+  return {
+    signal: ended.signal,
+    [Symbol.dispose]: () => ended.abort(),
+  };
+}

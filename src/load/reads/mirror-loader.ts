@@ -1,0 +1,130 @@
+import { setImmediate } from 'node:timers/promises';
+import DataLoader from 'dataloader';
+import type { Clock } from '../../core/clock.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { allPromiseOrValues, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
+import type { MirrorLease, MirrorReader, Mirrors } from '../../watch/mirrors.ts';
+
+/** Names one mirror: a kind in one cluster. If the request names namespaces, the key has them too. */
+export interface MirrorKey {
+  readonly cluster: { readonly name: ClusterName };
+  readonly kind: GroupKind;
+  /** Listed first if the gateway may not list the kind in all namespaces. Default: all namespaces. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+interface MirrorLoaderOptions {
+  readonly mirrors: Mirrors;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Milliseconds that the operation waits for first lists, over all its relations together. Default: 0. */
+  readonly waitMs?: number;
+}
+
+interface HeldMirror {
+  readonly lease: MirrorLease;
+  readonly namespaces: ReadonlySet<string>;
+}
+
+/** Milliseconds that a batch may take in one event-loop turn to start mirrors. It starts the others in later turns. */
+const pieceMs = 4;
+
+/**
+ * Holds the mirrors that one operation needs, each once, until the loader is disposed of.
+ *
+ * All mirrors that the operation loads in one tick are one batch, whatever the field, alias or relation. The batch starts them together.
+ */
+export class MirrorLoader implements Disposable {
+  readonly #options: MirrorLoaderOptions;
+  readonly #held = new Map<string, HeldMirror>();
+  // `#held` is the cache. DataLoader's own cache cannot see that a mirror ended, and cannot join the namespaces of several keys.
+  readonly #loader = new DataLoader<MirrorKey, MirrorReader | undefined>((keys) => this.#holdAll(keys), { cache: false });
+  #isDisposed = false;
+  /** The end of the waiting time, by `Clock.monotonic`. Undefined before the first call of `restMs`. */
+  #waitsUntilMs: number | undefined;
+
+  constructor(options: MirrorLoaderOptions) {
+    this.#options = options;
+  }
+
+  /** The mirror that the operation holds for this key. It may have ended. Undefined if the operation holds none. */
+  held(key: MirrorKey): MirrorReader | undefined {
+    return this.#held.get(idOf(key))?.lease.mirror;
+  }
+
+  /**
+   * Holds the mirror and returns it. Starts the mirror if it does not run, and does not wait for its first list.
+   * Returns at once if the operation holds the mirror already, else with the next batch.
+   * Undefined if the cluster has not answered yet or does not serve the kind, or if the loader was disposed of.
+   */
+  load(key: MirrorKey): PromiseOrValue<MirrorReader | undefined> {
+    const { mirrors } = this.#options;
+    const { cluster, kind, namespaces = [] } = key;
+    const held = this.#held.get(idOf(key));
+    const isHeld = held !== undefined && namespaces.every((namespace) => held.namespaces.has(namespace));
+    if (isHeld && mirrors.peek(cluster.name, kind) === held.lease.mirror) return held.lease.mirror;
+    if (this.#isDisposed || mirrors.served(cluster.name, kind) === undefined) return undefined;
+    return this.#loader.load(key);
+  }
+
+  /** `load` for several keys, in their order. */
+  loadAll(keys: readonly MirrorKey[]): PromiseOrValue<readonly (MirrorReader | undefined)[]> {
+    return allPromiseOrValues(keys.map((key) => this.load(key)));
+  }
+
+  /** Stops holding the mirror before the operation ends. */
+  release(key: MirrorKey): void {
+    const id = idOf(key);
+    this.#held.get(id)?.lease[Symbol.dispose]();
+    this.#held.delete(id);
+  }
+
+  /** The milliseconds that remain of `waitMs`. The first call starts the count. */
+  restMs(): number {
+    const { clock, waitMs = 0 } = this.#options;
+    const nowMs = clock.monotonic();
+    this.#waitsUntilMs ??= nowMs + waitMs;
+    return Math.max(0, this.#waitsUntilMs - nowMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    for (const { lease } of this.#held.values()) lease[Symbol.dispose]();
+    this.#held.clear();
+  }
+
+  async #holdAll(keys: readonly MirrorKey[]): Promise<readonly (MirrorReader | undefined)[]> {
+    const { clock, mirrors } = this.#options;
+    let endMs = clock.monotonic() + pieceMs;
+    const byMirror = Map.groupBy(keys, idOf);
+    for (const [id, ofMirror] of byMirror) {
+      this.#hold(id, ofMirror);
+      if (clock.monotonic() < endMs) continue;
+      await setImmediate();
+      endMs = clock.monotonic() + pieceMs;
+    }
+    // A mirror may have ended in one of the event-loop turns since then. It is acquired anew.
+    for (const [id, ofMirror] of byMirror) {
+      const [first] = ofMirror;
+      if (first !== undefined && this.held(first) !== mirrors.peek(first.cluster.name, first.kind)) this.#hold(id, ofMirror);
+    }
+    return keys.map((key) => this.held(key));
+  }
+
+  /** Acquires the mirror of these keys. If the operation holds it already, this adds namespaces or replaces a mirror that has ended. */
+  #hold(id: string, keys: readonly MirrorKey[]): void {
+    const [first] = keys;
+    if (this.#isDisposed || first === undefined) return;
+    const { cluster, kind } = first;
+    const before = this.#held.get(id);
+    const namespaces = new Set([...(before?.namespaces ?? []), ...keys.flatMap((key) => key.namespaces ?? [])]);
+    const lease = this.#options.mirrors.acquire(cluster.name, kind, { namespaces: [...namespaces] });
+    before?.lease[Symbol.dispose]();
+    if (lease === undefined) this.#held.delete(id);
+    else this.#held.set(id, { lease, namespaces });
+  }
+}
+
+function idOf({ cluster, kind }: MirrorKey): string {
+  return `${cluster.name}/${keyOfKind(kind)}`;
+}

@@ -1,0 +1,52 @@
+import { isJsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+
+/** What the Nodes of a cluster say of where it runs. Absent where none says it. */
+export interface NodeFacts {
+  /** The scheme of their `spec.providerID`: `aws`, `gce`, `azure`, `kind`. */
+  readonly provider?: string | undefined;
+  readonly region?: string | undefined;
+  /** In order of code units. */
+  readonly zones?: readonly string[] | undefined;
+}
+
+const regionLabels = ['topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/region'];
+const zoneLabels = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'];
+
+/** Provider and region are those of most Nodes; of equals the first in order of code units. */
+export function nodeFactsOf(nodes: Iterable<KubernetesObject>): NodeFacts {
+  const providers = new Map<string, number>();
+  const regions = new Map<string, number>();
+  const zones = new Map<string, number>();
+  for (const node of nodes) {
+    count(providers, providerOf(node));
+    count(regions, labelOf(node, regionLabels));
+    count(zones, labelOf(node, zoneLabels));
+  }
+  const provider = mostOf(providers);
+  const region = mostOf(regions);
+  return {
+    provider,
+    region,
+    zones: zones.size === 0 ? undefined : [...zones.keys()].sort(),
+  };
+}
+
+function providerOf({ spec }: KubernetesObject): string | undefined {
+  const id = isJsonObject(spec) ? spec.providerID : undefined;
+  return typeof id === 'string' ? /^([a-z][a-z0-9+.-]*):\/\//i.exec(id)?.[1]?.toLowerCase() : undefined;
+}
+
+function labelOf({ metadata: { labels } }: KubernetesObject, keys: readonly string[]): string | undefined {
+  const key = keys.find((candidate) => labels != null && Object.hasOwn(labels, candidate));
+  return key === undefined ? undefined : labels?.[key];
+}
+
+function count(counts: Map<string, number>, value: string | undefined): void {
+  if (value !== undefined && value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+}
+
+function mostOf(counts: ReadonlyMap<string, number>): string | undefined {
+  const [most] = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
+  return most?.[0];
+}

@@ -1,0 +1,60 @@
+import type DataLoader from 'dataloader';
+import type { Clock } from '../../core/clock.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+import { createLiveLoader, type LiveRead, type LiveResult } from './live-loader.ts';
+import { MirrorLoader } from './mirror-loader.ts';
+
+/** The loaders of one operation. Created and disposed of together with the context of the operation. */
+export interface OperationLoaders extends Disposable {
+  readonly mirrors: MirrorLoader;
+  /** Reads objects from their API servers, each object once. */
+  readonly live: DataLoader<LiveRead, LiveResult, string>;
+}
+
+interface OperationLoadersOptions {
+  readonly mirrors: Mirrors;
+  readonly clock: Clock;
+}
+
+/** Creates the loaders of an operation. */
+type LoadersOf = (operation: {
+  readonly signal: AbortSignal;
+  /** True for one message of a subscription. The signal then ends the whole subscription. */
+  readonly isMessage: boolean;
+}) => OperationLoaders;
+
+/** Milliseconds that a query or a mutation waits for first lists, over all its relations together. */
+const operationWaitMs = 15_000;
+
+/**
+ * Milliseconds that a subscription waits for first lists, over all its messages together. So a stream that starts mirrors begins with the objects that
+ * they hold by then, and a cluster that hangs delays the stream only once.
+ */
+const subscriptionWaitMs = 2_000;
+
+/** Returns the function that creates the loaders of each operation. No other code creates them. */
+export function createLoaders(options: OperationLoadersOptions): LoadersOf {
+  const ofSubscriptions = new WeakMap<AbortSignal, MirrorLoader>();
+
+  /** The messages of one subscription share a loader, so later messages use the mirrors that earlier ones started. */
+  function mirrorsOfSubscription(signal: AbortSignal): MirrorLoader {
+    const known = ofSubscriptions.get(signal);
+    if (known !== undefined) return known;
+    const mirrors = new MirrorLoader({ ...options, waitMs: subscriptionWaitMs });
+    ofSubscriptions.set(signal, mirrors);
+    if (signal.aborted) mirrors[Symbol.dispose]();
+    else signal.addEventListener('abort', () => mirrors[Symbol.dispose](), { once: true });
+    return mirrors;
+  }
+
+  return ({ signal, isMessage }) => {
+    const mirrors = isMessage ? mirrorsOfSubscription(signal) : new MirrorLoader({ ...options, waitMs: operationWaitMs });
+    return {
+      mirrors,
+      live: createLiveLoader(options.clock, signal),
+      [Symbol.dispose]: () => {
+        if (!isMessage) mirrors[Symbol.dispose]();
+      },
+    };
+  };
+}

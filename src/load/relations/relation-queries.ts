@@ -1,0 +1,243 @@
+import type { CoreV1Event, V1Deployment, V1Ingress, V1LabelSelector, V1Pod, V1Service } from '@kubernetes/client-node';
+import { orderKeyOf } from '../../core/json/json-values.ts';
+import { isJsonObject } from '../../core/json.ts';
+import type { GroupKind } from '../../core/kinds.ts';
+import { labelSelectorOf } from '../../core/label-selectors.ts';
+import type { KubernetesObject, ObjectMetadata, TypedObject } from '../../core/objects.ts';
+import { matchesLabelSelector } from '../../core/selectors.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
+import { lastSeenOf } from '../../model/columns/event-time.ts';
+import { controllerUidOf } from '../../store/contents/indexes.ts';
+import type { IndexHint } from '../../store/filter/index-hints.ts';
+import { labelsOf, type RelatedCondition } from '../../store/filter/matching.ts';
+import type { Mention } from '../../store/mirror-store.ts';
+import type { CompiledOrder } from '../../store/query/order.ts';
+import type { Row } from '../reads/reads.ts';
+import type { Question } from './relations.ts';
+
+// One list each, whoever asks: by it the kinds of the model are found once.
+const podKinds: readonly GroupKind[] = [{ group: '', kind: 'Pod' }];
+const serviceKinds: readonly GroupKind[] = [{ group: '', kind: 'Service' }];
+const configMapKinds: readonly GroupKind[] = [{ group: '', kind: 'ConfigMap' }];
+const claimKinds: readonly GroupKind[] = [{ group: '', kind: 'PersistentVolumeClaim' }];
+const eventKinds: readonly GroupKind[] = [{ group: '', kind: 'Event' }];
+const sliceKinds: readonly GroupKind[] = [{ group: 'discovery.k8s.io', kind: 'EndpointSlice' }];
+const replicaSetKind: GroupKind = { group: 'apps', kind: 'ReplicaSet' };
+
+/** What names the object as an owner, of these kinds or of all. */
+export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind[] | undefined): Question {
+  const { uid, namespace } = metadata;
+  return { name: 'owned', verb: 'list', kinds, namespace, related: uid === undefined ? noneRelated : relatedByOwner(uid) };
+}
+
+/** What was reported about the object, the newest first. */
+export function eventsAbout({ kind, object: { metadata } }: Row): Question {
+  const { uid, name, namespace } = metadata;
+  const uids = [uid, uidAtKubelet(kind, metadata)];
+  const about = ({ involvedObject }: Stored<CoreV1Event>) =>
+    involvedObject?.uid !== undefined && uids.includes(involvedObject.uid) && involvedObject.kind === kind.kind;
+  const related: RelatedCondition = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], includes: about };
+  return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
+}
+
+/** By what else a kubelet knows the object: a Node by its name, and a Pod from a file of its own by the digest of that. */
+function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectMetadata): string | undefined {
+  if (group !== '') return undefined;
+  if (kind === 'Node') return name;
+  return kind === 'Pod' ? annotations?.[mirrorAnnotation] : undefined;
+}
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+const involvedName: Mention = { name: 'involved', valuesOf: ({ involvedObject }: Stored<CoreV1Event>) => named([involvedObject?.name]) };
+
+const newestFirst: CompiledOrder = {
+  descending: [true],
+  meaning: '',
+  keysFor: () => (event) => [orderKeyOf(lastSeenOf(event), 'DateTime')],
+};
+
+/** The Pods of a workload: those that it controls, a Deployment through its ReplicaSets, and that its selector selects. */
+export function podsOfWorkload({ kind, object }: Row): Question {
+  const { metadata, spec }: TypedObject<V1Deployment> = object;
+  const { uid, namespace } = metadata;
+  const selector = spec?.selector;
+  const question = { name: 'pods', verb: 'list', kinds: podKinds, namespace } as const;
+  if (uid === undefined) return { ...question, related: noneRelated };
+  if (kind.kind !== 'Deployment') return { ...question, related: relatedByController([uid], selector) };
+  const between = relatedByController([uid], undefined);
+  const then = (sets: readonly KubernetesObject[]) =>
+    relatedByController(
+      sets.map(({ metadata }) => metadata.uid).filter((one) => one !== undefined),
+      selector,
+    );
+  return { ...question, related: { kind: replicaSetKind, related: between, then } };
+}
+
+/** The Pods that run on a Node. */
+export function podsOfNode({ object: { metadata } }: Row): Question {
+  const { name } = metadata;
+  const related: RelatedCondition = { hints: [{ by: 'node', name }], includes: ({ spec }: Stored<V1Pod>) => spec?.nodeName === name };
+  return { name: 'pods', verb: 'list', kinds: podKinds, related };
+}
+
+/** The Services whose selector selects a Pod. */
+export function servicesOfPod({ object }: Row): Question {
+  const values = pairsOfLabels(labelsOf(object));
+  const related: RelatedCondition = {
+    hints: [{ by: 'mention', mention: selectedPair, values }],
+    includes: (service) => selects(selectorOfService(service), object),
+  };
+  return { name: 'services', verb: 'list', kinds: serviceKinds, namespace: object.metadata.namespace, related };
+}
+
+const pairsByLabels = new WeakMap<object, readonly string[]>();
+
+/** Kept with the labels, which mirrored siblings share: made anew for each Pod, they would cost more than all the rest. */
+function pairsOfLabels(labels: Labels = {}): readonly string[] {
+  const pairs = pairsByLabels.get(labels) ?? Object.entries(labels).map(([key, value]) => pairOf(key, value));
+  pairsByLabels.set(labels, pairs);
+  return pairs;
+}
+
+/** One of the pairs that a Service selects by: whatever it selects has that too. */
+const selectedPair: Mention = {
+  name: 'selected',
+  valuesOf: (service) => {
+    const [first] = pairsOf(selectorOfService(service));
+    return first === undefined ? [] : [pairOf(...first)];
+  },
+};
+
+/** The Pods that a Service selects. */
+export function podsOfService({ object }: Row): Question {
+  const selector = selectorOfService(object);
+  const hints: readonly IndexHint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
+  const related: RelatedCondition = selector === undefined ? noneRelated : { hints, includes: (pod) => selects(selector, pod) };
+  return { name: 'pods', verb: 'list', kinds: podKinds, namespace: object.metadata.namespace, related };
+}
+
+const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** Where the endpoints of a Service stand. */
+export function slicesOfService({ object: { metadata } }: Row): Question {
+  const { name, namespace } = metadata;
+  const related: RelatedCondition = {
+    hints: [{ by: 'label', key: serviceNameLabel, values: [name] }],
+    includes: (slice) => labelsOf(slice)?.[serviceNameLabel] === name,
+  };
+  return { name: 'endpointSlices', verb: 'list', kinds: sliceKinds, namespace, related };
+}
+
+/** The ConfigMaps that a Pod reads: as volumes, as parts of volumes, and as variables. */
+export function configMapsOfPod({ object }: Row): Question {
+  const { spec }: Stored<V1Pod> = object;
+  const containers = [...itemsOf(spec?.initContainers), ...itemsOf(spec?.containers), ...itemsOf(spec?.ephemeralContainers)];
+  const names = [
+    ...itemsOf(spec?.volumes).flatMap(({ configMap, projected }) => [
+      configMap?.name,
+      ...itemsOf(projected?.sources).map((source) => source.configMap?.name),
+    ]),
+    ...containers.flatMap(({ envFrom, env }) => [
+      ...itemsOf(envFrom).map(({ configMapRef }) => configMapRef?.name),
+      ...itemsOf(env).map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+    ]),
+  ];
+  return namedBy(object, { name: 'configMaps', kinds: configMapKinds, names });
+}
+
+/** The claims that a Pod mounts. */
+export function claimsOfPod({ object }: Row): Question {
+  return namedBy(object, { name: 'claims', kinds: claimKinds, names: claimNamesOf(object) });
+}
+
+/** The Pods that mount a claim. */
+export function podsOfClaim({ object: { metadata } }: Row): Question {
+  const { name, namespace } = metadata;
+  const related: RelatedCondition = {
+    hints: [{ by: 'mention', mention: mountedClaims, values: [name] }],
+    includes: (pod) => claimNamesOf(pod).includes(name),
+  };
+  return { name: 'pods', verb: 'list', kinds: podKinds, namespace, related };
+}
+
+const mountedClaims: Mention = { name: 'claims', valuesOf: claimNamesOf };
+
+/** The Services that an Ingress leads to. */
+export function servicesOfIngress({ object }: Row): Question {
+  const { spec }: Stored<V1Ingress> = object;
+  const backends = [
+    spec?.defaultBackend?.service?.name,
+    ...itemsOf(spec?.rules).flatMap(({ http }) => itemsOf(http?.paths).map(({ backend }) => backend?.service?.name)),
+  ];
+  return namedBy(object, { name: 'services', kinds: serviceKinds, names: backends });
+}
+
+interface Named {
+  readonly name: string;
+  readonly kinds: readonly GroupKind[];
+  readonly names: readonly (string | undefined)[];
+}
+
+function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): Question {
+  const values = new Set(named(names));
+  const related: RelatedCondition = {
+    hints: [{ by: 'name', values: [...values] }],
+    includes: (object) => values.has(object.metadata.name),
+  };
+  return { name, verb: 'get', kinds, namespace: metadata.namespace, related };
+}
+
+const noneRelated: RelatedCondition = { hints: [{ by: 'name', values: [] }], includes: () => false };
+
+function relatedByOwner(uid: string): RelatedCondition {
+  const names = ({ metadata }: KubernetesObject) => itemsOf(metadata.ownerReferences).some((reference) => reference.uid === uid);
+  return { hints: [{ by: 'owner', uid }], includes: names };
+}
+
+/** Without a selector whatever is controlled. */
+function relatedByController(uids: readonly string[], selector: Stored<V1LabelSelector> | undefined): RelatedCondition {
+  const wanted = new Set(uids);
+  const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
+  if (wanted.size === 0 || parsed === null) return noneRelated;
+  const has = (object: KubernetesObject) =>
+    wanted.has(controllerUidOf(object) ?? '') && (parsed === undefined || matchesLabelSelector(parsed, labelsOf(object)));
+  return { hints: [{ by: 'mention', mention: controller, values: uids }], includes: has };
+}
+
+const controller: Mention = { name: 'controller', valuesOf: (object) => named([controllerUidOf(object)]) };
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Undefined for one that selects nothing: without a selector, or a name for what is outside of the cluster. */
+function selectorOfService({ spec }: Stored<V1Service>): Labels | undefined {
+  const selector = spec?.selector;
+  if (spec?.type === 'ExternalName' || !isJsonObject(selector)) return undefined;
+  return Object.keys(selector).length === 0 ? undefined : selector;
+}
+
+function selects(selector: Labels | undefined, pod: KubernetesObject): boolean {
+  const labels = labelsOf(pod);
+  if (selector === undefined || labels === undefined) return false;
+  for (const key in selector) if (!Object.hasOwn(labels, key) || labels[key] !== selector[key]) return false;
+  return true;
+}
+
+function pairsOf(selector: Labels = {}): readonly (readonly [string, string])[] {
+  return Object.entries(selector).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+}
+
+function pairOf(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+function claimNamesOf({ metadata, spec }: TypedObject<V1Pod>): readonly string[] {
+  const names = itemsOf(spec?.volumes).map(({ name, ephemeral, persistentVolumeClaim }) =>
+    ephemeral ? `${metadata.name}-${name}` : persistentVolumeClaim?.claimName,
+  );
+  return named(names);
+}
+
+function named(names: readonly (string | undefined)[]): readonly string[] {
+  return names.filter((name): name is string => typeof name === 'string' && name !== '');
+}

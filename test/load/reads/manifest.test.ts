@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { redact } from '../../../src/core/redaction.ts';
+import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
+import { manifestOf } from '../../../src/load/reads/manifest.ts';
+import type { Row } from '../../../src/load/reads/reads.ts';
+import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+const object = objectNamed(
+  'a',
+  { managedFields: [{}], annotations: { [lastApplied]: 'the data again', kept: 'yes' }, labels: JSON.parse('{"__proto__":"own"}') },
+  { data: { token: 'x' }, stringData: { token: 'x' }, type: 'Opaque' },
+);
+
+test('of a sensitive kind that is not read live nothing leaves but its metadata, without what repeats its data', () => {
+  const { data, stringData, metadata, ...rest } = redact(object, { sensitive: true, live: false });
+  expect([data, stringData, rest]).toEqual([undefined, undefined, {}]);
+  expect(metadata.annotations).toEqual({ kept: 'yes' });
+  expect(metadata.managedFields).toBeUndefined();
+  expect(JSON.stringify(metadata.labels)).toBe('{"__proto__":"own"}');
+});
+
+test('a Secret that is read live keeps its values, and still not what repeats them', () => {
+  const redacted = redact(object, { sensitive: true, live: true });
+  expect(redacted.data).toEqual({ token: 'x' });
+  expect(JSON.stringify(redacted)).not.toContain('the data again');
+});
+
+test('other kinds keep everything but managedFields; what needs no change is the object itself; nothing is changed in place', () => {
+  const before = JSON.stringify(object);
+  const redacted = redact(Object.freeze(object), { sensitive: false, live: false });
+  expect(redacted.metadata.annotations?.[lastApplied]).toBe('the data again');
+  expect(redacted.metadata.managedFields).toBeUndefined();
+  expect(redact(redacted, { sensitive: false, live: false })).toBe(redacted);
+  expect(JSON.stringify(object)).toBe(before);
+  // Only core's Secret: a kind of somebody else may be called so too.
+  const sensitive = createSensitiveKinds(['Widget.example.com']);
+  expect(sensitive.has({ group: 'example.com', kind: 'Secret' })).toBe(false);
+  expect(
+    [
+      { group: '', kind: 'Secret' },
+      { group: 'example.com', kind: 'Widget' },
+    ].every(sensitive.has),
+  ).toBe(true);
+});
+
+test('a manifest says what it is, however little the item of a list says', () => {
+  const model = loadBaseline();
+  const kind = model.kinds.get('Deployment.apps');
+  const row = {
+    kind,
+    resource: servedAs(model, 'Deployment.apps'),
+    object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' }, spec: {} },
+  };
+  expect(JSON.stringify(manifestOf(row as unknown as Row))).toBe(
+    '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{}}',
+  );
+});

@@ -1,0 +1,98 @@
+import { expect, test, vi } from 'vitest';
+import { clusterName } from '../../../src/core/names.ts';
+import { MirrorLoader } from '../../../src/load/reads/mirror-loader.ts';
+import { createLoaders } from '../../../src/load/reads/operation-loaders.ts';
+import { createFakeMirrors } from '../../support/graph/fake-mirrors.ts';
+import { served } from '../../support/graph/related-world.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+function clusterWithPods() {
+  const clock = createManualClock();
+  const mirrors = createFakeMirrors(clock);
+  const north = mirrors.join('north');
+  north.discover(served('Pod'), served('Node'));
+  const acquired = vi.spyOn(mirrors, 'acquire');
+  const keyOf = (kind: string, ...namespaces: readonly string[]) => ({
+    cluster: { name: clusterName('north') },
+    kind: served(kind),
+    namespaces,
+  });
+  return { mirrors, clock, north, acquired, keyOf };
+}
+
+test('holds a mirror once, for all namespaces of one batch together', async () => {
+  const { mirrors, clock, north, acquired, keyOf } = clusterWithPods();
+  const loader = new MirrorLoader({ mirrors, clock });
+  const loaded = await loader.loadAll([keyOf('Pod', 'shop'), keyOf('Node'), keyOf('Pod', 'bank', 'shop')]);
+  expect(loaded).toEqual(['Pod', 'Node', 'Pod'].map((kind) => north.mirror(served(kind))));
+  expect(acquired.mock.calls.map(([, kind, options]) => [kind.kind, options?.namespaces])).toEqual([
+    ['Pod', ['shop', 'bank']],
+    ['Node', []],
+  ]);
+  expect(loader.load(keyOf('Pod', 'bank')), 'at once').toBe(north.mirror(served('Pod')));
+  await loader.load(keyOf('Pod', 'new'));
+  expect(acquired.mock.lastCall?.[2]).toEqual({ namespaces: ['shop', 'bank', 'new'] });
+  expect(north.leases).toBe(2);
+  loader.release(keyOf('Node'));
+  expect(north.leases).toBe(1);
+  loader[Symbol.dispose]();
+  expect([north.leases, loader.load(keyOf('Pod'))]).toEqual([0, undefined]);
+});
+
+test('holds the mirror that follows one that has ended', async () => {
+  const { mirrors, clock, north, keyOf } = clusterWithPods();
+  using loader = new MirrorLoader({ mirrors, clock });
+  const before = await loader.load(keyOf('Pod'));
+  north.discover(served('Node'));
+  expect(loader.load(keyOf('Pod')), 'not served').toBeUndefined();
+  north.discover(served('Pod'), served('Node'));
+  const after = await loader.load(keyOf('Pod'));
+  expect(after).toBe(north.mirror(served('Pod')));
+  expect(after).not.toBe(before);
+});
+
+test('gives the mirrors of the moment when the batch ends, though one has ended while others were started', async () => {
+  const { mirrors, clock, north, keyOf } = clusterWithPods();
+  // Each mirror takes longer than one event-loop turn may.
+  let nowMs = 0;
+  using loader = new MirrorLoader({ mirrors, clock: { ...clock, monotonic: () => (nowMs += 10) } });
+  const loading = loader.loadAll([keyOf('Pod'), keyOf('Node')]);
+  await Promise.resolve();
+  const before = await new Promise((resolve) => process.nextTick(() => resolve(north.mirror(served('Pod')))));
+  north.discover(served('Node'));
+  north.discover(served('Pod'), served('Node'));
+  const loaded = await loading;
+  expect(loaded).toEqual([north.mirror(served('Pod')), north.mirror(served('Node'))]);
+  expect(loaded[0]).not.toBe(before);
+});
+
+test('the messages of a subscription share their mirrors until it ends, other operations share none', async () => {
+  const { mirrors, clock, north, keyOf } = clusterWithPods();
+  const loadersOf = createLoaders({ mirrors, clock });
+  const life = new AbortController();
+  for (const kind of ['Pod', 'Node', 'Pod']) {
+    using message = loadersOf({ signal: life.signal, isMessage: true });
+    await message.mirrors.load(keyOf(kind));
+  }
+  expect(north.leases).toBe(2);
+  const query = loadersOf({ signal: life.signal, isMessage: false });
+  await query.mirrors.load(keyOf('Pod'));
+  expect(north.leases).toBe(3);
+  query[Symbol.dispose]();
+  expect(north.leases).toBe(2);
+  life.abort();
+  expect(north.leases).toBe(0);
+  await loadersOf({ signal: life.signal, isMessage: true }).mirrors.load(keyOf('Pod'));
+  expect(north.leases, 'of a message after the end').toBe(0);
+});
+
+test('counts the time that relations may wait from the first that waits', async () => {
+  const { mirrors, clock } = clusterWithPods();
+  using loader = new MirrorLoader({ mirrors, clock, waitMs: 2_000 });
+  await clock.advance(500);
+  expect(loader.restMs()).toBe(2_000);
+  await clock.advance(1_500);
+  expect(loader.restMs()).toBe(500);
+  await clock.advance(1_000);
+  expect(loader.restMs()).toBe(0);
+});
