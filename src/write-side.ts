@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLocalAccess } from './access/local-access.ts';
 import { createObjectClient } from './changes/create-object-client.ts';
-import { createObjectWrites } from './changes/create-object-writes.ts';
+import { createObjectChanges } from './changes/create-object-writes.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
 import type { ClusterApi } from './cluster/cluster-api.ts';
@@ -72,7 +72,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const controller = hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub }, signal);
   return {
     resolvers: {
-      writes: createObjectWrites({
+      writes: createObjectChanges({
         members,
         access: createLocalAccess(),
         clientOf: own,

@@ -4,11 +4,11 @@ import type { ClusterName } from '../core/names.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
 import { writeRankOf } from '../manifests/write-order.ts';
-import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
+import type { ManifestInput, ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-writes.ts';
 import type { WriteContext } from './write-context.ts';
-import { failure, writeOne } from './write-one.ts';
-import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
-import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
+import { failedChange, writeObject } from './write-one.ts';
+import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './write-outcome.ts';
+import { addressOfTarget, type ChangeTarget, checkCount, visibleCluster } from './write-targets.ts';
 
 /**
  * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:
@@ -20,10 +20,10 @@ import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write
  * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and what was expected.
  */
 export async function applyManifests(
-  options: ObjectWritesOptions,
+  options: ObjectChangesOptions,
   context: WriteContext,
-  { manifests: given, clusters: names, force, dryRun }: Parameters<ObjectWrites['apply']>[1],
-): Promise<WriteOutcome> {
+  { manifests: given, clusters: names, force, dryRun }: Parameters<ObjectChanges['apply']>[1],
+): Promise<ObjectChangesOutcome> {
   const { members, access } = options;
   const { caller, signal } = context;
   const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
@@ -32,7 +32,7 @@ export async function applyManifests(
   const inOrder = manifests.toSorted((a, b) => applyRankOf(a) - applyRankOf(b));
   const columns = await Promise.all(
     clusters.map(async (cluster) => {
-      const results = new Map<Manifest, WriteResult>();
+      const results = new Map<Manifest, ObjectChangeResult>();
       for (const manifest of inOrder) {
         signal.throwIfAborted();
         results.set(manifest, await applyOne(options, context, { cluster, manifest, force, dryRun }));
@@ -42,8 +42,8 @@ export async function applyManifests(
   );
   // Results are ordered by manifest, then by cluster.
   const results = manifests.flatMap((manifest) => columns.flatMap((column) => column.get(manifest) ?? []));
-  if (!dryRun) tell(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
-  return outcomeOf(results, signal);
+  if (!dryRun) logWrites(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
+  return changesOutcomeOf(results, signal);
 }
 
 /**
@@ -69,29 +69,29 @@ interface OneApply {
 }
 
 async function applyOne(
-  { members, clientOf, isSensitive }: ObjectWritesOptions,
+  { members, clientOf, isSensitive }: ObjectChangesOptions,
   { caller, signal }: WriteContext,
   { cluster, manifest, force, dryRun }: OneApply,
-): Promise<WriteResult> {
+): Promise<ObjectChangeResult> {
   const { apiVersion, kind: kindName, metadata } = manifest;
   const kind = { group: groupOfApiVersion(apiVersion), kind: kindName };
   const { namespace, name } = metadata;
   const place = namespace === undefined ? {} : { namespace };
-  const target: WriteTarget = { cluster, kind, apiVersion, ...place, name, preconditions: {} };
-  const addressed = await addressOf(target, members, signal);
-  if (addressed.result === 'failed') return failure(cluster, addressed.key, addressed.fault);
+  const target: ChangeTarget = { cluster, kind, apiVersion, ...place, name, preconditions: {} };
+  const addressed = await addressOfTarget(target, members, signal);
+  if (addressed.result === 'failed') return failedChange(cluster, addressed.key, addressed.fault);
   const { address, key } = addressed;
   const client = clientOf(cluster, caller);
   if (client === undefined) {
-    return failure(cluster, key, { code: 'GONE', cluster, kind, message: 'the cluster has left the fleet', retry: 'NEVER' });
+    return failedChange(cluster, key, { code: 'GONE', cluster, kind, message: 'the cluster has left the fleet', retry: 'NEVER' });
   }
   const run = dryRun ? 'dry' : 'real';
-  const shown = createShown(isSensitive(kind));
+  const redaction = createRedaction(isSensitive(kind));
   // The namespace in the body must equal that of the path, or be absent for cluster-scoped kinds.
   const { namespace: _written, ...rest } = metadata;
   const sent: Manifest = { ...manifest, metadata: address.namespace === undefined ? rest : { ...rest, namespace: address.namespace } };
-  return writeOne(
-    { client, address, key, run, shown },
+  return writeObject(
+    { client, address, key, run, redaction },
     () => client.apply({ ...address, manifest: sent, preconditions: {}, force, run }, signal),
     signal,
   );

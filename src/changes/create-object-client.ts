@@ -10,15 +10,15 @@ import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import {
-  type DeleteRequest,
+  type DeleteObjectRequest,
   fieldManager,
   type ObjectAddress,
-  type ObjectAnswer,
+  type ObjectCallResult,
   type ObjectClient,
-  type PatchRequest,
+  type PatchObjectRequest,
   type Preconditions,
-  type Run,
-  type WriteTerms,
+  type RunMode,
+  type WriteOptions,
 } from './object-client.ts';
 
 /**
@@ -27,7 +27,7 @@ import {
  */
 const maxObjectBytes = 1.5 * 1024 * 1024;
 
-const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
+const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
@@ -47,28 +47,28 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
 export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
   const limit = writeLimitOf(api);
   const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
-  const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
+  const failed = (code: Fault['code'], message: string): ObjectCallResult => ({ result: 'failed', fault: fault(code, message) });
 
   const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>
     api.send(identity === undefined ? request : { ...request, as: identity }, signal);
 
-  const ask = async ({ address, request, beneath }: Call, signal: AbortSignal): Promise<ObjectAnswer> => {
-    const path = [...pathOf(address), ...(beneath === undefined ? [] : [beneath])];
+  const sendCall = async ({ address, request, subresource }: Call, signal: AbortSignal): Promise<ObjectCallResult> => {
+    const path = [...pathOf(address), ...(subresource === undefined ? [] : [subresource])];
     const answer = await send({ ...request, path }, signal);
     if (answer.type === 'failed') return failureOf(answer.fault, address);
     return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
   };
 
-  const write = async (call: Call, mayWrite: WriteTerms['mayWrite'], signal: AbortSignal): Promise<ObjectAnswer> => {
+  const write = async (call: Call, mayWrite: WriteOptions['mayWrite'], signal: AbortSignal): Promise<ObjectCallResult> => {
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'the write was cancelled before it was sent');
-    return (await limit.run(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal)) ?? unsent;
+    return (await limit.run(async () => (mayWrite?.() === false ? unsent : await sendCall(call, signal)), signal)) ?? unsent;
   };
 
   return {
     cluster: api.cluster,
-    get: (address, signal) => ask({ address, request: { method: 'GET' } }, signal),
+    get: (address, signal) => sendCall({ address, request: { method: 'GET' } }, signal),
     apply({ manifest, preconditions, force, run, mayWrite, ...address }, signal) {
       const query = { ...queryOf(run), force: String(force) };
       const request = { method: 'PATCH', contentType: patchTypes.apply, query, body: guarded(manifest, preconditions) } as const;
@@ -80,7 +80,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     patch({ type, patch, subresource, force = false, run, mayWrite, ...address }, signal) {
       const query = { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) };
       const request = { method: 'PATCH', contentType: patchTypes[type], query, body: patch } as const;
-      return write({ address, request, beneath: subresource }, mayWrite, signal);
+      return write({ address, request, subresource }, mayWrite, signal);
     },
     delete({ preconditions, cascade, run, mayWrite, ...address }, signal) {
       const request = { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) } as const;
@@ -111,7 +111,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
 interface Call {
   readonly address: ObjectAddress;
   readonly request: Omit<LiveRequest, 'path'>;
-  readonly beneath?: string | undefined;
+  readonly subresource?: string | undefined;
 }
 
 /** Returns the path of an object: `/apis/apps/v1/namespaces/default/deployments/web`. The transport refuses an empty name. */
@@ -121,7 +121,7 @@ function pathOf({ resource, namespace, name }: ObjectAddress): readonly string[]
 }
 
 /** A dry run uses strict field validation. A plan must report the fields that a real write would drop with a warning. */
-function queryOf(run: Run): Readonly<Record<string, string>> {
+function queryOf(run: RunMode): Readonly<Record<string, string>> {
   const dry = { fieldValidation: 'Strict', dryRun: 'All' };
   return { fieldManager, ...(run === 'dry' ? dry : {}) };
 }
@@ -131,7 +131,7 @@ function guarded(manifest: Manifest, { uid, resourceVersion }: Preconditions): J
   return { ...manifest, metadata: { ...manifest.metadata, ...guards } };
 }
 
-function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'preconditions' | 'cascade' | 'run'>): JsonObject {
+function deleteOptions({ preconditions, cascade, run }: Pick<DeleteObjectRequest, 'preconditions' | 'cascade' | 'run'>): JsonObject {
   const { uid, resourceVersion } = preconditions;
   return {
     kind: 'DeleteOptions',
@@ -143,7 +143,7 @@ function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'pre
 }
 
 /** An API server answers a write with 404 both for an absent object and for an absent namespace. Only the message distinguishes them. */
-function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectAnswer {
+function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectCallResult {
   const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
   return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
 }
@@ -159,7 +159,7 @@ function isTooLarge(body: Json): boolean {
   return text.length > maxObjectBytes / 3 && Buffer.byteLength(text) > maxObjectBytes;
 }
 
-function objectIn(answer: Extract<LiveAnswer, { type: 'answered' }>, address: ObjectAddress): ObjectAnswer | undefined {
+function objectIn(answer: Extract<LiveAnswer, { type: 'answered' }>, address: ObjectAddress): ObjectCallResult | undefined {
   const value = parseJsonBody(answer.body);
   const object = isKubernetesObject(value) ? value : isStatusOf(value) ? goneObject(value, address) : undefined;
   if (object === undefined) return undefined;

@@ -2,20 +2,21 @@ import { resourceSpelling } from '../core/enum-spelling.ts';
 import { MusterError } from '../core/errors.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { applyManifests } from './apply-manifests.ts';
-import type { Cascade, ObjectAnswer, ObjectClient, Run } from './object-client.ts';
-import type { ObjectWrites, WriteOutcome, WriteResult } from './object-writes.ts';
+import type { Cascade, ObjectCallResult, ObjectClient, RunMode } from './object-client.ts';
+import type { ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-writes.ts';
 import { checkPatch, guardedPatch } from './patches.ts';
-import { restartPatch, scaledBy } from './workload-patches.ts';
+import { restartPatch, scaleWorkload } from './workload-patches.ts';
 import type { WriteContext } from './write-context.ts';
-import { absence, failure, type OneWrite, writeOne } from './write-one.ts';
-import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
-import { type Addressed, addressOf, readTargets, type WriteTarget } from './write-targets.ts';
+import { absentObjectFault, failedChange, type ObjectWrite, writeObject } from './write-one.ts';
+import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './write-outcome.ts';
+import { type AddressedTarget, addressOfTarget, type ChangeTarget, parseTargets } from './write-targets.ts';
 
 /** Creates the operations on single objects. Each real write is logged with its caller and without values. */
-export function createObjectWrites(options: ObjectWritesOptions): ObjectWrites {
-  const change = (context: WriteContext, asked: Asked, attempt: Attempt) => changeTargets(options, { context, ...asked }, attempt);
+export function createObjectChanges(options: ObjectChangesOptions): ObjectChanges {
+  const change = (context: WriteContext, request: ChangeRequest, attempt: Attempt) =>
+    changeTargets(options, { context, ...request }, attempt);
   return {
-    apply: (context, asked) => applyManifests(options, context, asked),
+    apply: (context, request) => applyManifests(options, context, request),
     patch(context, { targets, type, patch, subresource, dryRun }) {
       checkPatch(type, patch);
       return change(context, { targets, dryRun, verb: 'patch' }, ({ client, run }, { target, address }, signal) => () => {
@@ -33,7 +34,7 @@ export function createObjectWrites(options: ObjectWritesOptions): ObjectWrites {
         { targets, dryRun, verb: 'scale' },
         ({ client, run }, { target, address }, signal) =>
           (before) =>
-            scaledBy({ client, address, run, replicas, before, preconditions: target.preconditions }, signal),
+            scaleWorkload({ client, address, run, replicas, before, preconditions: target.preconditions }, signal),
       );
     },
     restart(context, { targets, dryRun }) {
@@ -47,71 +48,83 @@ export function createObjectWrites(options: ObjectWritesOptions): ObjectWrites {
   };
 }
 
-interface Asked {
-  readonly targets: Parameters<ObjectWrites['restart']>[1]['targets'];
+interface ChangeRequest {
+  readonly targets: Parameters<ObjectChanges['restart']>[1]['targets'];
   readonly dryRun: boolean;
   readonly verb: string;
 }
 
-interface Writing {
+interface ClientRun {
   readonly client: ObjectClient;
-  readonly run: Run;
+  readonly run: RunMode;
 }
 
-interface Placed {
-  readonly target: WriteTarget;
-  readonly address: Extract<Addressed, { readonly result: 'addressed' }>['address'];
+interface AddressedChange {
+  readonly target: ChangeTarget;
+  readonly address: Extract<AddressedTarget, { readonly result: 'addressed' }>['address'];
 }
 
-type Attempt = (writing: Writing, placed: Placed, signal: AbortSignal) => (before: KubernetesObject | undefined) => Promise<ObjectAnswer>;
+type Attempt = (
+  clientRun: ClientRun,
+  change: AddressedChange,
+  signal: AbortSignal,
+) => (before: KubernetesObject | undefined) => Promise<ObjectCallResult>;
 
-interface AskedIn extends Asked {
+interface ChangeRequestInContext extends ChangeRequest {
   readonly context: WriteContext;
 }
 
 /** Changes each target with a write of its own, at the same time. The write queue of each cluster limits them. */
-async function changeTargets(options: ObjectWritesOptions, asked: AskedIn, attempt: Attempt): Promise<WriteOutcome> {
-  const { context, dryRun } = asked;
-  return eachTarget(options, asked, (one, target) => {
+async function changeTargets(
+  options: ObjectChangesOptions,
+  request: ChangeRequestInContext,
+  attempt: Attempt,
+): Promise<ObjectChangesOutcome> {
+  const { context, dryRun } = request;
+  return eachTarget(options, request, (one, target) => {
     const act = attempt({ client: one.client, run: dryRun ? 'dry' : 'real' }, { target, address: one.address }, context.signal);
-    return writeOne(one, async (before) => (before === undefined ? { result: 'absent' } : act(before)), context.signal);
+    return writeObject(one, async (before) => (before === undefined ? { result: 'absent' } : act(before)), context.signal);
   });
 }
 
 /** Deletes each target, guarded only by the uid and version that the target has. */
-async function deleteTargets(options: ObjectWritesOptions, asked: AskedIn, cascade: Cascade): Promise<WriteOutcome> {
-  const { context, dryRun } = asked;
-  return eachTarget(options, asked, async ({ client, address, key, shown, run }, { preconditions }) => {
+async function deleteTargets(
+  options: ObjectChangesOptions,
+  request: ChangeRequestInContext,
+  cascade: Cascade,
+): Promise<ObjectChangesOutcome> {
+  const { context, dryRun } = request;
+  return eachTarget(options, request, async ({ client, address, key, redaction, run }, { preconditions }) => {
     const before = dryRun ? await client.get(address, context.signal) : undefined;
     const answer = await client.delete({ ...address, preconditions, cascade, run }, context.signal);
-    if (answer.result === 'failed') return failure(client.cluster, key, shown.fault(answer.fault));
-    if (answer.result === 'absent') return failure(client.cluster, key, absence(client.cluster, key));
-    const diff = before?.result === 'answered' ? shown.diff(before.object, undefined) : undefined;
+    if (answer.result === 'failed') return failedChange(client.cluster, key, redaction.fault(answer.fault));
+    if (answer.result === 'absent') return failedChange(client.cluster, key, absentObjectFault(client.cluster, key));
+    const diff = before?.result === 'answered' ? redaction.diff(before.object, undefined) : undefined;
     return { cluster: client.cluster, key, action: 'DELETED', ...(diff === undefined ? {} : { diff }), warnings: answer.warnings };
   });
 }
 
 async function eachTarget(
-  options: ObjectWritesOptions,
-  { context, targets, dryRun, verb }: AskedIn,
-  act: (one: OneWrite, target: WriteTarget) => Promise<WriteResult>,
-): Promise<WriteOutcome> {
+  options: ObjectChangesOptions,
+  { context, targets, dryRun, verb }: ChangeRequestInContext,
+  act: (one: ObjectWrite, target: ChangeTarget) => Promise<ObjectChangeResult>,
+): Promise<ObjectChangesOutcome> {
   const { members, access, clientOf, isSensitive } = options;
   const { caller, signal } = context;
-  const read = readTargets(targets, { members, access, caller });
+  const read = parseTargets(targets, { members, access, caller });
   const results = await Promise.all(
     read.map(async (target) => {
-      const addressed = await addressOf(target, members, signal);
-      if (addressed.result === 'failed') return failure(target.cluster, addressed.key, addressed.fault);
+      const addressed = await addressOfTarget(target, members, signal);
+      if (addressed.result === 'failed') return failedChange(target.cluster, addressed.key, addressed.fault);
       const { address, key } = addressed;
       const sight = await access.visibilityOf({ caller, cluster: target.cluster, kind: target.kind, verb: 'get' }, signal);
       const client = clientOf(target.cluster, caller);
       const isHidden = sight.type === 'none' || (sight.type === 'namespaces' && !sight.namespaces.has(address.namespace ?? ''));
-      if (isHidden || client === undefined) return failure(target.cluster, key, absence(target.cluster, key));
-      const shown = createShown(isSensitive(target.kind));
-      return act({ client, address, key, shown, run: dryRun ? 'dry' : 'real' }, target);
+      if (isHidden || client === undefined) return failedChange(target.cluster, key, absentObjectFault(target.cluster, key));
+      const redaction = createRedaction(isSensitive(target.kind));
+      return act({ client, address, key, redaction, run: dryRun ? 'dry' : 'real' }, target);
     }),
   );
-  if (!dryRun) tell(options.log, { context, verb, results });
-  return outcomeOf(results, signal);
+  if (!dryRun) logWrites(options.log, { context, verb, results });
+  return changesOutcomeOf(results, signal);
 }

@@ -9,7 +9,7 @@ export function describeFault(fault: Fault): string {
   if (conflicts.length > 0) return `owned by another manager: ${listed(conflicts.map(({ manager, path }) => `${path} (${manager})`))}`;
   const { code, message, status } = fault;
   if (status === undefined) return message;
-  const denied = denial.exec(status.message)?.[0];
+  const denied = admissionDenial.exec(status.message)?.[0];
   if (denied !== undefined) return `${message}: ${denied}`;
   const causes = status.causes.map(({ field, reason }) => [field, reason].filter((text) => text !== undefined).join(': '));
   if (causes.length > 0) return `${message}: ${listed(causes)}`;
@@ -18,7 +18,7 @@ export function describeFault(fault: Fault): string {
 }
 
 /** Returns the fields of other managers that caused a refused apply. Empty if the apply was refused for another reason. */
-export function conflictsIn({ status }: Fault): readonly FieldConflict[] {
+export function conflictsIn({ status }: Fault): readonly FieldManagerConflict[] {
   return (status?.causes ?? [])
     .filter(({ reason }) => reason === 'FieldManagerConflict')
     .map(({ field = '', message = '' }) => ({ manager: /conflict with "([^"]*)"/.exec(message)?.[1] ?? '', path: field }));
@@ -28,7 +28,7 @@ export function conflictsIn({ status }: Fault): readonly FieldConflict[] {
  * Returns the fault of one object with a message that contains no values. For a sensitive object, the original message of the server is
  * removed too: it may repeat the refused value or the whole object.
  */
-export function toldFault(fault: Fault, isSensitive: boolean): Fault {
+export function redactedFault(fault: Fault, isSensitive: boolean): Fault {
   const { status: _status, ...rest } = fault;
   return { ...(isSensitive ? rest : fault), message: describeFault(fault) };
 }
@@ -37,7 +37,8 @@ export function toldFault(fault: Fault, isSensitive: boolean): Fault {
  * Matches the messages of a denied admission, by a webhook or by a policy. A denial by a policy has status 422, because its default reason
  * is `Invalid`.
  */
-export const denial = /(?:admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*' with binding '[^']*') denied (?:the )?request/;
+export const admissionDenial =
+  /(?:admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*' with binding '[^']*') denied (?:the )?request/;
 
 /**
  * Excerpts of server messages that contain no values, so they may be shown. They name the forbidden verb and resource, the quota, or the
@@ -59,7 +60,7 @@ function listed(texts: readonly string[]): string {
   return texts.slice(0, mostListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-export interface FieldConflict {
+export interface FieldManagerConflict {
   readonly manager: string;
   readonly path: string;
 }

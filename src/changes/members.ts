@@ -12,14 +12,14 @@ export interface ClusterTaint {
 }
 
 /** Location fields of a cluster that the intent uses and that are unknown, because its Nodes do not provide them. */
-export interface Unsaid {
+export interface UnknownLocation {
   /** The fields that the intent uses and the cluster does not have. */
   readonly fields: readonly ('provider' | 'region' | 'zone')[];
   /**
    * True while Nodes may still provide the fields: they are unread, or a cluster that holds copies has no Nodes yet. False: the gateway may
    * not read Nodes.
    */
-  readonly mayCome: boolean;
+  readonly mayBecomeKnown: boolean;
   /** Why the fields are unknown, for users. */
   readonly message: string;
 }
@@ -37,7 +37,7 @@ export interface MemberCluster {
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /** Set only in a plan. Absent in a plan: every absent location field is known to be absent. */
-  readonly unsaid?: Unsaid | undefined;
+  readonly unknownLocation?: UnknownLocation | undefined;
 }
 
 /** The clusters of the fleet, as the propagation code sees them. */

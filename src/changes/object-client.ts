@@ -21,7 +21,7 @@ export interface ObjectAddress {
 }
 
 /** The result of one call. Calls throw only on bugs. */
-export type ObjectAnswer =
+export type ObjectCallResult =
   /** `isNew`: true for status 201. `warnings`: the texts of the `Warning` headers. */
   | { readonly result: 'answered'; readonly object: KubernetesObject; readonly isNew: boolean; readonly warnings: readonly string[] }
   | { readonly result: 'absent' }
@@ -40,11 +40,11 @@ export interface Preconditions {
 /**
  * `real` writes the object. `dry` writes nothing: the API server checks the request with `fieldValidation=Strict` and returns the result.
  */
-export type Run = 'real' | 'dry';
+export type RunMode = 'real' | 'dry';
 
 /** The options of every write. */
-export interface WriteTerms {
-  readonly run: Run;
+export interface WriteOptions {
+  readonly run: RunMode;
   /**
    * Called right before the write is sent, after its wait in the queue. If it returns false, the write is not sent and the result is a
    * `TIMED_OUT` fault.
@@ -53,25 +53,25 @@ export interface WriteTerms {
 }
 
 /** A server-side apply with the field manager `muster`. */
-export interface ApplyRequest extends ObjectAddress, WriteTerms {
+export interface ApplyObjectRequest extends ObjectAddress, WriteOptions {
   readonly manifest: Manifest;
   /** `resourceVersion: '1'` creates the object or gives 409. It never changes an existing object. */
   readonly preconditions: Preconditions;
   readonly force: boolean;
 }
 
-interface ReplaceRequest extends ObjectAddress, WriteTerms {
+interface ReplaceObjectRequest extends ObjectAddress, WriteOptions {
   readonly object: KubernetesObject;
 }
 
-export interface PatchRequest extends ObjectAddress, WriteTerms {
+export interface PatchObjectRequest extends ObjectAddress, WriteOptions {
   readonly type: 'json' | 'merge' | 'strategic' | 'apply';
   readonly patch: Json;
   readonly subresource?: string | undefined;
   readonly force?: boolean;
 }
 
-export interface DeleteRequest extends ObjectAddress, WriteTerms {
+export interface DeleteObjectRequest extends ObjectAddress, WriteOptions {
   readonly preconditions: Preconditions;
   readonly cascade: Cascade;
 }
@@ -89,15 +89,15 @@ export interface AccessReview {
  */
 export interface ObjectClient {
   readonly cluster: ClusterName;
-  get(address: ObjectAddress, signal: AbortSignal): Promise<ObjectAnswer>;
-  apply(request: ApplyRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  get(address: ObjectAddress, signal: AbortSignal): Promise<ObjectCallResult>;
+  apply(request: ApplyObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
   /** Replaces the object (PUT). The write is guarded by the resourceVersion in the object. */
-  replace(request: ReplaceRequest, signal: AbortSignal): Promise<ObjectAnswer>;
-  patch(request: PatchRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  replace(request: ReplaceObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
+  patch(request: PatchObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
   /**
    * Deletes the object. `absent`: it did not exist. `answered`: it is deleted, or has a `deletionTimestamp` and waits for its finalizers.
    */
-  delete(request: DeleteRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  delete(request: DeleteObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
   /** Checks with a live discovery call whether the API server serves the kind in that version. */
   serves(kind: Pick<ObjectKey, 'apiVersion' | 'kind'>, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
   may(review: AccessReview, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;

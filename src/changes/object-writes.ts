@@ -6,14 +6,14 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** The result of one write: `Action` of the schema. */
-export type Action = 'CREATED' | 'CONFIGURED' | 'UNCHANGED' | 'DELETED' | 'ORPHANED' | 'RESTORED' | 'SKIPPED' | 'FAILED';
+/** The result of one write: `ObjectAction` of the schema. */
+export type ObjectAction = 'CREATED' | 'CONFIGURED' | 'UNCHANGED' | 'DELETED' | 'ORPHANED' | 'RESTORED' | 'SKIPPED' | 'FAILED';
 
 /** The result for one object in one cluster. */
-export interface WriteResult {
+export interface ObjectChangeResult {
   readonly cluster: ClusterName;
   readonly key: ObjectKey;
-  readonly action: Action;
+  readonly action: ObjectAction;
   /**
    * The object after the write, redacted. For a dry run, the object that the write would give. Absent if the write failed or deleted the
    * object.
@@ -34,10 +34,10 @@ interface WrittenObject {
 }
 
 /** The results in the requested order: for `apply` by manifest, then cluster; otherwise by target. */
-export interface WriteOutcome {
+export interface ObjectChangesOutcome {
   /** True if no write failed. */
   readonly ok: boolean;
-  readonly results: readonly WriteResult[];
+  readonly results: readonly ObjectChangeResult[];
 }
 
 export type ManifestInput = { readonly yaml: string } | { readonly json: Json };
@@ -62,37 +62,40 @@ export type TargetInput =
  *
  * @throws {MusterError} Every method: `BAD_INPUT` for invalid manifests and targets, and for unknown or hidden clusters.
  */
-export interface ObjectWrites {
+export interface ObjectChanges {
   apply(
     context: WriteContext,
-    asked: {
+    request: {
       readonly manifests: readonly ManifestInput[];
       readonly clusters: readonly string[];
       readonly force: boolean;
       readonly dryRun: boolean;
     },
-  ): Promise<WriteOutcome>;
+  ): Promise<ObjectChangesOutcome>;
   patch(
     context: WriteContext,
-    asked: {
+    request: {
       readonly targets: readonly TargetInput[];
       readonly type: 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';
       readonly patch: Json;
       readonly subresource?: string | null | undefined;
       readonly dryRun: boolean;
     },
-  ): Promise<WriteOutcome>;
+  ): Promise<ObjectChangesOutcome>;
   delete(
     context: WriteContext,
-    asked: {
+    request: {
       readonly targets: readonly TargetInput[];
       readonly cascade: 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN';
       readonly dryRun: boolean;
     },
-  ): Promise<WriteOutcome>;
+  ): Promise<ObjectChangesOutcome>;
   scale(
     context: WriteContext,
-    asked: { readonly targets: readonly TargetInput[]; readonly replicas: number; readonly dryRun: boolean },
-  ): Promise<WriteOutcome>;
-  restart(context: WriteContext, asked: { readonly targets: readonly TargetInput[]; readonly dryRun: boolean }): Promise<WriteOutcome>;
+    request: { readonly targets: readonly TargetInput[]; readonly replicas: number; readonly dryRun: boolean },
+  ): Promise<ObjectChangesOutcome>;
+  restart(
+    context: WriteContext,
+    request: { readonly targets: readonly TargetInput[]; readonly dryRun: boolean },
+  ): Promise<ObjectChangesOutcome>;
 }

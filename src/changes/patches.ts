@@ -3,18 +3,18 @@ import { readDocument } from '../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { operations } from '../manifests/json-patch-definition.ts';
-import type { ObjectAddress, PatchRequest } from './object-client.ts';
-import type { WriteTarget } from './write-targets.ts';
+import type { ObjectAddress, PatchObjectRequest } from './object-client.ts';
+import type { ChangeTarget } from './write-targets.ts';
 
 /** The types of patches, spelled as in the schema. */
-export type PatchType = 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';
+export type PatchTypeInput = 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';
 
 /**
  * Refuses patches that no API server accepts, before the first call to a cluster.
  *
  * @throws {MusterError} `BAD_INPUT` with the expected and the given shape, never with values.
  */
-export function checkPatch(type: PatchType, patch: Json): void {
+export function checkPatch(type: PatchTypeInput, patch: Json): void {
   if (type !== 'JSON') {
     if (!isJsonObject(patch)) throw new MusterError('BAD_INPUT', `patch: expected an object for ${type}, got ${shapeOf(patch)}`);
     return;
@@ -34,11 +34,11 @@ export function guardedPatch({
   target,
   address,
 }: {
-  readonly type: PatchType;
+  readonly type: PatchTypeInput;
   readonly patch: Json;
-  readonly target: WriteTarget;
+  readonly target: ChangeTarget;
   readonly address: ObjectAddress;
-}): Pick<PatchRequest, 'type' | 'patch'> {
+}): Pick<PatchObjectRequest, 'type' | 'patch'> {
   const { uid, resourceVersion } = target.preconditions;
   const guards = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   switch (type) {

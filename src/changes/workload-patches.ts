@@ -4,7 +4,7 @@ import { numberAt, valueAt } from '../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient, Preconditions, Run } from './object-client.ts';
+import type { ObjectAddress, ObjectCallResult, ObjectClient, Preconditions, RunMode } from './object-client.ts';
 
 const restartable: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'DaemonSet.apps']);
 
@@ -39,7 +39,7 @@ export function restartPatch({
 interface Scaling {
   readonly client: ObjectClient;
   readonly address: ObjectAddress;
-  readonly run: Run;
+  readonly run: RunMode;
   readonly replicas: number;
   readonly before: KubernetesObject | undefined;
   readonly preconditions: Preconditions;
@@ -49,10 +49,10 @@ interface Scaling {
  * Sets the replica count through the subresource `scale`, like kubectl. Callers then need only the right for that subresource. Returns the
  * object itself.
  */
-export async function scaledBy(
+export async function scaleWorkload(
   { client, address, run, replicas, before, preconditions }: Scaling,
   signal: AbortSignal,
-): Promise<ObjectAnswer> {
+): Promise<ObjectCallResult> {
   const { uid, resourceVersion } = preconditions;
   const guards = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const patch: Json = { ...(Object.keys(guards).length === 0 ? {} : { metadata: guards }), spec: { replicas } };

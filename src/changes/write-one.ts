@@ -4,18 +4,18 @@ import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { liveHashOf } from '../manifests/live-hash.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient, Run } from './object-client.ts';
-import type { Action, WriteResult } from './object-writes.ts';
+import type { ObjectAddress, ObjectCallResult, ObjectClient, RunMode } from './object-client.ts';
+import type { ObjectAction, ObjectChangeResult } from './object-writes.ts';
 
 /** One write of one object. */
-export interface OneWrite {
+export interface ObjectWrite {
   readonly client: ObjectClient;
   readonly address: ObjectAddress;
   readonly key: ObjectKey;
-  readonly run: Run;
-  /** Removes values that may not be shown, from the object, its diff and its fault. */
-  readonly shown: {
-    /** True if only the metadata of the object may be shown. */
+  readonly run: RunMode;
+  /** Removes values that may not be redaction, from the object, its diff and its fault. */
+  readonly redaction: {
+    /** True if only the metadata of the object may be redaction. */
     readonly metadataOnly: boolean;
     object(object: KubernetesObject): KubernetesObject;
     diff(before: KubernetesObject | undefined, after: KubernetesObject | undefined): string | undefined;
@@ -29,31 +29,31 @@ export interface OneWrite {
  *
  * @param attempt Makes the write, given the existing object. Undefined: the object is absent or not readable.
  */
-export async function writeOne(
-  { client, address, key, run, shown }: OneWrite,
-  attempt: (before: KubernetesObject | undefined) => Promise<ObjectAnswer>,
+export async function writeObject(
+  { client, address, key, run, redaction }: ObjectWrite,
+  attempt: (before: KubernetesObject | undefined) => Promise<ObjectCallResult>,
   signal: AbortSignal,
-): Promise<WriteResult> {
+): Promise<ObjectChangeResult> {
   const { cluster } = client;
   const read = await client.get(address, signal);
-  if (read.result === 'failed' && read.fault.code !== 'FORBIDDEN') return failure(cluster, key, shown.fault(read.fault));
+  if (read.result === 'failed' && read.fault.code !== 'FORBIDDEN') return failedChange(cluster, key, redaction.fault(read.fault));
   const before = read.result === 'answered' ? read.object : undefined;
   const answer = await attempt(before);
-  if (answer.result === 'failed') return failure(cluster, key, shown.fault(answer.fault));
-  if (answer.result === 'absent') return failure(cluster, key, absence(cluster, key));
-  const diff = run === 'dry' && read.result !== 'failed' ? shown.diff(before, answer.object) : undefined;
+  if (answer.result === 'failed') return failedChange(cluster, key, redaction.fault(answer.fault));
+  if (answer.result === 'absent') return failedChange(cluster, key, absentObjectFault(cluster, key));
+  const diff = run === 'dry' && read.result !== 'failed' ? redaction.diff(before, answer.object) : undefined;
   return {
     cluster,
     key,
     action: actionOf(answer, before),
-    written: { object: shown.object(answer.object), metadataOnly: shown.metadataOnly, resource: address.resource },
+    written: { object: redaction.object(answer.object), metadataOnly: redaction.metadataOnly, resource: address.resource },
     ...(diff === undefined ? {} : { diff }),
     warnings: answer.warnings,
   };
 }
 
 /** Returns the action of a write. A dry run has no new resourceVersion, so the content decides. */
-function actionOf(answer: Extract<ObjectAnswer, { readonly result: 'answered' }>, before: KubernetesObject | undefined): Action {
+function actionOf(answer: Extract<ObjectCallResult, { readonly result: 'answered' }>, before: KubernetesObject | undefined): ObjectAction {
   if (answer.isNew) return 'CREATED';
   if (before === undefined || before.metadata.uid !== answer.object.metadata.uid) return 'CONFIGURED';
   const isSame =
@@ -63,12 +63,12 @@ function actionOf(answer: Extract<ObjectAnswer, { readonly result: 'answered' }>
 }
 
 /** Returns the result of a failed write, which changed nothing. */
-export function failure(cluster: ClusterName, key: ObjectKey, fault: Fault): WriteResult {
+export function failedChange(cluster: ClusterName, key: ObjectKey, fault: Fault): ObjectChangeResult {
   return { cluster, key, action: 'FAILED', warnings: [], fault };
 }
 
 /** Returns the fault for an object that does not exist, or whose existence the caller may not know. */
-export function absence(cluster: ClusterName, { apiVersion, kind, namespace, name }: ObjectKey): Fault {
+export function absentObjectFault(cluster: ClusterName, { apiVersion, kind, namespace, name }: ObjectKey): Fault {
   const where = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace.slice(0, 80))}`;
   const message = `there is no ${kind} named ${JSON.stringify(name.slice(0, 80))}${where}`;
   return { code: 'NOT_FOUND', cluster, kind: { group: groupOfApiVersion(apiVersion), kind }, message, retry: 'NEVER' };

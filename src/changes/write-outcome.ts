@@ -5,20 +5,20 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { redact } from '../core/redaction.ts';
 import { diffOf } from '../manifests/diff.ts';
-import { toldFault } from './describe-fault.ts';
+import { redactedFault } from './describe-fault.ts';
 import type { Members } from './members.ts';
 import type { ObjectClient } from './object-client.ts';
-import type { WriteOutcome, WriteResult } from './object-writes.ts';
+import type { ObjectChangeResult, ObjectChangesOutcome } from './object-writes.ts';
 import type { WriteContext } from './write-context.ts';
-import type { OneWrite } from './write-one.ts';
+import type { ObjectWrite } from './write-one.ts';
 
 /** The services that changes of single objects use. */
-export interface ObjectWritesOptions {
+export interface ObjectChangesOptions {
   readonly members: Members;
   readonly access: Access;
   /** Returns a client that writes as the caller. Undefined if the cluster is not in the fleet. */
   readonly clientOf: (cluster: ClusterName, caller: Caller) => ObjectClient | undefined;
-  /** True for kinds whose values may not be shown. */
+  /** True for kinds whose values may not be redaction. */
   readonly isSensitive: (kind: GroupKind) => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,15 +29,15 @@ export interface ObjectWritesOptions {
  *
  * @throws The reason of the abort, because no caller is left to receive the results.
  */
-export function outcomeOf(results: readonly WriteResult[], signal: AbortSignal): WriteOutcome {
+export function changesOutcomeOf(results: readonly ObjectChangeResult[], signal: AbortSignal): ObjectChangesOutcome {
   signal.throwIfAborted();
   return { ok: results.every(({ action }) => action !== 'FAILED'), results };
 }
 
 /** Logs one line per write: the caller, the action and the object, without values. */
-export function tell(
+export function logWrites(
   log: Log,
-  { context, verb, results }: { readonly context: WriteContext; readonly verb: string; readonly results: readonly WriteResult[] },
+  { context, verb, results }: { readonly context: WriteContext; readonly verb: string; readonly results: readonly ObjectChangeResult[] },
 ): void {
   for (const { cluster, key, action, fault } of results) {
     const failed = fault === undefined ? {} : { fault: fault.code };
@@ -46,14 +46,14 @@ export function tell(
 }
 
 /**
- * Creates the functions that remove values which may not be shown. `managedFields` are always removed. For a sensitive kind, only metadata
+ * Creates the functions that remove values which may not be redaction. `managedFields` are always removed. For a sensitive kind, only metadata
  * remains: no diff and no message of the server.
  */
-export function createShown(isSensitive: boolean): OneWrite['shown'] {
+export function createRedaction(isSensitive: boolean): ObjectWrite['redaction'] {
   return {
     metadataOnly: isSensitive,
     object: (object) => redact(object, { sensitive: isSensitive, live: false }),
     diff: (before, after) => diffOf({ before, after, isSensitive }),
-    fault: (fault) => (isSensitive ? toldFault(fault, true) : fault),
+    fault: (fault) => (isSensitive ? redactedFault(fault, true) : fault),
   };
 }

@@ -11,7 +11,7 @@ import type { ObjectAddress, Preconditions } from './object-client.ts';
 import type { TargetInput } from './object-writes.ts';
 
 /** One object to change, with a known cluster. */
-export interface WriteTarget {
+export interface ChangeTarget {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
   /** The version to use. Absent if the target has an id: then the version that the cluster serves. */
@@ -22,7 +22,7 @@ export interface WriteTarget {
 }
 
 /** The address of a target in its cluster, or why it is unknown. */
-export type Addressed =
+export type AddressedTarget =
   | { readonly result: 'addressed'; readonly address: ObjectAddress; readonly key: ObjectKey }
   | { readonly result: 'failed'; readonly key: ObjectKey; readonly fault: Fault };
 
@@ -37,10 +37,10 @@ const discoveryMs = 10_000;
  *
  * @throws {MusterError} `BAD_INPUT` for more than 1,000 targets, an invalid name or id, and unknown or hidden clusters.
  */
-export function readTargets(
+export function parseTargets(
   targets: readonly TargetInput[],
   within: { readonly members: Members; readonly access: Access; readonly caller: Caller },
-): readonly WriteTarget[] {
+): readonly ChangeTarget[] {
   checkCount(targets.length);
   return targets.map((target, index) => {
     const read = 'id' in target ? readId(target.id) : readRef(target.ref, `targets[${index}].ref`);
@@ -77,7 +77,7 @@ export function visibleCluster(
   throw new MusterError('BAD_INPUT', `no cluster named ${JSON.stringify(name.slice(0, 80))}${hint}`);
 }
 
-type ReadTarget = Omit<WriteTarget, 'cluster'> & { readonly cluster: string };
+type ReadTarget = Omit<ChangeTarget, 'cluster'> & { readonly cluster: string };
 
 function readId(id: string): ReadTarget {
   const { cluster, group, kind, namespace, name, uid } = parseObjectId(id);
@@ -114,7 +114,7 @@ function checkNames({ namespace, name }: { readonly namespace: string; readonly 
 }
 
 /** Finds the resource that the cluster serves for the target's kind. Waits for a cluster that has not answered yet, at most 10 s. */
-export async function addressOf(target: WriteTarget, members: Members, signal: AbortSignal): Promise<Addressed> {
+export async function addressOfTarget(target: ChangeTarget, members: Members, signal: AbortSignal): Promise<AddressedTarget> {
   const { cluster, kind } = target;
   const about = { cluster, kind };
   const member = members.get(cluster);
@@ -142,25 +142,25 @@ export async function addressOf(target: WriteTarget, members: Members, signal: A
  * Returns the address. A namespaced object without a namespace is in `default`, as for kubectl. An object of a cluster-scoped kind has no
  * namespace.
  */
-function addressed({ namespace = 'default', name }: WriteTarget, resource: ServedResource): Addressed {
+function addressed({ namespace = 'default', name }: ChangeTarget, resource: ServedResource): AddressedTarget {
   const place = resource.namespaced ? { namespace } : {};
   const key = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...place, name };
   return { result: 'addressed', address: { resource, ...place, name }, key };
 }
 
 async function servedBy(
-  { cluster, kind, apiVersion }: WriteTarget,
+  { cluster, kind, apiVersion }: ChangeTarget,
   { objects }: Members,
   signal: AbortSignal,
 ): Promise<ServedResource | 'absent' | undefined> {
-  const asked = apiVersion === undefined ? kind : { apiVersion, kind: kind.kind };
-  const known = objects.served(cluster, asked);
+  const kindOrVersion = apiVersion === undefined ? kind : { apiVersion, kind: kind.kind };
+  const known = objects.served(cluster, kindOrVersion);
   if (known !== undefined) return known;
   await objects.whenRead([{ cluster, kind }], discoveryMs, signal);
   signal.throwIfAborted();
-  return objects.served(cluster, asked);
+  return objects.served(cluster, kindOrVersion);
 }
 
-function keyOf({ apiVersion, kind, namespace, name }: WriteTarget): ObjectKey {
+function keyOf({ apiVersion, kind, namespace, name }: ChangeTarget): ObjectKey {
   return { apiVersion: apiVersion ?? kind.group, kind: kind.kind, ...(namespace === undefined ? {} : { namespace }), name };
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createObjectClient } from '../../src/changes/create-object-client.ts';
-import type { ApplyRequest, ObjectClient } from '../../src/changes/object-client.ts';
+import type { ApplyObjectRequest, ObjectClient } from '../../src/changes/object-client.ts';
 import type { ClusterApi, LiveRequest } from '../../src/cluster/cluster-api.ts';
 import { callTyped } from '../../src/cluster/typed-api.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -12,7 +12,7 @@ import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 const namespaces = resourceOf('Namespace', 'namespaces', { namespaced: false });
 const at = (name: string, namespace = 'default') => ({ resource: configMapResource, namespace, name });
-const applying = (name: string, data: Json, more: Partial<ApplyRequest> = {}): ApplyRequest => ({
+const applying = (name: string, data: Json, more: Partial<ApplyObjectRequest> = {}): ApplyObjectRequest => ({
   ...at(name),
   manifest: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data },
   ...{ preconditions: {}, force: false, run: 'real' },

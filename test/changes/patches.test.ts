@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkPatch, guardedPatch, type PatchType } from '../../src/changes/patches.ts';
+import { checkPatch, guardedPatch, type PatchTypeInput } from '../../src/changes/patches.ts';
 import { restartPatch } from '../../src/changes/workload-patches.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -10,13 +10,13 @@ const cluster = clusterName('north');
 const resource = servedAs(loadBaseline(), 'Deployment.apps');
 const address = { resource, namespace: 'shop', name: 'web' };
 const kind = { group: 'apps', kind: 'Deployment' };
-const guarded = (type: PatchType, patch: Json, preconditions: { uid?: string; resourceVersion?: string }) =>
+const guarded = (type: PatchTypeInput, patch: Json, preconditions: { uid?: string; resourceVersion?: string }) =>
   guardedPatch({ type, patch, target: { cluster, kind, name: 'web', preconditions }, address });
 
 const both = { uid: 'u', resourceVersion: '7' };
 
 describe('a patch contains its preconditions', () => {
-  test.each<[PatchType, Json, { uid?: string; resourceVersion?: string }, Json]>([
+  test.each<[PatchTypeInput, Json, { uid?: string; resourceVersion?: string }, Json]>([
     ['JSON', [{ op: 'remove', path: '/a' }], {}, [{ op: 'remove', path: '/a' }]],
     [
       'JSON',
@@ -52,7 +52,7 @@ describe('a patch contains its preconditions', () => {
 });
 
 describe('a patch that no server accepts is refused', () => {
-  const refusal = (type: PatchType, patch: Json) => {
+  const refusal = (type: PatchTypeInput, patch: Json) => {
     try {
       checkPatch(type, patch);
       return undefined;
@@ -61,7 +61,7 @@ describe('a patch that no server accepts is refused', () => {
     }
   };
 
-  test.each<[PatchType, Json, string]>([
+  test.each<[PatchTypeInput, Json, string]>([
     ['MERGE', [], 'patch: expected an object for MERGE, got a list'],
     ['STRATEGIC', 'canary', 'patch: expected an object for STRATEGIC, got a string'],
     ['APPLY', null, 'patch: expected an object for APPLY, got null'],
@@ -87,7 +87,7 @@ describe('a patch that no server accepts is refused', () => {
     expect([code, message?.startsWith(place)]).toEqual(['BAD_INPUT', true]);
   });
 
-  test.each<[PatchType, Json]>([
+  test.each<[PatchTypeInput, Json]>([
     ['JSON', []],
     ['JSON', [{ op: 'add', path: '', value: {} }]],
     ['JSON', [{ op: 'add', path: '/a~1b/~0', value: null }]],

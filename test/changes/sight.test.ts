@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createObjectWrites } from '../../src/changes/create-object-writes.ts';
-import type { ObjectWrites, TargetInput, WriteOutcome } from '../../src/changes/object-writes.ts';
+import { createObjectChanges } from '../../src/changes/create-object-writes.ts';
+import type { ObjectChanges, ObjectChangesOutcome, TargetInput } from '../../src/changes/object-writes.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import { idOfObject } from '../../src/core/object-ids.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
@@ -19,13 +19,13 @@ const configMap = (name: string, namespace: string): KubernetesObject => ({
 const namespaces = ['open', 'closed'].map((name): KubernetesObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
 
 let world: PropagationWorld;
-let writes: ObjectWrites;
+let writes: ObjectChanges;
 /** The identity of each write. */
 let actors: string[] = [];
 beforeAll(async () => {
   const objects = [...namespaces, configMap('a', 'open'), configMap('a', 'closed')];
   world = await startPropagationWorld({ north: objects, quebec: objects });
-  writes = createObjectWrites({
+  writes = createObjectChanges({
     members: world.members,
     access: createRestrictingAccess({ alice: { north: ['open'] }, bob: { north: [] }, carol: { north: 'all', quebec: 'all' } }),
     clientOf: (cluster, caller) => {
@@ -46,9 +46,9 @@ const target = (cluster: string, namespace: string, name = 'a'): TargetInput => 
 const idOf = (cluster: string, namespace: string): TargetInput => ({
   id: idOfObject({ cluster, group: '', kind: 'ConfigMap', namespace, name: 'a' }),
 });
-const codes = ({ results }: WriteOutcome) => results.map(({ action, fault }) => fault?.code ?? action);
+const codes = ({ results }: ObjectChangesOutcome) => results.map(({ action, fault }) => fault?.code ?? action);
 
-type Verb = readonly [name: string, write: (caller: string, targets: readonly TargetInput[]) => Promise<WriteOutcome>];
+type Verb = readonly [name: string, write: (caller: string, targets: readonly TargetInput[]) => Promise<ObjectChangesOutcome>];
 const dryRun = true;
 const verbs: readonly Verb[] = [
   ['patch', (caller, targets) => writes.patch(as(caller), { targets, type: 'MERGE', patch: { data: { b: '1' } }, dryRun })],

@@ -1,5 +1,5 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
-import type { ObjectWrites } from '../../changes/object-writes.ts';
+import type { ObjectChanges } from '../../changes/object-writes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Logs } from '../../load/logs/logs.ts';
 import type { Found, ReadContext, Reads, Row } from '../../load/reads/reads.ts';
@@ -30,7 +30,7 @@ export interface GraphContext {
   /** Of this operation alone. */
   readonly relations: Relations;
   readonly logs: Logs;
-  readonly writes: ObjectWrites;
+  readonly writes: ObjectChanges;
   readonly propagations: Propagations;
   readonly read: ReadContext;
   readonly gateway: GatewayView;

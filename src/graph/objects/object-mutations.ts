@@ -1,4 +1,4 @@
-import type { ManifestInput, TargetInput, WriteOutcome, WriteResult } from '../../changes/object-writes.ts';
+import type { ManifestInput, ObjectChangeResult, ObjectChangesOutcome, TargetInput } from '../../changes/object-writes.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
@@ -62,8 +62,8 @@ interface OutcomeTypes {
   readonly objectKey: ObjectRefOf<ObjectKey>;
 }
 
-function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey }: OutcomeTypes): ObjectRefOf<WriteOutcome> {
-  const result = pothos.objectRef<WriteResult>('Result').implement({
+function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey }: OutcomeTypes): ObjectRefOf<ObjectChangesOutcome> {
+  const result = pothos.objectRef<ObjectChangeResult>('Result').implement({
     description: 'The result of one write: one object in one cluster.',
     fields: (t) => ({
       cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster of the object.', resolve: namedCluster }),
@@ -90,7 +90,7 @@ function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey 
       }),
     }),
   });
-  return pothos.objectRef<WriteOutcome>('Outcome').implement({
+  return pothos.objectRef<ObjectChangesOutcome>('Outcome').implement({
     description: 'The result of a mutation.',
     fields: (t) => ({
       ok: t.exposeBoolean('ok', { nullable: false, description: 'True if no write failed.' }),
@@ -110,7 +110,7 @@ interface RowSurroundings {
 }
 
 /** The object as the answer to its write had it: true as of now. */
-function rowOf({ cluster, written }: WriteResult, { context, kinds }: RowSurroundings): Row | undefined {
+function rowOf({ cluster, written }: ObjectChangeResult, { context, kinds }: RowSurroundings): Row | undefined {
   const kind = written === undefined ? undefined : kinds.get(keyOfKind(written.resource satisfies GroupKind));
   if (written === undefined || kind === undefined) return undefined;
   const view = clusterNamed(cluster, context);
@@ -119,7 +119,7 @@ function rowOf({ cluster, written }: WriteResult, { context, kinds }: RowSurroun
 }
 
 interface WriteTypes {
-  readonly outcome: ObjectRefOf<WriteOutcome>;
+  readonly outcome: ObjectRefOf<ObjectChangesOutcome>;
   readonly cascade: PothosSchemaTypes.EnumRef<never, 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN'>;
   readonly resourceRef: ReturnType<typeof addChanging>['resourceRef'];
 }

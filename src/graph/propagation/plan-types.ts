@@ -1,11 +1,11 @@
-import type { FieldConflict } from '../../changes/describe-fault.ts';
+import type { FieldManagerConflict } from '../../changes/describe-fault.ts';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { printYaml } from '../../core/json/print-yaml.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { SyncView } from '../../load/reads/reads.ts';
 import { kindOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../../propagate/model/notes.ts';
-import type { Share } from '../../propagate/model/placement.ts';
+import type { ReplicaShare } from '../../propagate/model/placement.ts';
 import { replicaStrategy } from '../../propagate/model/placement-definition.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/model/plan.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
@@ -186,8 +186,8 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
   });
 }
 
-function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<Share> {
-  return pothos.objectRef<Share>('ReplicaShare').implement({
+function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<ReplicaShare> {
+  return pothos.objectRef<ReplicaShare>('ReplicaShare').implement({
     description: 'The number of replicas of one cluster, and the values that decided it.',
     fields: (t) => ({
       from: t.exposeInt('from', { nullable: false, description: 'The number of replicas that the cluster had before.' }),
@@ -212,7 +212,7 @@ function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<
 }
 
 function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes): ObjectRefOf<PlannedObject> {
-  const conflict = pothos.objectRef<FieldConflict>('FieldConflict').implement({
+  const conflict = pothos.objectRef<FieldManagerConflict>('FieldConflict').implement({
     description: 'A field that another field manager owns.',
     fields: (t) => ({
       manager: t.exposeString('manager', { nullable: false, description: 'The name of the field manager.' }),

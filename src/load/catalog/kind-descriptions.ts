@@ -85,20 +85,20 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
   /** True if all that the newest release has to say is said. */
   async function describeByFirst(clusters: readonly ClusterStatus[]): Promise<boolean> {
     let first: ClusterStatus | undefined;
-    let unsaid: readonly string[] = [];
+    let unknownLocation: readonly string[] = [];
     for (const cluster of clusters) {
       const isOlder = first !== undefined && compareReleases(cluster.version, first.version) < 0;
-      const wanted = isOlder ? unsaid.filter((apiVersion) => !known.has(apiVersion)) : unsaid;
+      const wanted = isOlder ? unknownLocation.filter((apiVersion) => !known.has(apiVersion)) : unknownLocation;
       if (first !== undefined && wanted.length === 0) break;
       const index = addressesIn(await options.fetchDocument(cluster.name, [], signal));
       if (signal.aborted) return false;
       if (index.size === 0) continue;
       const left = await readDocuments(cluster, index, first && wanted);
       if (signal.aborted) return false;
-      if (!isOlder) unsaid = left;
+      if (!isOlder) unknownLocation = left;
       first ??= cluster;
     }
-    if (first === undefined || unsaid.length > 0) return false;
+    if (first === undefined || unknownLocation.length > 0) return false;
     release = first.version;
     return true;
   }
@@ -109,19 +109,19 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
     index: ReadonlyMap<string, string>,
     wanted?: readonly string[],
   ): Promise<readonly string[]> {
-    const unsaid = new Set(wanted);
+    const unknownLocation = new Set(wanted);
     let isOther = false;
     for (const [apiVersion, resources] of builtInsOf(cluster, options.baseline)) {
-      if (wanted !== undefined && !unsaid.has(apiVersion)) continue;
+      if (wanted !== undefined && !unknownLocation.has(apiVersion)) continue;
       const path = pathOfGroupVersion(apiVersion);
       const address = index.get(path.join('/'));
       if (address === undefined) continue;
-      unsaid.delete(apiVersion);
+      unknownLocation.delete(apiVersion);
       if (known.get(apiVersion)?.address === address) continue;
       const document = await options.fetchDocument(cluster.name, path, signal);
       if (signal.aborted) break;
       const said = document === undefined ? undefined : understood(document, resources, cluster.name);
-      if (said === undefined) unsaid.add(apiVersion);
+      if (said === undefined) unknownLocation.add(apiVersion);
       else {
         known.set(apiVersion, { address, said });
         isOther = true;
@@ -131,7 +131,7 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
       descriptions = new Map([...known.values()].flatMap(({ said }) => [...said]));
       onDescribed();
     }
-    return [...unsaid];
+    return [...unknownLocation];
   }
 
   function understood(document: Json, resources: readonly ServedResource[], cluster: ClusterName): ModelDescriptions | undefined {

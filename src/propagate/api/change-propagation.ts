@@ -6,7 +6,7 @@ import { type Abandoned, abandonedOf, printAbandoned } from '../hub/abandoned.ts
 import type { AnnotationChange } from '../hub/propagation-store.ts';
 import { printRollback } from '../hub/rollback-mark.ts';
 import { readDeletion } from '../model/input-spec.ts';
-import { type ClusterShare, isOnItsWay } from '../model/inventory.ts';
+import { type ClusterShare, isBeingRemoved } from '../model/inventory.ts';
 import type { Note } from '../model/notes.ts';
 import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
 import type { PropagationName, PropagationOutcome } from '../model/propagations.ts';
@@ -82,7 +82,7 @@ const stillKept = 'expected copies that are to go, in a cluster that does not an
 function isPending({ hub }: HubPorts['stores'], { cluster, entries }: ClusterShare): boolean {
   const member = hub.members.get(cluster);
   const isAway = member === undefined || member.phase === 'UNREACHABLE';
-  return isAway && entries.every((entry) => isOnItsWay(entry) || entry.state === 'Shared');
+  return isAway && entries.every((entry) => isBeingRemoved(entry) || entry.state === 'Shared');
 }
 
 /** The spec of a revision as a new generation; by default of the newest that says something else and was not gone back from itself. */

@@ -1,11 +1,11 @@
-import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
+import type { ObjectAddress, ObjectCallResult, ObjectClient } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 
 /**
  * The answer to one call. `stopped`: this call and all later ones are not made, because the gateway lost leadership or the signal aborted.
  */
-export type DoorAnswer = ObjectAnswer | { readonly result: 'stopped' };
+export type DoorAnswer = ObjectCallResult | { readonly result: 'stopped' };
 
 /** Sends the calls of the work in one cluster. After a stop, or once the cluster does not answer, reads and writes both end. */
 export interface CopyDoor {
@@ -14,7 +14,7 @@ export interface CopyDoor {
   /** Ends all calls, because another process works on the same share. */
   stop(): void;
   get(address: ObjectAddress): Promise<DoorAnswer>;
-  write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectAnswer>): Promise<DoorAnswer>;
+  write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectCallResult>): Promise<DoorAnswer>;
 }
 
 interface DoorOptions {
@@ -37,7 +37,7 @@ export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal)
   let timeouts = 0;
   let broken: Fault | undefined;
 
-  function checked(answer: ObjectAnswer): DoorAnswer {
+  function checked(answer: ObjectCallResult): DoorAnswer {
     if (signal.aborted) isStopped = true;
     if (isStopped) return { result: 'stopped' };
     if (answer.result === 'failed') {

@@ -1,5 +1,5 @@
-import { conflictsIn, type FieldConflict } from '../../changes/describe-fault.ts';
-import type { ObjectAnswer } from '../../changes/object-client.ts';
+import { conflictsIn, type FieldManagerConflict } from '../../changes/describe-fault.ts';
+import type { ObjectCallResult } from '../../changes/object-client.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import { musterGroup } from '../model/propagation.ts';
@@ -81,7 +81,7 @@ function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<
   return replaceWith(door, address, { manifest: withLeft(manifest, task.object, object), object });
 }
 
-function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {
+function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectCallResult, { result: 'answered' }>): CopyStep {
   const isChanged = answer.object.metadata.resourceVersion !== object.metadata.resourceVersion;
   const entry = writtenEntry(copy, answer.object, state);
   const action = isChanged ? 'Configured' : 'Unchanged';
@@ -101,12 +101,12 @@ function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry
 /**
  * True if Muster may overwrite all these fields: it sent them before, or `conflict` is Overwrite (docs/internals/propagation.md 7, Drift).
  */
-function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): boolean {
+function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldManagerConflict[]): boolean {
   const { sent = '' } = task.entry;
   return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => hasPath(sent, path));
 }
 
-function tellForced({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): void {
+function tellForced({ task, work }: CopyToWrite, conflicts: readonly FieldManagerConflict[]): void {
   const { kind, namespace, name } = task.object.key;
   const { owner, generation, share } = work;
   const propagation = `${owner.namespace}/${owner.name}`;

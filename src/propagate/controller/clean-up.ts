@@ -2,7 +2,7 @@ import type { TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
 import { callHub, type HubConnection } from '../hub/hub.ts';
-import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inventory.ts';
+import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
 import { type EndingParts, type PropagationSpec, parseEnding, parseSpec } from '../model/spec.ts';
@@ -170,7 +170,7 @@ function takeBack(pass: Pass, { propagation, spec, share, isSource }: Taking): v
 }
 
 function isOnItsWayIn({ entries }: ClusterShare, key: InventoryEntry['key']): boolean {
-  return entries.some((entry) => entry.key === key && isOnItsWay(entry));
+  return entries.some((entry) => entry.key === key && isBeingRemoved(entry));
 }
 
 const removeEmpty: Act = async (work, signal) => [await removeShare(work, signal)];

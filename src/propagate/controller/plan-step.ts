@@ -4,7 +4,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { rollbackOf } from '../hub/rollback-mark.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedPlan } from '../model/plan.ts';
-import { type AskedPlan, isDecided, marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
+import { isDecided, marks, type Propagation, type PropagationRevision, type RequestedPlan } from '../model/propagation.ts';
 import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../model/spec.ts';
 import type { GoingBack } from '../plan/copies/copy-work.ts';
 import { standingIn } from '../plan/held-prune.ts';
@@ -141,7 +141,7 @@ function decisionOf(
 }
 
 /** The digest in the annotation, with the generation it was first seen in: it stays there when the spec is changed without one. */
-function askedOf({ metadata, status }: Propagation): AskedPlan | undefined {
+function askedOf({ metadata, status }: Propagation): RequestedPlan | undefined {
   const digest = metadata.annotations[marks.planDigest];
   if (digest === undefined) return undefined;
   return status.asked?.digest === digest ? status.asked : { digest, generation: metadata.generation };

@@ -1,7 +1,7 @@
 import { sha256OfText } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
-import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../model/inventory.ts';
+import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { type HeldPrune, marks, type Propagation } from '../model/propagation.ts';
 import { isRemoval } from '../plan/held-prune.ts';
@@ -66,7 +66,7 @@ function proofsOf(objects: readonly RenderedObject[], share: ClusterShare | unde
 }
 
 function proofOf(entry: InventoryEntry | undefined): string | undefined {
-  if (entry === undefined || isOnItsWay(entry)) return undefined;
+  if (entry === undefined || isBeingRemoved(entry)) return undefined;
   return JSON.stringify([textOfKey(entry.key), entry.uid ?? null, entry.uid === undefined ? (entry.intent ?? null) : null]);
 }
 

@@ -1,5 +1,5 @@
 import type { Members } from '../../changes/members.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../../changes/object-client.ts';
+import type { ObjectAddress, ObjectCallResult, ObjectClient } from '../../changes/object-client.ts';
 import { faultOf } from '../../cluster/classify.ts';
 import { callTyped, type TypedAnswer, type TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
@@ -77,7 +77,7 @@ export async function callHub<T>({ cluster, members }: HubConnection, call: Type
 export async function writeOnHub(
   hub: Hub,
   { kind, place }: { readonly kind: HubKind; readonly place: HubPlace },
-  call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectAnswer>,
+  call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>,
 ): Promise<HubAnswer> {
   const reached = reach(hub, kind);
   if ('fault' in reached) return { result: 'failed', fault: reached.fault };

@@ -1,4 +1,4 @@
-import type { ApplyRequest, PatchRequest } from '../../changes/object-client.ts';
+import type { ApplyObjectRequest, PatchObjectRequest } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import { mergePatchOf } from '../../core/json/merge-patch.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -122,7 +122,7 @@ function writesOn(hub: Hub): Writes {
   };
 }
 
-type PatchBody = Pick<PatchRequest, 'type' | 'patch' | 'subresource'>;
+type PatchBody = Pick<PatchObjectRequest, 'type' | 'patch' | 'subresource'>;
 
 function problemOf(hub: Hub): Fault | undefined {
   for (const kind of [hubKinds.propagation, hubKinds.clusterShare]) {
@@ -144,7 +144,7 @@ function guardOf({ metadata }: Propagation): JsonObject {
 function creationOf(
   { namespace, name }: PropagationName,
   change: SpecChange,
-): Pick<ApplyRequest, 'manifest' | 'preconditions' | 'force' | 'run'> {
+): Pick<ApplyObjectRequest, 'manifest' | 'preconditions' | 'force' | 'run'> {
   const { apiVersion, kind } = hubKinds.propagation;
   const annotations = withChange({}, change.annotations ?? {});
   const metadata = { namespace, name, labels: change.labels ?? {}, annotations };

@@ -4,12 +4,12 @@ import { type DivisionTarget, divide } from '../plan/placing/divide.ts';
 import { addUp, type Offer, spread, usedFirst } from '../plan/placing/divide-by-capacity.ts';
 import { sumOf } from '../plan/placing/sum-of.ts';
 import { tieBreakOf } from './apportionment.ts';
-import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
 import { type ReplicaScheduling, replicasSpecOf, type TargetCluster } from './replica-scheduling.ts';
 
 /** A cluster that Karmada's scheduler selected. Candidates are in the order of the scheduler. */
-export interface Candidate extends KarmadaCluster {
+export interface KarmadaCandidate extends KarmadaCluster {
   readonly name: string;
   /** The number of additional replicas that fit, from an estimator. */
   readonly allocatableReplicas?: number;
@@ -20,7 +20,7 @@ export interface Candidate extends KarmadaCluster {
 
 /** The input of AssignReplicas. The strategy is a part of the placement, or given alone. */
 interface Assignment {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly KarmadaCandidate[];
   readonly replicas?: number;
   readonly previous?: readonly TargetCluster[] | null;
   readonly replicaScheduling?: ReplicaScheduling | null;
@@ -90,14 +90,14 @@ function tooLittle(available: number) {
   return { error: true, unschedulable: true, errorText: `only ${available} replicas fit` } as const;
 }
 
-function targetOf(candidate: Candidate, { previous, placement, observedAffinityName }: Assignment): DivisionTarget {
+function targetOf(candidate: KarmadaCandidate, { previous, placement, observedAffinityName }: Assignment): DivisionTarget {
   const { name, allocatableReplicas = 0, overflowOrder = 0 } = candidate;
   const held = (previous ?? []).find((target) => target.name === name)?.replicas ?? 0;
   const available = candidate.availableReplicas ?? allocatableReplicas + held;
   const tier = overflows(placement, observedAffinityName) ? overflowOrder : 0;
   return {
     chosen: { cluster: clusterName(name), tier, score: 0, available },
-    cluster: memberOf(candidate),
+    cluster: memberClusterOf(candidate),
     previous: held,
     capacity: allocatableReplicas,
   };

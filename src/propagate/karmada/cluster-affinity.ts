@@ -4,7 +4,7 @@ import { isLabelValue } from '../../core/selectors.ts';
 import { labelSelector } from '../model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../model/spec.ts';
 import { matchesSet, meetsField, valuesOf } from '../plan/placing/cluster-set.ts';
-import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 
 /** Karmada's ClusterAffinity (policy/v1alpha1). All present members must match. An empty list of names matches every cluster. */
 export interface ClusterAffinity {
@@ -47,7 +47,7 @@ export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fi
 export function matchesCluster({ affinity, cluster }: { readonly affinity?: ClusterAffinity; readonly cluster: KarmadaCluster }): {
   readonly matches: boolean;
 } {
-  return { matches: matchesSet(setOfAffinity(affinity ?? {}), memberOf(cluster)) };
+  return { matches: matchesSet(setOfAffinity(affinity ?? {}), memberClusterOf(cluster)) };
 }
 
 /** Compares a requirement on zones with a list of zones. */
@@ -55,12 +55,14 @@ export function matchZones({ requirement, zones }: { readonly requirement: Field
   readonly matches: boolean;
 } {
   const read = requirementOf({ ...requirement, key: 'zone' });
-  return { matches: typeof read !== 'string' && meetsField(read, memberOf({ zones: zones ?? [] })) };
+  return { matches: typeof read !== 'string' && meetsField(read, memberClusterOf({ zones: zones ?? [] })) };
 }
 
 /** Returns the fields of a cluster that a field selector can match, except its zones. */
-export function clusterFields({ cluster }: { readonly cluster: KarmadaCluster }): { readonly fields: Readonly<Record<string, string>> } {
-  const member = memberOf(cluster);
+export function selectableFieldsOf({ cluster }: { readonly cluster: KarmadaCluster }): {
+  readonly fields: Readonly<Record<string, string>>;
+} {
+  const member = memberClusterOf(cluster);
   const fields = (['provider', 'region'] as const).flatMap((field) => valuesOf(member, field).map((value) => [field, value]));
   return { fields: Object.fromEntries(fields) };
 }

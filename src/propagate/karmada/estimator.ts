@@ -71,7 +71,7 @@ export function maxAvailableReplicas(estimate: Estimate): { readonly replicas: n
   const pods = freePods(summary);
   if (pods === 0 || replicaRequirements === undefined || replicaRequirements === null) return { replicas: pods };
   const modelled = (resourceSummary.allocatableModelings ?? []).length > 0 ? byModels(estimate) : undefined;
-  return { replicas: leastOf([pods, modelled ?? replicasInSummary(summary, requestsOf(replicaRequirements))]) ?? 0 };
+  return { replicas: smallestEstimate([pods, modelled ?? replicasInSummary(summary, requestsOf(replicaRequirements))]) ?? 0 };
 }
 
 function byModels({ cluster: { resourceModels, resourceSummary }, replicaRequirements, assumedWorkloads }: Estimate): number | undefined {
@@ -184,7 +184,7 @@ export function replicasInSummary(summary: ResourceSummary, requests: ResourceAm
 }
 
 /** Returns the smallest estimate. Undefined if all estimates are unknown. */
-export function leastOf(estimates: readonly (number | undefined)[]): number | undefined {
+export function smallestEstimate(estimates: readonly (number | undefined)[]): number | undefined {
   const known = estimates.filter((estimate) => estimate !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }

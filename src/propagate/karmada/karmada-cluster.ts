@@ -18,7 +18,7 @@ export interface KarmadaCluster {
  * Converts a Karmada Cluster to the `MemberCluster` of Muster's placement. A cluster without a name gets the name `unnamed`, so it can be
  * checked alone.
  */
-export function memberOf({ name = '', labels, provider = '', region = '', zones, taints }: KarmadaCluster): MemberCluster {
+export function memberClusterOf({ name = '', labels, provider = '', region = '', zones, taints }: KarmadaCluster): MemberCluster {
   return {
     name: parseClusterName(name) ?? clusterName('unnamed'),
     labels: labels ?? {},

@@ -27,7 +27,7 @@ export interface SpreadConstraint {
 }
 
 /** Returns the sets of clusters to choose from, for the affinity in use. Without affinities: all clusters. */
-export function groundOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): Ground {
+export function affinitySetsOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): Ground {
   if (clusterAffinity !== undefined && clusterAffinity !== null) return { set: setOfAffinity(clusterAffinity), overflow: [] };
   const term = (clusterAffinities ?? []).find(({ affinityName = '' }) => affinityName === observedAffinityName);
   if (term === undefined) return { set: {}, overflow: [] };

@@ -7,7 +7,7 @@ import type { Manifest } from '../../manifests/manifest.ts';
 import { labelSelector } from '../model/cluster-set-definition.ts';
 import { matchesSet } from '../plan/placing/cluster-set.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
-import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { applyOverriders, type Overriders } from './overriders.ts';
 
 /** Karmada's OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
@@ -54,7 +54,7 @@ interface PolicyRequest {
  * first, then by name.
  */
 export function matchPolicies({ policies, object, cluster }: PolicyRequest): { readonly apply: readonly MatchedOverriders[] } {
-  const member = memberOf(cluster);
+  const member = memberClusterOf(cluster);
   const ranked = policies
     .map((policy) => ({ policy, priority: policyPriority(policy, object) }))
     .filter(({ priority }) => priority > 0)

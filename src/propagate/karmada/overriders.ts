@@ -10,7 +10,7 @@ import { type Edit, type ItemEdits, printEdits, withEdits } from '../plan/overri
 import { parseImageReference, printImageReference } from '../plan/overrides/image-reference.ts';
 import { override, overrideList } from '../plan/overrides/override.ts';
 import { overrideImage } from '../plan/overrides/override-image.ts';
-import { memberOf } from './karmada-cluster.ts';
+import { memberClusterOf } from './karmada-cluster.ts';
 
 /** Karmada's Overriders (policy/v1alpha1): the changes, without their target clusters. The type of `value` depends on the overrider. */
 export interface Overriders {
@@ -74,7 +74,7 @@ export function applyOverriders({ object, overriders }: { readonly object: Manif
   const images = edited(object, overriders.imageOverrider ?? [], imageEdits);
   const commands = edited(images, overriders.commandOverrider ?? [], (before, item) => listEdits(before, 'command', item));
   const args = edited(commands, overriders.argsOverrider ?? [], (before, item) => listEdits(before, 'args', item));
-  const outcome = override({ object: args, overrides: [overrideOf(overriders)], cluster: memberOf({}) });
+  const outcome = override({ object: args, overrides: [overrideOf(overriders)], cluster: memberClusterOf({}) });
   if (outcome.result === 'failed') throw new MusterError('BAD_INPUT', `${outcome.path}: ${outcome.message}`);
   return { object: outcome.object };
 }

@@ -4,8 +4,8 @@ import type { Stored } from '../../core/stored.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
 import { groupOf } from '../plan/placing/take-spread.ts';
 import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../plan/placing/tolerations.ts';
-import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
-import { groundOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
+import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
+import { affinitySetsOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
 import type { TargetCluster } from './replica-scheduling.ts';
 
 /** The input of a scheduler filter. */
@@ -35,18 +35,20 @@ interface FilterResult {
 /** Karmada's filter TaintToleration. A cluster that has the workload already passes. */
 export function filterTaintToleration(input: FilterInput): FilterResult {
   const tolerations = (input.binding.placement?.clusterTolerations ?? []).flatMap((value) => tolerationIn(value) ?? []);
-  return resultOf(isTarget(input) || untoleratedTaint(memberOf(input.cluster).taints, tolerations) === undefined);
+  return resultOf(isTarget(input) || untoleratedTaint(memberClusterOf(input.cluster).taints, tolerations) === undefined);
 }
 
 /** Karmada's filter ClusterAffinity: the cluster matches the affinity in use, or, for workloads, one of its overflow affinities. */
 export function filterClusterAffinity({ cluster, binding, observedAffinityName }: FilterInput): FilterResult {
   const isWorkload = (binding.replicas ?? 0) > 0 || (binding.replicaRequirements ?? null) !== null;
-  return resultOf(tierOf(memberOf(cluster), groundOf(binding.placement ?? {}, observedAffinityName), isWorkload) !== undefined);
+  return resultOf(
+    tierOf(memberClusterOf(cluster), affinitySetsOf(binding.placement ?? {}, observedAffinityName), isWorkload) !== undefined,
+  );
 }
 
 /** Karmada's filter SpreadConstraint: the cluster has a value for each field to spread by. */
 export function filterSpreadConstraint({ cluster, binding }: FilterInput): FilterResult {
-  const member = memberOf(cluster);
+  const member = memberClusterOf(cluster);
   return resultOf(spreadOf(binding.placement?.spreadConstraints).every((spread) => groupOf(member, spread) !== undefined));
 }
 

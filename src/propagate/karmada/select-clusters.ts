@@ -4,8 +4,8 @@ import { groupScore } from '../plan/placing/group-score.ts';
 import { pickGroups } from '../plan/placing/pick-groups.ts';
 import { compareEligible, type Taken, takeGroups } from '../plan/placing/spread.ts';
 import { groupsOf, type Located, takeSpread } from '../plan/placing/take-spread.ts';
-import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
-import { groundOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
+import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
+import { affinitySetsOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
 import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
 
 /** Karmada's ClusterDetailInfo: a cluster that passed the filters. */
@@ -135,7 +135,7 @@ export function selectClusters({
   placement = {},
   observedAffinityName = '',
 }: Selecting & { readonly observedAffinityName?: string }): { readonly clusterSet: readonly string[] } | Selected {
-  const ground = groundOf(placement, observedAffinityName);
+  const ground = affinitySetsOf(placement, observedAffinityName);
   const located = clusters.map((cluster) => {
     const entry = locatedOf(cluster);
     return { ...entry, tier: tierOf(entry.cluster, ground, true) ?? afterAll, available: Number.POSITIVE_INFINITY };
@@ -166,7 +166,7 @@ const afterAll = 1000;
 
 function locatedOf(cluster: DetailedCluster): Located {
   const { name, score = 0, availableReplicas = 0, overflowOrder = 0 } = cluster;
-  return { name, cluster: memberOf(cluster), tier: overflowOrder, score, available: availableReplicas };
+  return { name, cluster: memberClusterOf(cluster), tier: overflowOrder, score, available: availableReplicas };
 }
 
 function sorted(clusters: readonly Located[]): readonly Located[] {

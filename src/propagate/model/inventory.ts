@@ -13,10 +13,10 @@ export type InventoryEntry = z.output<typeof entry>;
 
 export type InventoryState = InventoryEntry['state'];
 
-/** The result of the last write to an object: `Action` of the schema, in CamelCase. */
+/** The result of the last write to an object: `ObjectAction` of the schema, in CamelCase. */
 export type WrittenAction = NonNullable<InventoryEntry['action']>;
 
-export type Health = InventoryEntry['health'];
+export type CopyHealth = InventoryEntry['health'];
 
 /** An object that existed before the first write to it (docs/internals/propagation.md 5.2). */
 export type TakenOver = NonNullable<InventoryEntry['takenOver']>;
@@ -25,7 +25,7 @@ export type TakenOver = NonNullable<InventoryEntry['takenOver']>;
 export type RecordedFault = NonNullable<InventoryEntry['fault']>;
 
 /** True if the copy is being deleted, or will be deleted as soon as its cluster answers. */
-export function isOnItsWay({ state }: Pick<InventoryEntry, 'state'>): boolean {
+export function isBeingRemoved({ state }: Pick<InventoryEntry, 'state'>): boolean {
   return state === 'Deleting' || state === 'PendingDeletion';
 }
 

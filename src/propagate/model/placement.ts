@@ -59,7 +59,7 @@ export interface RejectedCluster {
 }
 
 /** The result of `select`. Every candidate is in exactly one of the two lists. */
-export interface Selection {
+export interface ClusterSelection {
   /** The chosen clusters, best first (docs/internals/propagation.md 3.2, "Order"). */
   readonly chosen: readonly ChosenCluster[];
   /** The other clusters, by name. */
@@ -71,7 +71,7 @@ export interface Selection {
 }
 
 /** The number of replicas of one cluster, and the numbers that it was computed from. */
-export interface Share {
+export interface ReplicaShare {
   readonly cluster: ClusterName;
   /** The previous number of replicas. */
   readonly from: number;
@@ -89,9 +89,9 @@ export interface Share {
 }
 
 /** The result of `divide`. */
-export interface Division {
+export interface ReplicaDivision {
   /** One entry per chosen cluster, in the order of the clusters. With mode Divided, `to` may be 0: such a cluster gets no copy. */
-  readonly shares: readonly Share[];
+  readonly shares: readonly ReplicaShare[];
   readonly unplaced: number;
   readonly notes: readonly Note[];
 }

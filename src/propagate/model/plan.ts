@@ -1,11 +1,11 @@
-import type { FieldConflict } from '../../changes/describe-fault.ts';
+import type { FieldManagerConflict } from '../../changes/describe-fault.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { Note } from './notes.ts';
-import type { ChosenCluster, RejectedCluster, Share } from './placement.ts';
+import type { ChosenCluster, RejectedCluster, ReplicaShare } from './placement.ts';
 
 /** The action of a plan for one object. */
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
@@ -66,7 +66,7 @@ export interface RenderedCluster {
   /** Index in `RenderedPlan.waves`. */
   readonly wave: number;
   /** The replicas of the cluster. Absent if the template has no workload. */
-  readonly share?: Share;
+  readonly share?: ReplicaShare;
   /**
    * Names of the overrides that changed an object; `overrides[2]` for an override without a name. `unmatched` has the overrides that
    * matched the cluster and changed no object.
@@ -138,7 +138,7 @@ export interface PlannedObject {
   /** A unified diff from the live object to the dry run's result, both pruned. Absent: there is no change, or no dry run was possible. */
   readonly diff?: string;
   readonly predicted: boolean;
-  readonly conflicts: readonly FieldConflict[];
+  readonly conflicts: readonly FieldManagerConflict[];
   readonly fault?: Fault;
 }
 

@@ -37,7 +37,7 @@ export type CompletionStatus = NonNullable<PropagationStatus['completion']>;
 /** A prune that must be confirmed (docs/internals/propagation.md 5.4). */
 export type HeldPrune = NonNullable<PropagationStatus['prune']>;
 /** A plan that was requested by its digest. */
-export type AskedPlan = NonNullable<PropagationStatus['asked']>;
+export type RequestedPlan = NonNullable<PropagationStatus['asked']>;
 
 /** The line of one cluster in the status. The objects of the cluster are in its ClusterShare. */
 export type ClusterLine = NonNullable<PropagationStatus['clusters']>[number];

@@ -1,5 +1,5 @@
-import { conflictsIn, type FieldConflict } from '../../changes/describe-fault.ts';
-import { fieldManager, type ObjectAddress, type ObjectAnswer, type ObjectClient } from '../../changes/object-client.ts';
+import { conflictsIn, type FieldManagerConflict } from '../../changes/describe-fault.ts';
+import { fieldManager, type ObjectAddress, type ObjectCallResult, type ObjectClient } from '../../changes/object-client.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
@@ -33,11 +33,11 @@ export type DryRun =
   | {
       readonly result: 'accepted';
       readonly object: KubernetesObject;
-      readonly conflicts: readonly FieldConflict[];
+      readonly conflicts: readonly FieldManagerConflict[];
       readonly before?: KubernetesObject;
     }
   /** Other managers own fields that Muster wants to set. */
-  | { readonly result: 'conflict'; readonly fault: Fault; readonly conflicts: readonly FieldConflict[] }
+  | { readonly result: 'conflict'; readonly fault: Fault; readonly conflicts: readonly FieldManagerConflict[] }
   /** The mirror is outdated. `live` is the current object. */
   | { readonly result: 'stale'; readonly live: MirroredObject }
   | { readonly result: 'failed'; readonly fault: Fault };
@@ -180,7 +180,7 @@ async function dryRunWhole(asking: Asking, object: RenderedObject, { address, si
 }
 
 type Write =
-  | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectAnswer> }
+  | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectCallResult> }
   | { readonly result: 'known'; readonly dryRun: DryRun };
 
 /**
@@ -240,13 +240,13 @@ function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manife
  * True if the write may overwrite these fields of other managers: Muster sent all of them before (docs/internals/propagation.md 7), or
  * `conflict` is Overwrite.
  */
-function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldConflict[]): boolean {
+function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldManagerConflict[]): boolean {
   const sent = entries.get(textOfKey(key))?.sent ?? '';
   return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
 }
 
 /** Turns a live read into an object as a mirror would hold it. */
-function liveRead(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectAnswer): DryRun {
+function liveRead(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectCallResult): DryRun {
   const nowMs = ports.clock.now();
   switch (answer.result) {
     case 'answered': {

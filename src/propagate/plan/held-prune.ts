@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
-import { type ClusterShare, isOnItsWay } from '../model/inventory.ts';
+import { type ClusterShare, isBeingRemoved } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
 
 /** The facts that decide whether a prune is held. */
@@ -36,7 +36,7 @@ export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: 
   if (!isWanted) return `the intent wants no object in any cluster, but ${entries.length} objects exist`;
   const standing = standingIn(shares);
   const onTheWay = new Set(
-    shares.flatMap(({ cluster, entries: all }) => all.filter(isOnItsWay).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
+    shares.flatMap(({ cluster, entries: all }) => all.filter(isBeingRemoved).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
   );
   const going = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving]
     .flatMap(({ cluster, objects }) => objects.filter(({ action }) => action === 'DELETE').map(({ key }) => `${cluster} ${textOfKey(key)}`))
@@ -51,7 +51,7 @@ export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: 
 /** Returns the number of inventory entries that are not being deleted. */
 export function standingIn(shares: Iterable<ClusterShare>): number {
   let sum = 0;
-  for (const { entries } of shares) sum += entries.filter((entry) => !isOnItsWay(entry)).length;
+  for (const { entries } of shares) sum += entries.filter((entry) => !isBeingRemoved(entry)).length;
   return sum;
 }
 

@@ -4,7 +4,7 @@ import { objectAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import { keyOfManifest } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
-import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection, Share } from '../model/placement.ts';
+import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster, ReplicaShare } from '../model/placement.ts';
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { isOpen } from './placing/cluster-set.ts';
@@ -23,7 +23,7 @@ export interface PlacedCluster {
   /** The replicas of each workload in the cluster, by its index in `Snapshot.templates`. */
   readonly counts: ReadonlyMap<number, WorkloadCount>;
   /** The replicas of all workloads together. Absent if the template has no workload. */
-  readonly share?: Share;
+  readonly share?: ReplicaShare;
   /**
    * Why the copies of the cluster cannot be rendered now: its location is unknown and the intent depends on it. Absent: the location is
    * known or does not matter.
@@ -77,7 +77,7 @@ interface Dividing {
   readonly snapshot: Snapshot;
   readonly workloads: readonly Workload[];
   readonly fresh: boolean;
-  readonly selection: Selection;
+  readonly selection: ClusterSelection;
 }
 
 interface Workload extends WorkloadCount, CountedWorkload {}
@@ -135,10 +135,10 @@ function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readon
 }
 
 function doubtAbout(spec: PropagationSpec, { chosen, entry: { cluster } }: Chosen['clusters'][number]): Pick<PlacedCluster, 'doubt'> {
-  const { unsaid } = cluster;
-  if (unsaid === undefined) return {};
-  const isOfOthers = unsaid.mayCome && otherSetsIn(spec).some((set) => isOpen(set, cluster));
-  return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unsaid.message) } : {};
+  const { unknownLocation } = cluster;
+  if (unknownLocation === undefined) return {};
+  const isOfOthers = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => isOpen(set, cluster));
+  return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unknownLocation.message) } : {};
 }
 
 /** Returns the wanted replicas of all clusters together: the count for mode Divided, the count times the clusters for mode Duplicated. */
@@ -248,7 +248,7 @@ function targetOf({
 }): DivisionTarget {
   const { cluster } = entry;
   const capacity = entry.capacities.get(index);
-  const areRulesOpen = cluster.unsaid?.mayCome === true && rules.some(({ set }) => isOpen(set, cluster));
+  const areRulesOpen = cluster.unknownLocation?.mayBecomeKnown === true && rules.some(({ set }) => isOpen(set, cluster));
   return {
     chosen,
     cluster,
@@ -260,7 +260,7 @@ function targetOf({
 
 function withCounts(
   { chosen, entry }: Chosen['clusters'][number],
-  shares: readonly { readonly index: number; readonly share: Share | undefined }[],
+  shares: readonly { readonly index: number; readonly share: ReplicaShare | undefined }[],
 ): PlacedCluster {
   const given = shares.flatMap(({ index, share }) => (share === undefined ? [] : [{ index, share }]));
   const counts = given.map(({ index, share: { to, completions } }): [number, WorkloadCount] => [
@@ -272,7 +272,7 @@ function withCounts(
 }
 
 /** Adds up the replicas of all workloads. The weight and the bounds are those of the first workload. */
-function jointShare(shares: readonly Share[]): Share | undefined {
+function jointShare(shares: readonly ReplicaShare[]): ReplicaShare | undefined {
   const [first] = shares;
   if (first === undefined || shares.length === 1) return first;
   const sumOf = (figure: 'from' | 'to' | 'kept') => shares.reduce((sum, share) => sum + share[figure], 0);

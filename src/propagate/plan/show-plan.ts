@@ -1,4 +1,4 @@
-import { toldFault } from '../../changes/describe-fault.ts';
+import { redactedFault } from '../../changes/describe-fault.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -134,7 +134,7 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: Dry
   switch (dryRun?.result) {
     case 'failed':
     case 'conflict':
-      return toldFault(dryRun.fault, isSensitive);
+      return redactedFault(dryRun.fault, isSensitive);
     case 'stale':
       return { ...copyFault(cluster, 'CONFLICT', 'it keeps changing while it is planned'), retry: 'LATER' };
     case 'unserved':

@@ -3,7 +3,7 @@ import { listAt, numberAt, valueAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { kindOfKey, textOfKey } from '../../manifests/object-key.ts';
-import type { Health } from '../model/inventory.ts';
+import type { CopyHealth } from '../model/inventory.ts';
 import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
 import { aggregateStatus } from './aggregate.ts';
 import { collectStatus } from './collect.ts';
@@ -80,7 +80,7 @@ function objectOf(copy: CopyFacts | undefined) {
   return copy?.mirrored.result === 'held' ? copy.mirrored.object : undefined;
 }
 
-function healthOf(targets: readonly Target[]): Health {
+function healthOf(targets: readonly Target[]): CopyHealth {
   const healths = targets.map(({ copy }) => (copy === undefined ? 'Unknown' : healthOfCopy(copy)));
   if (healths.includes('Unhealthy')) return 'Unhealthy';
   return healths.includes('Unknown') ? 'Unknown' : 'Healthy';

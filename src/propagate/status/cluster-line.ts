@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { shortened } from '../../core/json/field-definitions.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
-import type { Health } from '../model/inventory.ts';
+import type { CopyHealth } from '../model/inventory.ts';
 import type { ClusterLine, RolloutMark } from '../model/propagation.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
@@ -76,7 +76,7 @@ function isHeldByConflict({ trouble, planned }: ClusterFacts): boolean {
 }
 
 /** The worst of them. A Job that was done and is gone does not count: it is not made again. Nothing planned and nothing held is healthy. */
-function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): Health {
+function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): CopyHealth {
   const looked = copies.filter(
     ({ entry, mirrored }) => isKept(entry) && !(isJob(entry) && mirrored.result === 'absent' && mark?.phase === 'Succeeded'),
   );

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { numberOrZero, type Stored } from '../../core/stored.ts';
 import { kindOfKey } from '../../manifests/object-key.ts';
 import { type RolloutState, workloadRolloutOf } from '../../model/columns/rollout.ts';
-import type { Health, InventoryEntry } from '../model/inventory.ts';
+import type { CopyHealth, InventoryEntry } from '../model/inventory.ts';
 import { marks } from '../model/propagation.ts';
 import type { CopyFacts } from './facts.ts';
 import { healthOf } from './health.ts';
@@ -34,7 +34,7 @@ export function rolloutOfCopy({ entry, mirrored }: CopyFacts): RolloutState {
 }
 
 /** How a copy is, by what its mirror holds. `Unknown` before it was written, and where nobody can tell. A mirror that is behind is not looked for here. */
-export function healthOfCopy({ entry, mirrored }: CopyFacts): Health {
+export function healthOfCopy({ entry, mirrored }: CopyFacts): CopyHealth {
   switch (mirrored.result) {
     case 'held':
       return healthOf(kindOfKey(entry.key), mirrored.object);

@@ -3,7 +3,7 @@ import { conditionOf, hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { itemsOf, numberOrZero, type Stored } from '../../core/stored.ts';
-import type { Health } from '../model/inventory.ts';
+import type { CopyHealth } from '../model/inventory.ts';
 
 /**
  * Whether a copy that is there does what it is for, by the figures and conditions of its own status (docs/internals/propagation.md 8). No gate of a rollout: while
@@ -12,7 +12,7 @@ import type { Health } from '../model/inventory.ts';
  * A kind without a rule of its own goes by its condition Ready, else Available; without either it is healthy by being there. Never Unknown: that is
  * said of what nobody could read.
  */
-export function healthOf(kind: GroupKind, object: JsonObject): Exclude<Health, 'Unknown'> {
+export function healthOf(kind: GroupKind, object: JsonObject): Exclude<CopyHealth, 'Unknown'> {
   return isHealthy(kind, object) ? 'Healthy' : 'Unhealthy';
 }
 

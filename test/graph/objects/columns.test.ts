@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
-import { createShown } from '../../../src/changes/write-outcome.ts';
+import { createRedaction } from '../../../src/changes/write-outcome.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { columnsOf } from '../../../src/model/columns/columns.ts';
@@ -221,7 +221,7 @@ test.each(columnsOfAll)('of what has its metadata alone, nothing is told that is
 
 test('what was written of a sensitive kind is told of by its metadata alone too', async () => {
   const kind = servedAs(model, 'ConfigMap');
-  const shown = createShown(true);
+  const shown = createRedaction(true);
   const object = shown.object(objectNamed('one', { namespace: 'shop' }, { data: { a: '1' } }));
   const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'one' };
   const written = { object, metadataOnly: shown.metadataOnly, resource: kind };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ObjectAnswer, ObjectClient } from '../../../src/changes/object-client.ts';
+import type { ObjectCallResult, ObjectClient } from '../../../src/changes/object-client.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import { openDoor } from '../../../src/propagate/apply/copy-door.ts';
 import { configMapResource, never } from '../../support/cluster/transport.ts';
@@ -7,16 +7,16 @@ import { cluster } from './memory-shares.ts';
 
 const address = { resource: configMapResource, namespace: 'n', name: 'a' };
 const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } };
-const fault = (code: FaultCode, status?: Fault['status']): ObjectAnswer => ({
+const fault = (code: FaultCode, status?: Fault['status']): ObjectCallResult => ({
   result: 'failed',
   fault: { code, cluster, message: code, retry: 'LATER', ...(status === undefined ? {} : { status }) },
 });
 
 /** A client that returns these answers in order, and `absent` after the last one. */
-function answering(...answers: readonly ObjectAnswer[]) {
+function answering(...answers: readonly ObjectCallResult[]) {
   const left = [...answers];
   const asked: string[] = [];
-  const next = (verb: string) => async (): Promise<ObjectAnswer> => {
+  const next = (verb: string) => async (): Promise<ObjectCallResult> => {
     asked.push(verb);
     return left.shift() ?? { result: 'absent' };
   };
@@ -51,7 +51,7 @@ test('a write without leadership is not sent, and no later call is', async () =>
 test('each write carries the leader check that runs when it leaves the queue', async () => {
   const { client } = answering();
   const terms: unknown[] = [];
-  const noted = (term: unknown): ObjectAnswer => {
+  const noted = (term: unknown): ObjectCallResult => {
     terms.push(term);
     return { result: 'absent' };
   };
@@ -88,7 +88,7 @@ test('an abort stops all later calls', async () => {
   expect(asked).toEqual(['get']);
 });
 
-test.each<readonly [string, readonly ObjectAnswer[], number]>([
+test.each<readonly [string, readonly ObjectCallResult[], number]>([
   ['that is unreachable gets no more calls', [fault('UNREACHABLE')], 1],
   ['that is not in the fleet gets no more calls', [fault('GONE')], 1],
   ['that times out twice gets no more calls', [fault('TIMED_OUT'), fault('TIMED_OUT')], 2],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
 import { apportionSeats, dispense, tieBreakOf } from '../../../src/propagate/karmada/apportionment.ts';
-import { assignReplicas, type Candidate } from '../../../src/propagate/karmada/assign-replicas.ts';
+import { assignReplicas, type KarmadaCandidate } from '../../../src/propagate/karmada/assign-replicas.ts';
 import { type ClusterAffinity, matchesCluster } from '../../../src/propagate/karmada/cluster-affinity.ts';
 import { maxAvailableReplicas, replicasFromModels } from '../../../src/propagate/karmada/estimator.ts';
 import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-scheduling.ts';
@@ -38,7 +38,7 @@ describe('apportionment', () => {
 });
 
 describe('division', () => {
-  const rooms: readonly Candidate[] = [candidate('a', 2), candidate('b', 3)];
+  const rooms: readonly KarmadaCandidate[] = [candidate('a', 2), candidate('b', 3)];
   const weighted = (weights: readonly (readonly [string, number])[]): ReplicaScheduling => ({
     replicaSchedulingType: 'Divided',
     replicaDivisionPreference: 'Weighted',
@@ -314,7 +314,7 @@ describe('the estimator', () => {
   });
 });
 
-function candidate(name: string, allocatableReplicas: number): Candidate {
+function candidate(name: string, allocatableReplicas: number): KarmadaCandidate {
   return { name, allocatableReplicas };
 }
 

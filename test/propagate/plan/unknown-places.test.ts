@@ -4,7 +4,11 @@ import { objectAt } from '../../../src/core/json-at.ts';
 import { actionsOf, clusterIn, codesOf, configMap, deployment, entry, planOf, shareOf, specOf, standing } from './snapshots.ts';
 
 const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] };
-const unsaid: MemberCluster['unsaid'] = { fields: ['region'], mayCome: true, message: 'region unknown: Nodes are unread' };
+const unknownLocation: MemberCluster['unknownLocation'] = {
+  fields: ['region'],
+  mayBecomeKnown: true,
+  message: 'region unknown: Nodes are unread',
+};
 const settings = configMap('settings');
 const ours = [entry(settings, { uid: 'u' })];
 const holding = { entries: ours, live: [standing(settings, 'u')] };
@@ -12,17 +16,24 @@ const inEu = { facts: { region: 'eu' } };
 
 describe('a cluster with an unknown location', () => {
   test('keeps its copies, and gets no writes until the location is known', () => {
-    const plan = planOf({ purpose: 'keep', spec: { placement: eu }, clusters: { a: inEu, b: { ...holding, facts: { unsaid } } } });
+    const plan = planOf({
+      purpose: 'keep',
+      spec: { placement: eu },
+      clusters: { a: inEu, b: { ...holding, facts: { unknownLocation } } },
+    });
 
-    expect(clusterIn(plan, 'b')).toMatchObject({ objects: [], fault: { code: 'SYNCING', cluster: 'b', message: unsaid?.message } });
+    expect(clusterIn(plan, 'b')).toMatchObject({
+      objects: [],
+      fault: { code: 'SYNCING', cluster: 'b', message: unknownLocation?.message },
+    });
     expect([plan.leaving, plan.pruneHeld, plan.ok]).toEqual([[], undefined, true]);
     expect(actionsOf(clusterIn(plan, 'a').objects)).toEqual(['CREATE settings']);
   });
 
   test('is not chosen while others are, without an error', () => {
-    const plan = planOf({ spec: { placement: eu }, clusters: { a: inEu, b: { facts: { unsaid } } } });
+    const plan = planOf({ spec: { placement: eu }, clusters: { a: inEu, b: { facts: { unknownLocation } } } });
 
-    expect([plan.ok, plan.rejected]).toEqual([true, [{ cluster: 'b', reason: 'SYNCING', detail: unsaid?.message }]]);
+    expect([plan.ok, plan.rejected]).toEqual([true, [{ cluster: 'b', reason: 'SYNCING', detail: unknownLocation?.message }]]);
   });
 
   test.each<[string, Readonly<Record<string, unknown>>]>([
@@ -39,13 +50,20 @@ describe('a cluster with an unknown location', () => {
       scheduledAt: '2026-01-01T00:00:00Z',
       spec: specOf([deployment('web', 4)], more),
     };
-    const plan = planOf({ template: [deployment('web', 4)], spec: more, previous, clusters: { a: inEu, b: { facts: { unsaid } } } });
+    const plan = planOf({
+      template: [deployment('web', 4)],
+      spec: more,
+      previous,
+      clusters: { a: inEu, b: { facts: { unknownLocation } } },
+    });
 
     expect(clusterIn(plan, 'b').fault).toMatchObject({ code: 'SYNCING' });
     expect(clusterIn(plan, 'a').fault).toBeUndefined();
     expect(codesOf(plan)).toEqual([]);
-    const never = { ...unsaid, fields: ['region'] as const, mayCome: false, message: 'nobody may read Nodes' };
-    expect(clusterIn(planOf({ spec: { overrides: [] }, clusters: { b: { facts: { unsaid: never } } } }), 'b').fault).toBeUndefined();
+    const never = { ...unknownLocation, fields: ['region'] as const, mayBecomeKnown: false, message: 'nobody may read Nodes' };
+    expect(
+      clusterIn(planOf({ spec: { overrides: [] }, clusters: { b: { facts: { unknownLocation: never } } } }), 'b').fault,
+    ).toBeUndefined();
   });
 
   test('keeps its replicas, like the others, while the rules cannot be evaluated', () => {
@@ -63,7 +81,7 @@ describe('a cluster with an unknown location', () => {
       scheduledAt: '2026-01-01T00:00:00Z',
       spec: specOf(template, spec),
     };
-    const plan = planOf({ template, spec, purpose: 'keep', previous, clusters: { a: {}, b: { facts: { unsaid } } } });
+    const plan = planOf({ template, spec, purpose: 'keep', previous, clusters: { a: {}, b: { facts: { unknownLocation } } } });
 
     expect(plan.clusters.map(({ chosen, share }) => [chosen.cluster, share?.from, share?.to])).toEqual([
       ['a', 2, 2],
@@ -83,7 +101,13 @@ describe('a cluster with an unknown location', () => {
       scheduledAt: '2026-01-01T00:00:00Z',
       spec: specOf(template, spec),
     };
-    const plan = planOf({ template, spec, purpose: 'keep', previous, clusters: { a: inEu, b: { facts: { unsaid }, entries: ours } } });
+    const plan = planOf({
+      template,
+      spec,
+      purpose: 'keep',
+      previous,
+      clusters: { a: inEu, b: { facts: { unknownLocation }, entries: ours } },
+    });
 
     expect(plan.clusters.map(({ chosen, share, fault }) => [chosen.cluster, share?.to, fault])).toEqual([
       ['a', 1, undefined],

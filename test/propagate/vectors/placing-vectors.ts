@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../../src/core/json.ts';
 import { listAt, numberAt } from '../../../src/core/json-at.ts';
 import { apportionSeats, dispense } from '../../../src/propagate/karmada/apportionment.ts';
 import { assignByStrategy, assignReplicas, dynamicDivide } from '../../../src/propagate/karmada/assign-replicas.ts';
-import { clusterFields, matchesCluster, matchZones } from '../../../src/propagate/karmada/cluster-affinity.ts';
+import { matchesCluster, matchZones, selectableFieldsOf } from '../../../src/propagate/karmada/cluster-affinity.ts';
 import { allowedPods, maxAvailableReplicas, replicasFromModels, replicasFromSummary } from '../../../src/propagate/karmada/estimator.ts';
 import {
   filterAPIEnablement,
@@ -75,7 +75,7 @@ export const placingVectors: VectorOps = {
   'karmada-cluster-match': {
     clusterMatches: vectorOp(matchesCluster),
     matchZones: vectorOp(matchZones),
-    clusterFields: vectorOp(clusterFields),
+    clusterFields: vectorOp(selectableFieldsOf),
     matchingTolerations: vectorOp(matchingTolerations),
     filterTaintToleration: vectorOp(filterTaintToleration, reasonIsOurs),
     filterClusterAffinity: vectorOp(filterClusterAffinity, reasonIsOurs),

@@ -3,7 +3,7 @@ import { keyOfKind } from '../../../core/kinds.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
-import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../../model/inventory.ts';
+import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { isRemoval } from '../../plan/held-prune.ts';
 
@@ -87,12 +87,12 @@ function isReturned(entry: InventoryEntry | undefined, { isToReturn }: NeedFacts
 }
 
 function mayGo(entry: InventoryEntry, { mayPrune }: NeedFacts): boolean {
-  return mayPrune === 'all' || (mayPrune === 'begun' && isOnItsWay(entry));
+  return mayPrune === 'all' || (mayPrune === 'begun' && isBeingRemoved(entry));
 }
 
 /** What is shared is let go of, and never on its way. */
 function isToAnnounce(entry: InventoryEntry | undefined): boolean {
-  return entry !== undefined && entry.state !== 'Shared' && !isOnItsWay(entry);
+  return entry !== undefined && entry.state !== 'Shared' && !isBeingRemoved(entry);
 }
 
 /** Nothing is to be written in the cluster. */

@@ -2,7 +2,7 @@ import type { Fault } from '../../../core/faults.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { ClusterShare, OldValues } from '../../model/inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../../model/plan.ts';
-import type { AskedPlan, HeldPrune, Propagation } from '../../model/propagation.ts';
+import type { HeldPrune, Propagation, RequestedPlan } from '../../model/propagation.ts';
 import type { PropagationName } from '../../model/propagations.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { CopyOutcome, GoingBack } from '../../plan/copies/copy-work.ts';
@@ -63,7 +63,7 @@ export interface CurrentPlan {
   /** To stand in the status (`PropagationStatus.mostObjects`). */
   readonly mostObjects: number;
   /** What somebody asked for by its digest, in this generation or an older one. */
-  readonly asked?: AskedPlan | undefined;
+  readonly asked?: RequestedPlan | undefined;
   /** Only what stands as the plan saw it is written: somebody asked for exactly this plan. */
   readonly isPinned: boolean;
   /** Clusters that came after this generation was decided: they wait for all others. */

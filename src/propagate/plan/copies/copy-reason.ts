@@ -1,4 +1,4 @@
-import { denial, describeFault } from '../../../changes/describe-fault.ts';
+import { admissionDenial, describeFault } from '../../../changes/describe-fault.ts';
 import { breakage, faultOf } from '../../../cluster/classify.ts';
 import type { Fault, FaultCode } from '../../../core/faults.ts';
 import type { ClusterName } from '../../../core/names.ts';
@@ -25,7 +25,7 @@ export function reasonOf(fault: Fault): CopyReason {
     case 'NOT_SERVED':
       return 'ApiMissing';
     case 'INVALID':
-      if (denial.test(status?.message ?? '')) return 'Denied';
+      if (admissionDenial.test(status?.message ?? '')) return 'Denied';
       return status?.causes.some(({ message = '' }) => immutable.test(message)) === true ? 'Immutable' : 'Invalid';
     case 'MISFIT':
     case 'TOO_LARGE':

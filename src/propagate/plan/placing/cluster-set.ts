@@ -15,9 +15,9 @@ export function matchesSet(set: ClusterSet, cluster: MemberCluster): boolean {
 
 /** True if all that is known of the cluster meets the set, and what nobody knows of it decides. */
 export function isOpen(set: ClusterSet, cluster: MemberCluster): boolean {
-  const unsaid = cluster.unsaid?.fields;
-  if (unsaid === undefined || set.fields?.some(({ field }) => unsaid.includes(field)) !== true) return false;
-  return matchesSet({ ...set, fields: set.fields.filter(({ field }) => !unsaid.includes(field)) }, cluster);
+  const unknownLocation = cluster.unknownLocation?.fields;
+  if (unknownLocation === undefined || set.fields?.some(({ field }) => unknownLocation.includes(field)) !== true) return false;
+  return matchesSet({ ...set, fields: set.fields.filter(({ field }) => !unknownLocation.includes(field)) }, cluster);
 }
 
 /** True unless its name alone keeps the cluster out, whatever else the set asks: all that can be told of one that is no member. */

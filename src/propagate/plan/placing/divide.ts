@@ -1,5 +1,5 @@
 import type { MemberCluster } from '../../../changes/members.ts';
-import type { ChosenCluster, Division, Share } from '../../model/placement.ts';
+import type { ChosenCluster, ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
 import type { ReplicaRule, ReplicasSpec } from '../../model/spec.ts';
 import { type Apportionment, apportion, fewestSeatsThenName, type Party, type TieBreak } from './apportion.ts';
 import { divideByCapacity } from './divide-by-capacity.ts';
@@ -26,7 +26,7 @@ export interface DivideInput {
   /** Of a Job that has them. */
   readonly completions?: number;
   readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules' | 'rebalance'>;
-  /** In the order of `Selection`. */
+  /** In the order of `ClusterSelection`. */
   readonly chosen: readonly DivisionTarget[];
   /** Scheduled again on demand: from zero. */
   readonly fresh: boolean;
@@ -43,7 +43,7 @@ export interface DivideInput {
  * unless it is fresh, rebalanced, or the rules changed. Clusters of an overflow tier get what those of the tiers below have no room for.
  * What fits nowhere is `unplaced`, never an error. The order of `chosen` decides nothing but where Aggregated finds equal rooms.
  */
-export function divide(input: DivideInput): Division {
+export function divide(input: DivideInput): ReplicaDivision {
   const { replicas, count } = input;
   const entries = input.chosen.map((target): Entry => ({ target, claimant: claimantOf(target, replicas.rules) }));
   const { seats, unplaced } = replicas.mode === 'Divided' ? divideTiers(input, entries) : eachTheSame(count, entries);
@@ -132,7 +132,11 @@ interface Given {
   readonly completions: ReadonlyMap<string, number>;
 }
 
-function shareOf({ mode, strategy, rules }: DivideInput['replicas'], { target, claimant }: Entry, { to, completions }: Given): Share {
+function shareOf(
+  { mode, strategy, rules }: DivideInput['replicas'],
+  { target, claimant }: Entry,
+  { to, completions }: Given,
+): ReplicaShare {
   const { cluster, previous, capacity } = target;
   const kept = { cluster: cluster.name, from: previous, to, kept: Math.min(previous, to) };
   if (mode !== 'Divided') return kept;

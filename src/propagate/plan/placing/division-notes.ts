@@ -1,12 +1,12 @@
 import type { Note } from '../../model/notes.ts';
-import type { Share } from '../../model/placement.ts';
+import type { ReplicaShare } from '../../model/placement.ts';
 import type { ReplicasSpec } from '../../model/spec.ts';
 
 /** A division that is made, and what it was made from. */
 interface Divided {
   readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules'>;
   readonly count: number;
-  readonly shares: readonly Share[];
+  readonly shares: readonly ReplicaShare[];
   readonly unplaced: number;
 }
 
@@ -39,7 +39,7 @@ function dividedNotes({ replicas: { strategy, rules }, count, shares, unplaced }
   return notes;
 }
 
-function listed(shares: readonly Share[], said: (share: Share) => string): string {
+function listed(shares: readonly ReplicaShare[], said: (share: ReplicaShare) => string): string {
   return shares.map((share) => `${share.cluster} ${said(share)}`).join(', ');
 }
 

@@ -37,10 +37,10 @@ type Filtered =
 export function filterCandidate(candidate: PlacementCandidate, filters: Filters): Filtered {
   const found = filterByKnown(candidate, filters);
   const { cluster, holds } = candidate;
-  if (cluster.unsaid === undefined || !isUndecided(found, cluster, filters)) return found;
-  const { mayCome, message } = cluster.unsaid;
-  if (holds) return found.result === 'passed' && !mayCome ? found : { result: 'kept' };
-  return mayCome ? refused('SYNCING', message) : found;
+  if (cluster.unknownLocation === undefined || !isUndecided(found, cluster, filters)) return found;
+  const { mayBecomeKnown, message } = cluster.unknownLocation;
+  if (holds) return found.result === 'passed' && !mayBecomeKnown ? found : { result: 'kept' };
+  return mayBecomeKnown ? refused('SYNCING', message) : found;
 }
 
 /** What is not known counts as absent. */
@@ -62,7 +62,7 @@ function isUndecided(found: Filtered, cluster: MemberCluster, { ground, isWorklo
   const sets = [ground.set, ...(isWorkload ? ground.overflow.map((entry) => entry.set) : [])];
   const first = sets.find((set) => isOpen(set, cluster) || matchesSet(set, cluster));
   if (first === undefined) return false;
-  return isOpen(first, cluster) || spread.some(({ by }) => cluster.unsaid?.fields.some((field) => field === by) === true);
+  return isOpen(first, cluster) || spread.some(({ by }) => cluster.unknownLocation?.fields.some((field) => field === by) === true);
 }
 
 /** 0 for the ground's own set; k for the k-th overflow, the first that matches, of workloads. Undefined: it is in none. */

@@ -1,6 +1,6 @@
 import { invariant } from '../../../core/errors.ts';
 import { compareText } from '../../../core/text.ts';
-import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection } from '../../model/placement.ts';
+import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster } from '../../model/placement.ts';
 import type { Placement, ReplicasSpec, Spread } from '../../model/spec.ts';
 import { type Filters, filterCandidate, type Ground } from './filter-candidate.ts';
 import { compareEligible, type Taken } from './spread.ts';
@@ -26,9 +26,9 @@ export interface SelectInput {
  * What holds copies, and may or may not fit, as nobody knows where it runs, is kept. While there is such a one nobody new is taken to be spread over:
  * who would be too many could not be told.
  */
-export function select(input: SelectInput): Selection {
+export function select(input: SelectInput): ClusterSelection {
   const grounds = groundsToTry(input);
-  let first: Selection | undefined;
+  let first: ClusterSelection | undefined;
   for (const [index, ground] of grounds.entries()) {
     const selection = selectOn(input, ground, grounds.slice(index + 1));
     if (selection.problem === undefined) return selection;
@@ -45,7 +45,7 @@ function groundsToTry({ placement, previousGroup, fresh }: SelectInput): readonl
   return affinityGroups.slice(Math.max(0, last));
 }
 
-function selectOn(input: SelectInput, ground: Ground, later: readonly Ground[]): Selection {
+function selectOn(input: SelectInput, ground: Ground, later: readonly Ground[]): ClusterSelection {
   const { placement, workload } = input;
   const filters: Filters = { ...placement, ground, later, isWorkload: workload !== undefined };
   const passed: Located[] = [];
@@ -78,7 +78,7 @@ interface Sifted {
   readonly rejected: readonly RejectedCluster[];
 }
 
-function keep({ passed, kept, rejected }: Sifted, { placement, candidates }: SelectInput, ground: Ground): Selection {
+function keep({ passed, kept, rejected }: Sifted, { placement, candidates }: SelectInput, ground: Ground): ClusterSelection {
   const holding = new Set(candidates.filter(({ holds }) => holds).map(({ cluster }) => cluster.name));
   const isTaken = ({ cluster }: Located) => placement.spread.length === 0 || holding.has(cluster.name);
   const detail = `not before it is known where ${kept.map(({ name }) => name).join(', ')} run`;

@@ -1,4 +1,4 @@
-import type { MemberCluster, Members, Unsaid } from '../../../changes/members.ts';
+import type { MemberCluster, Members, UnknownLocation } from '../../../changes/members.ts';
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { ClusterFieldRequirement } from '../../model/spec.ts';
@@ -30,7 +30,7 @@ export async function whenWhereaboutsAreRead(
   signal.throwIfAborted();
 }
 
-/** Returns every cluster of the fleet by name. A cluster whose location is needed but unknown has `unsaid`. */
+/** Returns every cluster of the fleet by name. A cluster whose location is needed but unknown has `unknownLocation`. */
 export function knownMembers(
   members: Members,
   { fields, shares }: { readonly fields: readonly Field[]; readonly shares: readonly ClusterShare[] },
@@ -38,8 +38,9 @@ export function knownMembers(
   const holding = new Set(shares.filter(holdsCopies).map(({ cluster }) => cluster));
   return members.all().map((cluster) => {
     const absent = absentOf(cluster, fields);
-    const unsaid = absent.length === 0 ? undefined : unsaidOf(members, cluster, { fields: absent, isHolding: holding.has(cluster.name) });
-    return unsaid === undefined ? cluster : { ...cluster, unsaid };
+    const unknownLocation =
+      absent.length === 0 ? undefined : unknownLocationOf(members, cluster, { fields: absent, isHolding: holding.has(cluster.name) });
+    return unknownLocation === undefined ? cluster : { ...cluster, unknownLocation };
   });
 }
 
@@ -51,22 +52,26 @@ function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Fi
  * Returns the unknown fields of a cluster. Undefined: the fields are known to be absent. A cluster that holds copies but has no Nodes may
  * get Nodes soon, so its fields count as unknown.
  */
-function unsaidOf(
+function unknownLocationOf(
   { objects }: Members,
   { name }: MemberCluster,
   { fields, isHolding }: { readonly fields: readonly Field[]; readonly isHolding: boolean },
-): Unsaid | undefined {
+): UnknownLocation | undefined {
   const what = fields.join(', ');
   const all = objects.all(name, nodes);
   if (all !== undefined) {
     if (all.length > 0 || !isHolding) return undefined;
-    return { fields, mayCome: true, message: `${what} unknown: the cluster has no Nodes` };
+    return { fields, mayBecomeKnown: true, message: `${what} unknown: the cluster has no Nodes` };
   }
   const read = objects.read(name, nodes, { namespace: '', name: 'any' });
   const fault = read.result === 'unread' ? read.fault : undefined;
-  const mayCome = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
-  if (!mayCome && !isHolding) return undefined;
-  return { fields, mayCome, message: `${what} unknown: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
+  const mayBecomeKnown = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
+  if (!mayBecomeKnown && !isHolding) return undefined;
+  return {
+    fields,
+    mayBecomeKnown,
+    message: `${what} unknown: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}`,
+  };
 }
 
 /** True if the inventory has copies in the cluster, written or announced. */

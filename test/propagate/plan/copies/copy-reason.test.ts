@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conflictsIn, describeFault, toldFault } from '../../../../src/changes/describe-fault.ts';
+import { conflictsIn, describeFault, redactedFault } from '../../../../src/changes/describe-fault.ts';
 import { breakageOfAnswer, faultOf } from '../../../../src/cluster/classify.ts';
 import { type Fault, type FaultCode, faultCodes } from '../../../../src/core/faults.ts';
 import type { JsonObject } from '../../../../src/core/json.ts';
@@ -154,11 +154,11 @@ describe('describeFault', () => {
 
 test('the fault of a sensitive object keeps no text of the server', () => {
   const fault = refused(422, 'The request is invalid: patch: Invalid value: "hunter2"', because('FieldValueInvalid', 'patch', 'hunter2'));
-  expect(toldFault(fault, true)).toEqual({
+  expect(redactedFault(fault, true)).toEqual({
     ...{ code: 'INVALID', cluster, retry: 'NEVER' },
     message: 'the API server answered HTTP 422: patch: FieldValueInvalid',
   });
-  expect(toldFault(fault, false).status?.message).toContain('hunter2');
+  expect(redactedFault(fault, false).status?.message).toContain('hunter2');
 });
 
 test('a repeated fault keeps its start time and is counted; a different fault starts again', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { freePods, leastOf, replicasInSummary, roomsOfGrades } from '../../../../src/propagate/karmada/estimator.ts';
+import { freePods, replicasInSummary, roomsOfGrades, smallestEstimate } from '../../../../src/propagate/karmada/estimator.ts';
 import { acceptsPod } from '../../../../src/propagate/plan/placing/node-fit.ts';
 import { nodeRoomsOf, replicasIn, replicasOf } from '../../../../src/propagate/plan/placing/node-rooms.ts';
 import { amountsIn, type ResourceAmounts, requestsOf, timesIn } from '../../../../src/propagate/plan/placing/resource-amounts.ts';
@@ -67,9 +67,9 @@ describe('room by sums', () => {
   });
 
   test('of several estimates the least that knows', () => {
-    expect(leastOf([5, undefined, 3])).toBe(3);
-    expect(leastOf([undefined])).toBeUndefined();
-    expect(leastOf([])).toBeUndefined();
+    expect(smallestEstimate([5, undefined, 3])).toBe(3);
+    expect(smallestEstimate([undefined])).toBeUndefined();
+    expect(smallestEstimate([])).toBeUndefined();
   });
 });
 

@@ -84,7 +84,7 @@ describe('what nobody knows of a cluster', () => {
   const unread = member('unread', {
     labels: { tier: 'gold' },
     provider: 'aws',
-    unsaid: { fields: ['region', 'zone'], mayCome: true, message: 'Nodes are unread' },
+    unknownLocation: { fields: ['region', 'zone'], mayBecomeKnown: true, message: 'Nodes are unread' },
   });
 
   test.each<[string, ClusterSet, boolean]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Division } from '../../../../src/propagate/model/placement.ts';
+import type { ReplicaDivision } from '../../../../src/propagate/model/placement.ts';
 import type { ReplicaRule } from '../../../../src/propagate/model/spec.ts';
 import { type DivideInput, type DivisionTarget, divide } from '../../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from './placing-fixtures.ts';
@@ -131,10 +131,10 @@ function placed(entry: DivisionTarget, previous: number): DivisionTarget {
   return { ...entry, previous, ...(capacity === undefined ? {} : { capacity: Math.max(0, capacity + entry.previous - previous) }) };
 }
 
-function sumOf(shares: Division['shares']): number {
+function sumOf(shares: ReplicaDivision['shares']): number {
   return shares.reduce((sum, { to }) => sum + to, 0);
 }
 
-function countsOf({ shares }: Division): Record<string, number> {
+function countsOf({ shares }: ReplicaDivision): Record<string, number> {
   return Object.fromEntries(shares.map(({ cluster, to }) => [cluster, to]));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Division } from '../../../../src/propagate/model/placement.ts';
+import type { ReplicaDivision } from '../../../../src/propagate/model/placement.ts';
 import { divide, divideCompletions } from '../../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from './placing-fixtures.ts';
 
@@ -367,10 +367,10 @@ describe('a divided Job', () => {
   });
 });
 
-function countsOf({ shares }: Division): Record<string, number> {
+function countsOf({ shares }: ReplicaDivision): Record<string, number> {
   return Object.fromEntries(shares.map(({ cluster, to }) => [cluster, to]));
 }
 
-function codesOf({ notes }: Division): readonly string[] {
+function codesOf({ notes }: ReplicaDivision): readonly string[] {
   return notes.map(({ code }) => code);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../../src/core/selectors.ts';
-import type { PlacementCandidate, RejectedCluster, Selection } from '../../../../src/propagate/model/placement.ts';
+import type { ClusterSelection, PlacementCandidate, RejectedCluster } from '../../../../src/propagate/model/placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
 import { divide } from '../../../../src/propagate/plan/placing/divide.ts';
 import { type SelectInput, select } from '../../../../src/propagate/plan/placing/select.ts';
@@ -275,7 +275,7 @@ describe('whatever is selected', () => {
   });
 
   function dividedAmong(
-    { chosen }: Selection,
+    { chosen }: ClusterSelection,
     among: readonly PlacementCandidate[],
     strategy: 'Weighted' | 'Available' | 'Aggregated',
   ): string {
@@ -311,10 +311,10 @@ function group(name: string, set: ClusterSet, overflow: readonly ClusterSet[] = 
 describe('a cluster of which nobody knows where it runs', () => {
   const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] } as const;
   const notUs = { fields: [{ field: 'region', operator: 'NotIn', values: ['us'] }] } as const;
-  const unread = (name: string, { holds, mayCome = true }: { readonly holds: boolean; readonly mayCome?: boolean }) =>
-    candidate(member(name, { unsaid: { fields: ['region'], mayCome, message: 'Nodes are unread' } }), { holds });
+  const unread = (name: string, { holds, mayBecomeKnown = true }: { readonly holds: boolean; readonly mayBecomeKnown?: boolean }) =>
+    candidate(member(name, { unknownLocation: { fields: ['region'], mayBecomeKnown, message: 'Nodes are unread' } }), { holds });
   const known = (name: string, region: string, holds = false) => candidate(member(name, { region }), { holds });
-  const chosenIn = ({ chosen, rejected }: Selection) => [
+  const chosenIn = ({ chosen, rejected }: ClusterSelection) => [
     chosen.map(({ cluster, isKept }) => `${cluster}${isKept === true ? ' (kept)' : ''}`),
     rejected.map(({ cluster, reason }) => `${cluster} ${reason}`),
   ];
@@ -334,10 +334,10 @@ describe('a cluster of which nobody knows where it runs', () => {
     [
       'that will never be known is kept',
       eu,
-      [unread('a', { holds: true, mayCome: false }), known('b', 'us')],
+      [unread('a', { holds: true, mayBecomeKnown: false }), known('b', 'us')],
       [['a (kept)'], ['b FIELDS']],
     ],
-    ['that will never be known counts as in none', notUs, [unread('a', { holds: true, mayCome: false })], [['a'], []]],
+    ['that will never be known counts as in none', notUs, [unread('a', { holds: true, mayBecomeKnown: false })], [['a'], []]],
     ['that may be known is not judged before', notUs, [unread('a', { holds: true })], [['a (kept)'], []]],
     [
       'keeps its place among groups of clusters, and nobody new is taken for one',
@@ -380,7 +380,7 @@ describe('a cluster of which nobody knows where it runs', () => {
         );
         const { chosen } = selected(asked, [unread('mine', { holds: true }), ...candidates]);
         const names = new Set<string>(chosen.map(({ cluster }) => cluster));
-        const holders = candidates.filter(({ cluster, holds }) => holds && cluster.unsaid !== undefined);
+        const holders = candidates.filter(({ cluster, holds }) => holds && cluster.unknownLocation !== undefined);
         expect(['mine', ...holders.map(({ cluster }) => cluster.name)].filter((name) => !names.has(name))).toEqual([]);
       }),
     );

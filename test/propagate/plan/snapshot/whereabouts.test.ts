@@ -56,8 +56,9 @@ test.each<[string, readonly KubernetesObject[], 'nothing' | 'forbidden', boolean
   using _forbidden = sickness === 'forbidden' ? world.cluster('south').forbid({ resource: 'nodes' }) : undefined;
   await planner.plan({ template, placement }, { existing });
   const members = knownMembers(world.members, { fields: ['region'], shares: isHolding ? [share] : [] });
-  const unsaid = members.find(({ name }) => name === 'south')?.unsaid;
+  const unknownLocation = members.find(({ name }) => name === 'south')?.unknownLocation;
 
-  if (expected === undefined) expect(unsaid).toBeUndefined();
-  else expect(`${unsaid?.mayCome === true ? 'may come' : 'will not come'}: ${unsaid?.message}`).toContain(expected);
+  if (expected === undefined) expect(unknownLocation).toBeUndefined();
+  else
+    expect(`${unknownLocation?.mayBecomeKnown === true ? 'may come' : 'will not come'}: ${unknownLocation?.message}`).toContain(expected);
 });
