@@ -4,7 +4,10 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 
-/** A failure before it is known whose it is. The message holds neither host nor address, secret or body. */
+/**
+ * A failure of a request, before the cluster and kind are added that make it a `Fault`. The message holds no host, address, secret or
+ * body.
+ */
 export interface Breakage {
   readonly code: FaultCode;
   readonly message: string;
@@ -12,18 +15,18 @@ export interface Breakage {
   readonly status?: ApiStatus;
 }
 
-/** Which cluster, and which kind where it concerns one. */
+/** The cluster of a fault, and the kind if the request was about one. */
 export interface FaultScope {
   readonly cluster: ClusterName;
   readonly kind?: GroupKind;
 }
 
-/** No answer tells us to wait longer than this. */
+/** Maximum wait in seconds. A longer `Retry-After` of a server counts as this. */
 const maxRetryAfterSeconds = 600;
 
 const maxMessage = 1_024;
 
-/** The breakage as the fault of one cluster. */
+/** Turns a failure into the fault of one cluster. */
 export function faultOf(breakage: Breakage, { cluster, kind }: FaultScope): Fault {
   const { code, message, retry, status } = breakage;
   return {
@@ -36,22 +39,26 @@ export function faultOf(breakage: Breakage, { cluster, kind }: FaultScope): Faul
   };
 }
 
-/** A breakage without a Status: the connection, the time, or an answer that cannot be read. */
+/**
+ * Makes a failure that has no `Status`: of the connection, of a deadline, or of an answer that cannot be read. Default of `retry`:
+ * `LATER`.
+ */
 export function breakage(code: FaultCode, message: string, retry: Retry = 'LATER'): Breakage {
   return { code, message, retry };
 }
 
-/** What an answer that is no success says. */
+/** An answer whose HTTP status is not a success. */
 export interface RefusedAnswer {
   readonly httpStatus: number;
-  /** The body's first 64 KiB, parsed, if they are JSON. */
+  /** The first 64 KiB of the body, parsed. Undefined if they are not JSON. */
   readonly body: Json | undefined;
-  /** The header as it came. */
+  /** The `Retry-After` header as it was sent. */
   readonly retryAfter: string | undefined;
 }
 
 /**
- * An HTTP answer of 300 or more as one breakage, whose `status` always has the code. A redirect is `MALFORMED`: it is never followed.
+ * Turns an HTTP answer with a status of 300 or more into a failure. Its `status` always has the code. A redirect is `MALFORMED`, because
+ * the gateway never follows one.
  */
 export function breakageOfAnswer(answer: RefusedAnswer, clock: Clock): Breakage {
   if (answer.httpStatus < 400)
@@ -61,7 +68,7 @@ export function breakageOfAnswer(answer: RefusedAnswer, clock: Clock): Breakage 
   return breakageOfStatus(apiStatusOf(status ?? {}, answer.httpStatus, retryAfterSeconds), status);
 }
 
-/** The Status of an ERROR event as one breakage: its own `code` takes the place of HTTP's. */
+/** Turns the `Status` of a watch's ERROR event into a failure. The `code` of the Status counts in place of the HTTP status. */
 export function breakageOfErrorEvent(object: Json | undefined): Breakage {
   const status = isJsonObject(object) ? object : {};
   const code = typeof status.code === 'number' && Number.isInteger(status.code) ? status.code : 500;
@@ -69,12 +76,13 @@ export function breakageOfErrorEvent(object: Json | undefined): Breakage {
 }
 
 /**
- * `Retry-After`: seconds, or an HTTP date. Whole seconds from 0 to 600; undefined if it is neither.
+ * Reads a `Retry-After` header, which has seconds or an HTTP date. Returns whole seconds from 0 to 600, or undefined if the header has
+ * neither.
  */
 export function parseRetryAfter(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  // Without a letter Date.parse takes almost anything for a year.
+  // Date.parse takes almost any text without a letter for a year.
   const dateMs = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((dateMs - clock.now()) / 1_000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds);
@@ -100,11 +108,11 @@ const codes: Readonly<Record<number, FaultCode>> = {
 };
 
 function codeOf(status: ApiStatus, body: JsonObject | undefined): FaultCode {
-  // A name among the details: the path is served, the object is not there. Without: `404 page not found`, or an unknown resource.
+  // If the details have a name, the server serves the path but the object does not exist. Without a name the path itself is unknown.
   if (status.code === 404) return isJsonObject(body?.details) && typeof body.details.name === 'string' ? 'NOT_FOUND' : 'NOT_SERVED';
-  // Server-side apply answers a caller's mistake with 500 and no reason, a quantity that is none, too: seen on 1.33 and 1.36.
+  // Server-side apply answers a mistake of the caller, such as a malformed quantity, with 500 and no reason. Seen on 1.33 and 1.36.
   if (status.code === 500 && /^failed to (create typed patch|convert new) object/.test(status.message)) return 'INVALID';
-  // What etcd does not take, and what does not even reach it: also 500 and no reason, and no second try helps.
+  // The object is too large for etcd, or for the request to etcd. The server then answers 500 without a reason, and a retry does not help.
   if (status.code === 500 && /^(etcdserver: request is too large|rpc error: .* message larger than max)/.test(status.message))
     return 'TOO_LARGE';
   return codes[status.code] ?? (status.code >= 400 && status.code < 500 ? 'INVALID' : 'SERVER_ERROR');
@@ -155,7 +163,7 @@ function causeOf(cause: JsonObject): ApiStatus['causes'][number] {
   };
 }
 
-/** How much of the end of a longer message is kept: a server prints the whole value that it refuses first, and what is wrong with it last. */
+/** Characters kept from the end of a long message. A server prints the whole refused value first and the problem last. */
 const keptEnd = 256;
 
 function textIn(value: Json | undefined): string {
@@ -164,7 +172,7 @@ function textIn(value: Json | undefined): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
-/** An API server tells of webhooks and aggregated APIs it cannot reach by URL and address: these stay here. */
+/** Removes URLs and addresses. An API server names them if it cannot reach a webhook or an aggregated API. */
 function withoutHosts(text: string): string {
   return text
     .replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, '<address>')

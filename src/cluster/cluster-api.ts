@@ -4,132 +4,161 @@ import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { Impersonation } from './endpoint.ts';
 
-/** Whole objects, or their metadata only (`PartialObjectMetadata`): no spec, status or data crosses the network then. */
+/**
+ * `object`: whole objects. `metadata`: only their metadata (`PartialObjectMetadata`), so that no spec, status or data crosses the
+ * network.
+ */
 export type ObjectForm = 'object' | 'metadata';
 
-/** Which list: a kind, in one namespace or in all, at a version. */
+/** The request for one page of a list. */
 export interface ListPage {
   readonly resource: ServedResource;
-  /** Absent: all namespaces, or a cluster-scoped kind. */
+  /** Default: all namespaces. Also undefined for a cluster-scoped kind. */
   readonly namespace?: string | undefined;
   readonly form: ObjectForm;
-  /** Absent on a page with `continue`. `''` is the most recent, `'0'` any, a version: not older than it (`resourceVersionMatch` is set for it). */
+  /**
+   * Resource version of the list. `''`: the most recent one. `'0'`: any, from the server's cache. A version: not older than it, with
+   * `resourceVersionMatch` set. Undefined on a page with `continue`.
+   */
   readonly version?: ResourceVersion | '' | '0' | undefined;
-  /** Absent: the whole list in one answer. */
+  /** Maximum number of items of the page. Default: the whole list in one answer. */
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
 }
 
-/** One page as it arrives. The last part is `pageEnded` or `failed`, each at most once; nothing is thrown. */
+/** One page as it arrives. `pageEnded` and `failed` are final: exactly one of them comes, as the last part. Never throws. */
 export type ListPart =
-  /** The bytes of whole items in the server's order: each one JSON object. They belong to the receiver. */
+  /** The bytes of whole items, in the server's order. Each is one JSON object. The receiver may keep the memory. */
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
-  /** `version` is absent only if the server sent none. `continue`: there are more pages. */
+  /**
+   * The page is complete. `version` is undefined only if the server sent none. With `continue` there are more pages. `remaining` counts
+   * the items after this page.
+   */
   | { readonly type: 'pageEnded'; readonly version?: ResourceVersion; readonly continue?: string; readonly remaining?: number }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** Which watch: a kind, in one namespace or in all, from a version on. */
+/** The request for one watch of a kind, from a version on. */
 export interface WatchStart {
   readonly resource: ServedResource;
   readonly namespace?: string | undefined;
   readonly form: ObjectForm;
   readonly version: ResourceVersion | '';
-  /** WatchList (KEP-3157): the first state comes as ADDED events, then the bookmark `k8s.io/initial-events-end`. */
+  /**
+   * True: a WatchList (KEP-3157). The server first sends all objects as ADDED events and then a bookmark with
+   * `k8s.io/initial-events-end`.
+   */
   readonly initialEvents: boolean;
-  /** After how long the server is asked to end the stream. 5 s past it, counted since the last byte, we end it ourselves. */
+  /**
+   * Seconds after which the server is asked to end the stream. If it sends no byte for 5 s longer than that, the gateway ends the stream.
+   */
   readonly timeoutSeconds: number;
 }
 
-/** One watch as it arrives. The last part is `closed` (a clean end, also after half a line, which is dropped) or `failed`. */
+/** One watch as it arrives. `closed` and `failed` are final. `closed` is a clean end; half a line at the end is dropped. */
 export type WatchPart =
-  /** The server has answered 200. `heardMs()` is the monotonic time of the last sign of life of the connection beneath. */
+  /** The server has answered 200. `lastReceivedMs()` is the monotonic time at which the connection last received something. */
   | { readonly type: 'opened'; heardMs(): number }
-  /** The bytes of whole lines in the server's order: each one JSON watch event. They belong to the receiver. */
+  /** The bytes of whole lines, in the server's order. Each is one JSON watch event. The receiver may keep the memory. */
   | { readonly type: 'frames'; readonly frames: readonly Uint8Array[] }
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** One live call. It is built here, never forwarded: segments are encoded, no header of a client passes. */
+/**
+ * One request with one answer. The gateway builds it and never forwards one: path segments are encoded, and no header of a client is
+ * passed on.
+ */
 export interface LiveRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path segments, not yet encoded: `['api', 'v1', 'namespaces', 'default', 'pods', 'web']`. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Json;
-  /** Of the body; `application/json` by default. */
+  /** The content type of the body. Default: `application/json`. */
   readonly contentType?: string;
   readonly accept?: string;
-  /** The media types of a success; absent: the first of `accept`. */
+  /** The media types that count as a success. Default: the first one of `accept`. */
   readonly expected?: readonly string[];
   readonly ifNoneMatch?: string;
   /**
-   * For whom: sent as `Impersonate-*`, whole. Absent: as the endpoint's own identity. `FORBIDDEN` without a request for members of `system:masters`,
-   * and where the endpoint itself acts for somebody; `INVALID` for what no header can carry.
+   * The identity to act as, sent in `Impersonate-*` headers. Default: the endpoint's own identity.
+   *
+   * The answer is `FORBIDDEN`, without a request, for members of `system:masters`, and if the endpoint itself impersonates a user. It is
+   * `INVALID` for values that no header can carry.
    */
   readonly as?: Impersonation;
 }
 
-/** What came of it: a 2xx or 304 with its body, or a fault. Nothing is thrown but a bug. */
+/** The answer to a live request: a 2xx or 304 with its body, or a fault. Only bugs are thrown. */
 export type LiveAnswer =
   | {
       readonly type: 'answered';
       readonly status: number;
       readonly body: Uint8Array;
       readonly etag?: string;
-      /** The texts of `Warning` headers, in order. */
+      /** The texts of the `Warning` headers, in order. */
       readonly warnings?: readonly string[];
     }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** Which log: of one container, in the `text/plain` of `pods/log`. */
+/** The request for the log of one container, as `text/plain` from `pods/log`. */
 export interface LogRequest {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** Go on with what is written later, until the container has ended. */
+  /** True: the stream continues with new lines until the container ends. */
   readonly follow: boolean;
-  /** Of the run before this one. */
+  /** True: the log of the previous run of the container. */
   readonly previous: boolean;
-  /** Each line begins with its RFC 3339 time and a space. */
+  /** True: each line begins with its RFC 3339 time and a space. */
   readonly timestamps: boolean;
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
-  /** RFC 3339. */
+  /** An RFC 3339 time. */
   readonly sinceTime?: string | undefined;
   readonly limitBytes?: number | undefined;
 }
 
-/** One log as it arrives. The last part is `closed` or `failed`; nothing is thrown. */
+/** One log as it arrives. `closed` and `failed` are final. Never throws. */
 export type LogPart =
   /** The server has answered 200. */
   | { readonly type: 'opened' }
   /**
-   * The bytes of whole lines without their `\n`, in order. They belong to the receiver. `bytes` is what came for them, ends included; all parts
-   * together make the whole answer. `isCut`: the answer ended within the last of these lines.
+   * The bytes of whole lines without their `\n`, in order. The receiver may keep the memory. `bytes` counts the bytes of the answer that
+   * these lines came from, with the line ends. The bytes of all parts add up to the whole answer. `isCut` is true if the answer ended
+   * within the last of these lines.
    */
   | { readonly type: 'lines'; readonly lines: readonly Uint8Array[]; readonly bytes: number; readonly isCut: boolean }
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /**
- * One API server as one identity sees it: the only door to the network.
+ * One API server, used as one identity. All requests to clusters go through this interface.
  *
- * Bytes come out, no library's classes; every failure is classified into one fault, as the last part and never as an exception.
- * An abort ends the request upstream at once and the iteration without a further part.
+ * It returns bytes and no classes of a library. Every failure becomes one fault, which is the last part of a stream and never an
+ * exception. An abort ends the request upstream at once, and the iteration ends without a further part.
  */
 export interface ClusterApi {
   readonly cluster: ClusterName;
   list(page: ListPage, signal: AbortSignal): AsyncIterable<ListPart>;
   watch(start: WatchStart, signal: AbortSignal): AsyncIterable<WatchPart>;
   /**
-   * Not following, it ends after 10 s with `TIMED_OUT`; following, only the first byte of the answer is waited for so long. A reader that does not
-   * take the next part holds the server back. A line above 256 KiB comes in pieces of that size, each told as a line. `NOT_FOUND` also if the
-   * container has no log: it waits to start (`retry` is `LATER`), or had no run before. One request, one stream: whoever wants to go on after it
-   * broke asks again. Followed logs have room of their own, so that lists and watches get through.
+   * Streams the log of one container, with one request.
+   *
+   * Without `follow` it ends after 10 s with `TIMED_OUT`. With `follow` the 10 s bound only the wait for the first byte. A reader that
+   * does not take the next part stops the server from sending. A line above 256 KiB comes as several lines of that size.
+   *
+   * `NOT_FOUND` also means that the container has no log: it is waiting to start (`retry` is `LATER`), or it had no previous run. A
+   * broken stream does not resume; the caller requests the log again. Followed logs have connections of their own, so that they do not
+   * block lists and watches.
    */
   logs(request: LogRequest, signal: AbortSignal): AsyncIterable<LogPart>;
-  /** Ends by itself after 10 s with `TIMED_OUT`. A body above 3 MiB is `TOO_LARGE` without a request: no API server reads more. A 401 has been answered with one refresh of the credentials before it is told. */
+  /**
+   * Sends one request and returns the whole answer. Ends after 10 s with `TIMED_OUT`.
+   *
+   * A body above 3 MiB is `TOO_LARGE` without a request, because no API server reads more. After a 401 the credentials are refreshed once
+   * and the request is sent again.
+   */
   send(request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer>;
-  /** Faults that hold as long as the connection is made the way it is: `INSECURE`. */
+  /** Faults that hold for as long as the connection has this configuration: `INSECURE`. */
   readonly standingFaults: readonly Fault[];
 }

@@ -17,20 +17,20 @@ import {
 export type Discovered =
   | {
       readonly type: 'discovered';
-      /** One per kind that can be listed, at the server's preferred version that serves it. */
+      /** The kinds that can be listed, each once, at the server's preferred version that serves it. */
       readonly resources: readonly ServedResource[];
-      /** One per group version whose server did not answer: what was known of the group is among the resources still. */
+      /** A fault for each group version whose server did not answer. `resources` then has the earlier resources of its group. */
       readonly partial: readonly Fault[];
-      /** Opaque, for the next time. Absent where the server has none, or while anything is partial. */
+      /** An opaque tag for the next discovery. Undefined if the server sends none, and while `partial` is not empty. */
       readonly etag?: string;
     }
-  /** The server's etag is still the one that was given. */
+  /** The server's tag still equals the given one. */
   | { readonly type: 'unchanged' }
   | { readonly type: 'failed'; readonly fault: Fault };
 
 export interface DiscoveryOptions {
   readonly etag?: string | undefined;
-  /** What was found last time: kept for groups that cannot be asked now. */
+  /** The result of the last discovery. It is kept for groups whose server does not answer now. */
   readonly known?: readonly ServedResource[] | undefined;
 }
 
@@ -39,14 +39,16 @@ const accept = `${aggregated},application/json;g=apidiscovery.k8s.io;v=v2beta1;a
 const roots = ['api', 'apis'] as const;
 
 /**
- * Asks what the API server serves: aggregated discovery in one request for the core group and one for all others, or one per group version
- * from servers that do not have it (before 1.26), ten at a time.
+ * Discovers which kinds the API server serves.
+ *
+ * Aggregated discovery takes one request for the core group and one for all others. Servers before 1.26 do not have it. They get one
+ * request per group version, ten at a time.
  */
 export async function discover(api: ClusterApi, options: DiscoveryOptions, signal: AbortSignal): Promise<Discovered> {
   const tags = parseTags(options.etag);
   const answers = await Promise.all(roots.map((root, index) => ask(api, root, { ifNoneMatch: tags[index], signal })));
   if (answers.every((answer) => answer.type === 'unchanged')) return { type: 'unchanged' };
-  // One half is new: the other is needed whole too.
+  // One of the two documents has changed. The other one is needed too, so it is requested again without its tag.
   const whole = await Promise.all(
     answers.map((answer, index) =>
       answer.type === 'unchanged' ? ask(api, roots[index] ?? 'api', { ifNoneMatch: undefined, signal }) : answer,
@@ -82,7 +84,7 @@ async function readHalf(
   return (await Promise.all(asked)).filter((found) => found !== undefined);
 }
 
-/** `APIVersions` of /api, `APIGroupList` of /apis: each group's versions, the preferred one first. */
+/** Returns the versions in `APIVersions` (from /api) or `APIGroupList` (from /apis), the preferred version of each group first. */
 function legacyVersionsIn(document: Json): readonly { readonly group: string; readonly version: string }[] {
   if (!isJsonObject(document)) return [];
   if (document.kind === 'APIVersions') return textsIn(document.versions).map((version) => ({ group: '', version }));
@@ -118,7 +120,7 @@ function gather(
   return { type: 'discovered', resources: [...fresh, ...kept], partial, ...(etag === undefined || partial.length > 0 ? {} : { etag }) };
 }
 
-/** Two tags as one: neither holds a line break. */
+/** Joins the tags of both documents. No tag contains a line break. */
 function joinTags(tags: readonly (string | undefined)[]): string | undefined {
   return tags.length === roots.length && tags.every((tag) => tag !== undefined) ? tags.join('\n') : undefined;
 }
@@ -129,12 +131,12 @@ function parseTags(etag: string | undefined): readonly (string | undefined)[] {
 }
 
 type JsonAnswer =
-  /** 304 where `ifNoneMatch` was sent. */
+  /** The answer is 304, which is only possible if `ifNoneMatch` was sent. */
   | { readonly type: 'unchanged' }
   | { readonly type: 'answered'; readonly value: Json; readonly etag?: string }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** A live call whose answer is parsed. What is no JSON is `MALFORMED`. */
+/** Sends a live request and parses the answer. An answer that is not JSON is `MALFORMED`. */
 async function askJson(api: ClusterApi, request: LiveRequest, signal: AbortSignal): Promise<JsonAnswer> {
   const answer = await api.send(request, signal);
   if (answer.type === 'failed') return answer;

@@ -1,36 +1,36 @@
 import type { ClusterName } from '../core/names.ts';
 
-/** PEM text or bytes, or the absolute path of a file that holds them and is read again every 60 s. */
+/** PEM text or bytes. `file`: the absolute path of a file that holds them, which is read again every 60 s. */
 export type Material = { readonly type: 'data'; readonly data: Uint8Array } | { readonly type: 'file'; readonly path: string };
 
-/** Whose signature on the serving certificate is believed. */
+/** How the certificate of the API server is verified. */
 export type Trust =
-  /** The roots that Node ships and the system adds. */
+  /** By the root certificates of Node and of the system. */
   | { readonly type: 'system' }
   | { readonly type: 'authority'; readonly certificates: Material }
-  /** Nobody is asked. Allowed by the operator's own flag only; the cluster has the standing fault `INSECURE`. */
+  /** Not at all. Only the operator's own flag allows it, and the cluster then has the standing fault `INSECURE`. */
   | { readonly type: 'unverified' };
 
-/** An `exec` plugin of the operator's own kubeconfig (client.authentication.k8s.io). Run without a shell. */
+/** An `exec` plugin of the operator's own kubeconfig (client.authentication.k8s.io). It runs without a shell. */
 export interface ExecPlugin {
   readonly apiVersion: string;
-  /** A bare name is looked for in `PATH`; anything else is an absolute path. */
+  /** A bare name is looked up in `PATH`. Anything else is an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of the process: ours with the entry's own `env` on top. */
+  /** The whole environment of the plugin: that of the gateway, overridden by the `env` of the kubeconfig. */
   readonly environment: Readonly<Record<string, string>>;
   readonly provideClusterInfo: boolean;
   readonly installHint?: string;
 }
 
-/** How the caller proves who he is, beside a client certificate. */
+/** The credentials of the endpoint, in addition to a client certificate. */
 export type Credentials =
   | { readonly type: 'none' }
   | { readonly type: 'token'; readonly token: string }
   | { readonly type: 'tokenFile'; readonly path: string }
   | { readonly type: 'basic'; readonly username: string; readonly password: string }
   | { readonly type: 'exec'; readonly plugin: ExecPlugin }
-  /** `auth-provider: oidc`, with its `config` as written. */
+  /** `auth-provider: oidc` with its `config` as written. */
   | { readonly type: 'oidc'; readonly settings: Readonly<Record<string, string>> };
 
 /** A client certificate and its key. */
@@ -39,7 +39,7 @@ export interface ClientCertificate {
   readonly key: Material;
 }
 
-/** Acting for somebody else: sent as `Impersonate-*` on every request. */
+/** The user to impersonate, sent as `Impersonate-*` on every request. */
 export interface Impersonation {
   readonly user: string;
   readonly uid?: string;
@@ -47,21 +47,21 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** All that is needed to reach one API server as one identity. Holds secrets: never logged. */
+/** Everything that is needed to reach one API server as one identity. It holds secrets and is never logged. */
 export interface Endpoint {
   readonly name: ClusterName;
-  /** `https://host:port`, perhaps with a path in front of all others; `http:` to loopback only. No userinfo, query or fragment. */
+  /** `https://host:port`, optionally with a path prefix. `http:` is for loopback only. No userinfo, query or fragment. */
   readonly server: string;
   readonly trust: Trust;
-  /** Sent as SNI and checked against the certificate instead of the host of `server`. */
+  /** The name sent as SNI and checked against the certificate. Default: the host of `server`. */
   readonly tlsServerName?: string;
   readonly clientCertificate?: ClientCertificate;
   readonly credentials: Credentials;
   readonly impersonation?: Impersonation;
-  /** An HTTP proxy that is asked to CONNECT, from `proxy-url` or from the environment. Absent: straight to the server. */
+  /** An HTTP proxy that supports CONNECT, from `proxy-url` or the environment. Default: a direct connection. */
   readonly proxyUrl?: string;
-  /** The context's own namespace. */
+  /** The namespace of the context. */
   readonly namespace?: string;
-  /** gzip for lists and live answers: `auto` is on where a round trip takes 2 ms or more. */
+  /** gzip for lists and live answers. `auto` uses it if a round trip takes 2 ms or more. */
   readonly compression: 'auto' | 'on' | 'off';
 }

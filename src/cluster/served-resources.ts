@@ -1,22 +1,22 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 
-/** One resource of one group version, as discovery says it. */
+/** One resource of one group version, as discovery reports it. */
 export interface VersionedResource extends Omit<ServedResource, 'versions'> {}
 
-/** One version of one group. */
+/** The resources of one version of an API group. */
 export interface GroupVersionResources {
   readonly group: string;
   readonly version: string;
   readonly resources: readonly VersionedResource[];
-  /** The server could not ask whoever serves it: what it says is old, or nothing. */
+  /** True if the API server could not reach the server of this group version. The resources are then outdated or empty. */
   readonly stale: boolean;
 }
 
 /**
- * One resource per kind: at the first version that serves it so that it can be listed.
+ * Returns one resource per kind, at the first version that can be listed.
  *
- * @param versions Each group's in the server's order of preference.
+ * @param versions The versions of each group are in the server's order of preference.
  */
 export function servedResources(versions: readonly GroupVersionResources[]): ServedResource[] {
   const first = new Map<string, VersionedResource>();
@@ -32,12 +32,12 @@ export function servedResources(versions: readonly GroupVersionResources[]): Ser
   return [...first].map(([key, resource]) => ({ ...resource, versions: all.get(key) ?? [resource.version] }));
 }
 
-/** Subresources have a slash in their name; reviews and bindings can only be created. */
+/** Subresources have a slash in their name. Reviews and bindings can only be created. */
 function isReadable({ resource, verbs }: VersionedResource): boolean {
   return !resource.includes('/') && verbs.includes('list');
 }
 
-/** `APIGroupDiscoveryList`. Undefined if the document is no such list. */
+/** Reads an `APIGroupDiscoveryList`. Undefined if the document is not one. */
 export function groupVersionsIn(document: Json): GroupVersionResources[] | undefined {
   if (!isJsonObject(document) || document.kind !== 'APIGroupDiscoveryList') return undefined;
   return objectsIn(document.items).flatMap((item) => {
@@ -71,7 +71,7 @@ function aggregatedResource(resource: JsonObject, at: GroupVersion): VersionedRe
   ];
 }
 
-/** `APIResourceList`, as servers before 1.26 have one per group version. */
+/** Reads an `APIResourceList`. Servers before 1.26 have one per group version. */
 export function resourcesIn(document: Json, at: GroupVersion): VersionedResource[] {
   const resources = isJsonObject(document) ? objectsIn(document.resources) : [];
   return resources.flatMap((resource) => {
@@ -95,17 +95,17 @@ function listsIn(resource: JsonObject): Pick<VersionedResource, 'verbs' | 'short
   return { verbs: textsIn(resource.verbs), shortNames: textsIn(resource.shortNames), categories: textsIn(resource.categories) };
 }
 
-/** The items of a list that are objects; none if it is no list. */
+/** The items of a list that are objects. Empty if the value is not a list. */
 export function objectsIn(list: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter(isJsonObject) : [];
 }
 
-/** The items of a list that are text; none if it is no list. */
+/** The items of a list that are text. Empty if the value is not a list. */
 export function textsIn(list: Json | undefined): readonly string[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter((item) => typeof item === 'string') : [];
 }
 
-/** The value if it is text. */
+/** The value if it is text, else `otherwise`. */
 export function textOr(value: Json | undefined, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise;
 }

@@ -7,7 +7,7 @@ import type { Impersonation } from './endpoint.ts';
 
 export { V1MicroTime } from '@kubernetes/client-node/dist/types.js';
 
-/** The generated part of client-node: API classes, models, and the configuration that a class takes. */
+/** The generated part of client-node: API classes, models and the configuration that each class takes. */
 type ClientNode = typeof import('@kubernetes/client-node/dist/gen/index.js');
 
 /** One call of one API class: `({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name })`. */
@@ -51,8 +51,8 @@ export async function callTyped<T>(
     answer = await api.send({ ...liveRequestOf(request, path), ...(as === undefined ? {} : { as }) }, signal);
     if (answer.type === 'failed') throw new Error(answer.fault.message);
     const bytes = Buffer.from(answer.body);
-    // client-node turns any JSON into an empty object of the expected kind. So an answer without a kind is refused here, and a Status, such as a
-    // refusal that a proxy passes on with code 200: an empty Lease would be free to take.
+    // client-node turns any JSON into an empty object of the expected kind, and an empty Lease would look free. So an answer without a
+    // kind is refused. A Status is refused too: a proxy may send one with code 200.
     const kind: unknown = JSON.parse(bytes.toString())?.kind;
     if (typeof kind !== 'string' || kind === 'Status') throw new Error('expected an object of Kubernetes');
     return new ResponseContext(answer.status, { 'content-type': 'application/json' }, new SelfDecodingBody(Promise.resolve(bytes)));

@@ -9,9 +9,9 @@ import { runExecPlugin } from './exec-plugin.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createMaterialReader, type MaterialReader, rereadMs } from './materials.ts';
 
-/** As whom requests are sent now. */
+/** The identity of requests at one moment: headers and client certificate. */
 export interface Identity {
-  /** Grows when anything of it changes. */
+  /** Grows with each change of the identity. */
   readonly serial: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly tls: TlsIdentity;
@@ -21,21 +21,25 @@ export type Obtained =
   | { readonly type: 'obtained'; readonly identity: Identity }
   | { readonly type: 'failed'; readonly breakage: Breakage };
 
-/** The credentials of one endpoint. Whoever asks while they are being fetched waits for the same fetch. */
+/** The credentials of one endpoint. All callers share one fetch. */
 export interface CredentialProvider {
   obtain(signal: AbortSignal): Promise<Obtained>;
   /**
-   * After a 401: what is newer than the identity used, else what one refresh gives.
-   * Undefined if there was a refresh less than 10 s ago: then a 401 is the answer.
+   * Answers a 401. Returns the current identity if it is newer than `used`, else the result of one refresh.
+   *
+   * Undefined if the last refresh was less than 10 s ago. The 401 is then the answer.
    */
   renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined>;
 }
 
-/** Credentials are dropped this long before they expire, and refreshed, or a plugin that failed run again, at most so often. */
+/**
+ * Milliseconds. Credentials are replaced this long before they expire. It is also the minimum time between two refreshes, and before a
+ * failed plugin runs again.
+ */
 const leewayMs = 10_000;
 const providerDeadlineMs = 60_000;
 
-/** What stands in `Authorization` and beside it, and until when (monotonic). */
+/** The `Authorization` header and the client certificate, with the monotonic time at which they expire. */
 interface Proof {
   readonly authorization?: string;
   readonly certificate?: Uint8Array;
@@ -49,9 +53,10 @@ interface Held {
 }
 
 /**
- * Nothing is read or run before the first `obtain`. At the end of `life` plugins are killed and everything is forgotten.
+ * Creates the credentials of an endpoint. It reads and runs nothing before the first `obtain`. When `life` aborts, plugins are killed and
+ * all secrets are forgotten.
  *
- * @param endpoint Looked at by each `obtain`: when it gives another object, what was obtained from the one before is dropped.
+ * @param endpoint Called by each `obtain`. If it returns another object than before, the credentials of the earlier one are dropped.
  */
 export function createCredentials(endpoint: () => Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
   return new HeldCredentials(endpoint, clock, life);
@@ -101,7 +106,10 @@ class HeldCredentials implements CredentialProvider {
     return await untilAborted(this.#renewing, signal);
   }
 
-  /** What was obtained before stays the last identity, so that serials go on and connections made with the same certificates stay. */
+  /**
+   * Changes to the current endpoint if it is another one. `#last` stays, so that serials continue and connections with the same
+   * certificates stay open.
+   */
   #follow(): void {
     const described = this.#described();
     if (described === this.#endpoint || this.#life.aborted) return;
@@ -180,7 +188,7 @@ interface Readers {
   readonly certificate: MaterialReader | undefined;
   readonly key: MaterialReader | undefined;
   readonly all: readonly MaterialReader[];
-  /** Whether anything of it is a file. */
+  /** True if at least one of the three comes from a file. */
   readonly any: boolean;
 }
 
@@ -193,7 +201,7 @@ function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): Reader
   return { ca, certificate, key, all, any: materials.some((material) => material?.type === 'file') };
 }
 
-/** Gives a proof each time it is called. `expire` makes it forget what it holds itself. */
+/** Returns a proof with each call. `expire` drops the proof that it keeps. */
 interface Prover {
   (): Promise<Proof>;
   expire(): void;
@@ -239,7 +247,7 @@ function tokenFileProver(path: string, clock: Clock): Prover {
   return Object.assign(prove, { expire: () => reader.expire() });
 }
 
-/** Keeps a proof for as long as it says: the files beside it are read more often. */
+/** Keeps a proof until its time has come. Files that belong to the identity are read more often. */
 function keptProver(make: () => Promise<Proof>, clock: Clock): Prover {
   let kept: Proof | undefined;
   const prove = async () => {
@@ -274,7 +282,7 @@ async function execProof(
     ...(token === undefined ? {} : { authorization: bearer(token) }),
     ...optional('certificate', clientCertificate),
     ...optional('key', clientKey),
-    // One that comes expired is told by its 401; running the plugin for every request would help nobody.
+    // An expired credential leads to a 401. Running the plugin for every request would not help.
     freshUntilMs: clock.monotonic() + Math.max(goodForMs, leewayMs),
   };
 }
@@ -298,11 +306,14 @@ function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }:
   return Object.assign(prove, { expire: () => undefined });
 }
 
-/** Returns the id token of an `auth-provider: oidc`, refreshed by client-node if it has expired. Refreshed tokens are not written to the kubeconfig. */
+/**
+ * Returns the id token of an `auth-provider: oidc`. client-node refreshes it if it has expired. Refreshed tokens are not written to the
+ * kubeconfig.
+ */
 function createOidcTokens(settings: Readonly<Record<string, string>>): () => Promise<string | undefined> {
   // client-node writes refreshed tokens into the user that it is given.
   const user: User = { name: 'oidc', authProvider: { name: 'oidc', config: { ...settings } } };
-  // Imported at the first use: it takes half a second.
+  // Imported at the first use, because the import takes half a second.
   const load = async () => new (await import('@kubernetes/client-node/dist/oidc_auth.js')).OpenIDConnectAuth();
   let loading: ReturnType<typeof load> | undefined;
   return async () => {
@@ -325,7 +336,7 @@ function basic({ username, password }: Extract<Credentials, { type: 'basic' }>):
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** The last identity if nothing has changed, so that connections made with it stay. */
+/** Returns the last identity if nothing has changed, so that connections made with it stay open. */
 function identityAfter(last: Identity | undefined, headers: Identity['headers'], tls: Omit<TlsIdentity, 'serial'>): Identity {
   const sameTls =
     last !== undefined && sameBytes(last.tls.ca, tls.ca) && sameBytes(last.tls.cert, tls.cert) && sameBytes(last.tls.key, tls.key);

@@ -9,12 +9,12 @@ const deadlineMs = 60_000;
 const maxOutputBytes = 64 * 1024;
 const maxShownBytes = 512;
 
-/** What a plugin told: kubectl's ExecCredential, its `status`. */
+/** The `status` of the ExecCredential that a plugin printed. */
 interface ExecCredential {
   readonly token?: string;
   readonly clientCertificate?: Uint8Array;
   readonly clientKey?: Uint8Array;
-  /** Milliseconds of the epoch. Absent: good until a 401. */
+  /** Expiry in milliseconds since the epoch. Undefined: valid until a 401. */
   readonly expiresMs?: number;
 }
 
@@ -22,7 +22,7 @@ export type ExecOutcome =
   | { readonly type: 'credential'; readonly credential: ExecCredential }
   | { readonly type: 'failed'; readonly breakage: Breakage };
 
-/** Whose credential is asked for: told to the plugin if it wants to know (`provideClusterInfo`). */
+/** The cluster that needs the credential. A plugin with `provideClusterInfo` receives it. */
 export interface ExecCluster {
   readonly server: string;
   readonly tlsServerName?: string;
@@ -31,14 +31,14 @@ export interface ExecCluster {
   readonly proxyUrl?: string;
 }
 
-/** At most two plugins run at a time in this process: a fleet that starts would else start a hundred interpreters at once. */
+/** At most two plugins run at a time in this process. Otherwise the start of a large fleet would start a hundred interpreters at once. */
 const limit = createConcurrencyLimit(2);
 
 /**
  * Runs an `exec` plugin by kubectl's contract, without a shell and without a terminal.
  *
- * Killed after 60 s, and when it writes more than 64 KiB, or when the signal aborts. The beginning of what it wrote to stderr is in the
- * failure's message, its output never.
+ * The plugin is killed after 60 s, if it writes more than 64 KiB, or when the signal aborts. The message of a failure has the beginning
+ * of stderr and never any output of stdout.
  */
 export async function runExecPlugin(
   plugin: ExecPlugin,

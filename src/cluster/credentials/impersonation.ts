@@ -2,9 +2,9 @@ import { type Breakage, breakage } from '../classify.ts';
 import type { Impersonation } from '../endpoint.ts';
 
 /**
- * The headers that ask the API server to take us for somebody else: user, uid, every group, every extra value.
+ * Returns the headers that ask the API server to act as another user: user, uid, every group, every extra value.
  *
- * Values go as the bytes of their UTF-8, as kubectl sends them. Keys of extra are lower-cased and percent-encoded.
+ * Values are sent as UTF-8 bytes, as kubectl does. Keys of extra are in lower case and percent-encoded.
  */
 export function impersonationHeaders(impersonation: Impersonation | undefined): Readonly<Record<string, string | readonly string[]>> {
   if (impersonation === undefined) return {};
@@ -18,12 +18,13 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
 }
 
 /**
- * Why nobody may act so; undefined if it may be asked for.
+ * Returns why this impersonation must not be requested. Undefined if it may be.
  *
- * Members of `system:masters` pass every check, and where impersonation is granted by old rules they cannot be excluded there: so they are here.
- * Without a user the server would take us for ourselves. Whoever the endpoint acts for may not become a third.
+ * Members of `system:masters` pass every check, and old rules that grant impersonation cannot exclude them. So the gateway excludes them.
+ * Without a user, the server would use the gateway's own identity. An endpoint that already impersonates a user cannot impersonate
+ * another one.
  *
- * @param own Headers that the endpoint's identity sends.
+ * @param own The headers that the endpoint's identity sends.
  */
 export function problemOfActing(as: Impersonation | undefined, own: Readonly<Record<string, unknown>>): Breakage | undefined {
   if (as === undefined) return undefined;
@@ -38,12 +39,12 @@ export function problemOfActing(as: Impersonation | undefined, own: Readonly<Rec
 
 const masters = 'system:masters';
 
-/** A header loses spaces around its value, and would so name somebody else. */
+/** A header value loses the spaces around it, and would then name another user. */
 function isCarried(text: string): boolean {
   return text === text.trim() && !/\p{Cc}/u.test(text);
 }
 
-/** Node writes header values as Latin-1: one character per byte. */
+/** Node writes header values as Latin-1, with one byte per character. */
 function inBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

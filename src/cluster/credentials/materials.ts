@@ -4,22 +4,22 @@ import { breakage } from '../classify.ts';
 import type { Material } from '../endpoint.ts';
 import { BreakageError } from '../transport/connection-errors.ts';
 
-/** Files are read again after this long: that is how kubelets and operators rotate tokens and certificates. */
+/** Milliseconds after which files are read again, because kubelets and operators rotate tokens and certificates in place. */
 export const rereadMs = 60_000;
 
-/** What a file, or a kubeconfig, holds now. */
+/** Reads the current content of a file, or of a field in the kubeconfig. */
 export interface MaterialReader {
   /**
-   * Read at most once per 60 s; a failed read keeps the old content.
+   * Returns the content. A file is read at most once per 60 s. If it can no longer be read, the old content stays.
    *
-   * @throws {BreakageError} `UNAUTHENTICATED` if it could never be read.
+   * @throws {BreakageError} `UNAUTHENTICATED` if the file has never been readable.
    */
   read(): Promise<Uint8Array>;
-  /** The next `read` reads anew. */
+  /** Makes the next `read` read the file again. */
   expire(): void;
 }
 
-/** @param what For messages: `the client certificate`. A path stands in them, a content never. */
+/** @param what The name of the content in messages, such as `the client certificate`. Messages have the path and never the content. */
 export function createMaterialReader(material: Material, what: string, clock: Clock): MaterialReader {
   if (material.type === 'data') return { read: () => Promise.resolve(material.data), expire: () => undefined };
   const { path } = material;

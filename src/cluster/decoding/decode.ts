@@ -10,10 +10,10 @@ import { managedFieldsOf } from './managed-fields.ts';
 
 export { identityIn } from './identity-in.ts';
 
-/** Parses the same bytes again, keeping integers beyond 2⁵³−1 as `RawNumber`. Five times slower than the first time. */
+/** Parses the same bytes again and keeps integers beyond 2⁵³−1 as `RawNumber`. Takes five times as long as the first parse. */
 type ExactParse = () => KubernetesObject;
 
-/** One line of a watch. `managedFields` have been cut from the top-level metadata, and nowhere else. */
+/** One line of a watch. `managedFields` are removed from the top-level metadata and nowhere else. */
 export type DecodedEvent =
   | {
       readonly type: 'applied';
@@ -23,14 +23,17 @@ export type DecodedEvent =
       readonly exactly: ExactParse;
     }
   | { readonly type: 'deleted'; readonly object: KubernetesObject; readonly version: ResourceVersion; readonly exactly: ExactParse }
-  /** `version` is absent if the server sent none. */
+  /** `version` is undefined if the server sent none. */
   | { readonly type: 'bookmark'; readonly version?: ResourceVersion; readonly initialEventsEnd: boolean }
-  /** An ERROR event; or a Table or List where an object should be: `MALFORMED`, and what is held is still right (docs/internals/mirror.md 3.1, row 18). */
+  /**
+   * An ERROR event. A Table or List in place of an object is an error too, `MALFORMED`; the objects in the mirror are still correct
+   * (docs/internals/mirror.md 3.1, row 18).
+   */
   | { readonly type: 'error'; readonly fault: Fault }
-  /** Not understood, so perhaps an event lost (row 17). */
+  /** A line that cannot be read. It may have been an event, so the mirror may have missed one (docs/internals/mirror.md 3.1, row 17). */
   | { readonly type: 'unreadable'; readonly reason: string };
 
-/** Whose events these are. */
+/** The cluster and the kind of the events. */
 export interface DecodeContext {
   readonly cluster: ClusterName;
   readonly resource: ServedResource;
@@ -43,9 +46,10 @@ export type DecodedItem =
 const objectKey = Buffer.from('object');
 
 /**
- * One line of a watch as an event. Never throws: what is not JSON, not UTF-8, of another kind, or without name or version is `unreadable`.
+ * Decodes one line of a watch. Never throws. A line that is not JSON, not UTF-8, of another kind, or without a name or version is
+ * `unreadable`.
  *
- * An object without `kind` counts as one of ours; so does `PartialObjectMetadata`.
+ * An object without `kind` counts as one of the expected kind. So does `PartialObjectMetadata`.
  */
 export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedEvent {
   const bytes = bufferOf(frame);
@@ -67,7 +71,7 @@ export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedE
   }
 }
 
-/** One item of a list as an object. Never throws. An item may have no version (kinds that are not stored), but has a name. */
+/** Decodes one item of a list. Never throws. An item needs a name. It may lack a version, because some kinds are not stored. */
 export function decodeItem(item: Uint8Array): DecodedItem {
   const text = textWithoutManagedFields(bufferOf(item), 0);
   if (text === undefined) return unreadable('expected UTF-8');
@@ -128,18 +132,18 @@ function unreadable(reason: string): { readonly type: 'unreadable'; readonly rea
   return { type: 'unreadable', reason };
 }
 
-/** Where text is put together. Kept between calls unless one was large. */
+/** A buffer for joining bytes. It is kept between calls unless it grew large. */
 let scratch = Buffer.alloc(0);
 const largestScratchBytes = 1 << 20;
 
-/** The text without the bytes of `managedFields` of the object at `objectAt`; undefined if it is not UTF-8. */
+/** Returns the text without the `managedFields` of the object at `objectAt`. Undefined if the bytes are not UTF-8. */
 function textWithoutManagedFields(bytes: Buffer, objectAt: number): string | undefined {
-  // Latin-1 strings have one byte per character and are several times faster to make and to parse than what UTF-8 may give.
+  // Latin-1 strings have one byte per character. Making and parsing them is several times faster than with UTF-8.
   const encoding = isAscii(bytes) ? 'latin1' : isUtf8(bytes) ? 'utf8' : undefined;
   if (encoding === undefined) return undefined;
   const cut = objectAt < 0 ? undefined : managedFieldsOf(bytes, objectAt);
   if (cut === undefined) return bytes.toString(encoding);
-  // Joined as bytes: two strings and their sum are three times the garbage of one.
+  // The bytes are joined before decoding: two strings and their concatenation make three times as much garbage.
   const length = bytes.length - (cut.to - cut.from);
   if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(Math.max(length, 2 * scratch.length));
   bytes.copy(scratch, 0, 0, cut.from);
@@ -153,7 +157,7 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Undefined where a reviver gives up, which recurses as JSON.parse does not: several thousand levels deep. */
+/** Undefined if the value is several thousand levels deep: a reviver recurses and then overflows the stack, unlike JSON.parse. */
 function parseExactly(text: string): Json | undefined {
   try {
     return parseJsonExactly(text);
@@ -166,7 +170,10 @@ function exactObject(exact: Json | undefined, otherwise: KubernetesObject): Kube
   return isKubernetesObject(exact) ? exact : otherwise;
 }
 
-/** What the cut did not find, as the key was escaped or stood there twice. Rare, so it may cost. */
+/**
+ * Removes `managedFields` that the byte search missed, because the key was escaped or occurred twice. This is rare, so the cost does not
+ * matter.
+ */
 function withoutManagedFields(object: KubernetesObject): KubernetesObject {
   if (!Object.hasOwn(object.metadata, 'managedFields')) return object;
   const { managedFields: _, ...metadata } = object.metadata as JsonObject & KubernetesObject['metadata'];

@@ -1,22 +1,22 @@
 import { growingBytes } from './growing-bytes.ts';
 
-/** No line of a watch and no item of a list may be longer: 16 MiB. */
+/** Maximum bytes of a line of a watch and of an item of a list: 16 MiB. */
 export const maxFrameBytes = 16 * 1024 * 1024;
 
-/** Frames found so far; `broken` says why no more can follow, and is final. The frames before it are whole. */
+/** The frames found so far. `broken` is final: it gives the reason why no more frames can follow. The frames are whole in either case. */
 export interface Framed {
   readonly frames: readonly Uint8Array[];
   readonly broken?: 'TOO_LARGE' | 'MALFORMED';
 }
 
-/** Cuts a stream of bytes into frames, however the bytes are dealt. */
+/** Cuts a stream of bytes into frames. Frames may begin and end anywhere in the chunks. */
 export interface Framer {
-  /** The frames that end in this chunk. They share its memory where they lie in it whole. */
+  /** Returns the frames that end in this chunk. A frame that lies in the chunk as a whole shares its memory. */
   push(chunk: Uint8Array): Framed;
 }
 
 /**
- * Cuts a watch into its lines, without the newline. Empty lines are none. Half a line at the end is never handed out.
+ * Cuts a watch into its lines, without the newlines. Empty lines are skipped. An unfinished line at the end is never returned.
  *
  * `TOO_LARGE` as soon as a line is longer than `maxBytes`.
  */

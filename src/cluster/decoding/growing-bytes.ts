@@ -1,13 +1,11 @@
-/**
- * Bytes collected from pieces, up to a bound. Doubles its room, so that pieces of one byte cost no more than their bytes.
- */
+/** Collects bytes up to a limit. The buffer doubles when it is full, so that many small pieces stay cheap. */
 export interface GrowingBytes {
   readonly length: number;
-  /** Copies a part of `chunk` to the end. False, and nothing appended, if that passed the bound. */
+  /** Appends a part of `chunk`. Returns false and appends nothing if the limit would be passed. */
   append(chunk: Uint8Array, from: number, to: number): boolean;
-  /** The last bytes, at most so many, as they stand now. */
+  /** Returns the last bytes, at most `maxLength`. */
   tail(maxLength: number): Buffer;
-  /** All of it; it belongs to the caller, and the next piece begins anew. */
+  /** Returns all bytes and starts anew. The caller may keep the memory. */
   take(): Buffer;
 }
 
@@ -34,7 +32,7 @@ export function growingBytes(maxBytes: number): GrowingBytes {
     tail: (maxLength) => room.subarray(Math.max(0, length - maxLength), length),
     take() {
       const taken = room.subarray(0, length);
-      // What is collected next is most often about as long: one allocation then, and no second copy.
+      // The next content usually has a similar length. This capacity then needs one allocation and no second copy.
       lastLength = Math.min(length, 65_536);
       room = Buffer.alloc(0);
       length = 0;

@@ -8,11 +8,11 @@ const apiVersionMember = Buffer.from('"apiVersion":"');
 const metadataMember = Buffer.from('"metadata":{');
 
 /**
- * The identity of an object, read from its bytes without parsing them: about 1 µs.
+ * Reads the identity of an object from its bytes without parsing them, in about 1 µs.
  *
- * Knows the two orders of keys that API servers write without white space: the struct's (built-in kinds: name, generateName, namespace,
- * selfLink, uid, resourceVersion) and the alphabet's (custom resources). Undefined for whatever else, escapes and non-ASCII
- * included: parse then.
+ * It knows the two orders of keys that API servers write without white space. Built-in kinds have the order of the Go struct: name,
+ * generateName, namespace, selfLink, uid, resourceVersion. Custom resources have alphabetical order. For anything else it returns
+ * undefined, also for escapes and non-ASCII. The caller then parses the object.
  */
 export function identityIn(bytes: Uint8Array): ObjectIdentity | undefined {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -21,7 +21,7 @@ export function identityIn(bytes: Uint8Array): ObjectIdentity | undefined {
   return structOrder(buffer, at) ?? alphabetOrder(buffer, at);
 }
 
-/** Past the brace of `metadata`, where only `kind` and `apiVersion` stand before it; else −1. */
+/** Returns the index after the brace of `metadata`, if only `kind` and `apiVersion` precede it. Else −1. */
 function metadataIn(bytes: Buffer): number {
   if (!startsWith(bytes, 0, opening)) return -1;
   let at = 1;
@@ -52,7 +52,7 @@ function structOrder(bytes: Buffer, start: number): ObjectIdentity | undefined {
     if (bytes[to + 1] !== 0x2c) break;
   }
   const [name = '', , namespace = '', , uid = '', version = ''] = found;
-  // Without the last two we may have stopped before them: the order is another.
+  // If one of the last two is missing, the scan may have stopped too early: the keys are in another order.
   return name !== '' && uid !== '' && version !== '' ? { namespace, name, uid, version } : undefined;
 }
 
@@ -65,7 +65,7 @@ function alphabetOrder(bytes: Buffer, start: number): ObjectIdentity | undefined
     const keyEnd = endOfPlainString(bytes, at + 1);
     if (keyEnd < 0 || bytes[keyEnd + 1] !== 0x3a) return undefined;
     const key = bytes.toString('latin1', at + 1, keyEnd);
-    // Also finds a key that stands there twice, whose last value counts.
+    // This also detects a key that occurs twice. Its last value counts, so the caller must parse the object.
     if (key <= previous) return undefined;
     previous = key;
     const valueAt = keyEnd + 2;
@@ -88,7 +88,7 @@ function slotOf(key: string): 'namespace' | 'name' | 'uid' | 'version' | undefin
   return key === 'name' || key === 'namespace' || key === 'uid' ? key : undefined;
 }
 
-/** The index of the closing quote of a string of plain ASCII that began before `from`; −1 for any other. */
+/** Returns the index of the closing quote of a plain ASCII string that begins before `from`. −1 for any other string. */
 function endOfPlainString(bytes: Uint8Array, from: number): number {
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i] ?? 0;

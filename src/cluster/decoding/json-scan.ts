@@ -1,11 +1,11 @@
-/** Reads the structure of JSON from its bytes without parsing: whoever needs certainty parses afterwards. Nothing here recurses. */
+/** Functions that find positions in JSON bytes without parsing them. They do not validate the JSON, and none of them recurses. */
 
 const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 const comma = 0x2c;
 
-/** The index of the first byte from `at` on that is no white space; the length if there is none. */
+/** Returns the index of the first byte from `at` on that is not white space. If there is none, the length. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let i = at;
   while (i < bytes.length) {
@@ -16,7 +16,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   return i;
 }
 
-/** The index past the string whose opening quote is at `at`, or −1 if the bytes end before it does. */
+/** Returns the index after the string whose opening quote is at `at`. −1 if the bytes end before the string does. */
 export function skipString(bytes: Uint8Array, at: number): number {
   const end = bytes.length;
   for (let i = at + 1; i < end; i++) {
@@ -27,7 +27,10 @@ export function skipString(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** The index past the value that begins at `at`, or −1 if the bytes end before it does. Brackets are counted, not matched by sort. */
+/**
+ * Returns the index after the value that begins at `at`. −1 if the bytes end before the value does. Brackets are counted, and `[` may
+ * close with `}`.
+ */
 export function skipValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first === quote) return skipString(bytes, at);
@@ -37,7 +40,7 @@ export function skipValue(bytes: Uint8Array, at: number): number {
   for (let i = at; i < end; i++) {
     const byte = bytes[i] ?? 0;
     if (byte === quote) {
-      // Inlined: strings are most of an object's bytes, and a call per string doubles the time.
+      // Inlined, because most bytes of an object are in strings and a call per string doubles the time.
       for (i++; i < end; i++) {
         const inside = bytes[i];
         if (inside === quote) break;
@@ -45,7 +48,7 @@ export function skipValue(bytes: Uint8Array, at: number): number {
       }
       continue;
     }
-    // '[' and ']' differ from '{' and '}' by this one bit.
+    // '[' and ']' differ from '{' and '}' in this one bit.
     const bracket = byte | 0x20;
     if (bracket === 0x7b) depth++;
     else if (bracket === 0x7d && --depth === 0) return i + 1;
@@ -64,9 +67,9 @@ function skipPlain(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Where the value of the first member with this key begins, in the object that begins at `at`.
+ * Returns the index of the value of the first member with this key, in the object that begins at `at`.
  *
- * −1 if there is none, or if the bytes are no object. A key written with escapes is not found.
+ * −1 if there is no such member, or the bytes are not an object. A key with escapes is not found.
  */
 export function findMember(bytes: Uint8Array, at: number, key: Uint8Array): number {
   if (bytes[at] !== 0x7b) return -1;
@@ -87,7 +90,7 @@ export function findMember(bytes: Uint8Array, at: number, key: Uint8Array): numb
   return -1;
 }
 
-/** True if these bytes stand at `at`. */
+/** True if `bytes` have `expected` at position `at`. */
 export function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   for (let i = 0; i < expected.length; i++) {
     if (bytes[at + i] !== expected[i]) return false;

@@ -5,28 +5,31 @@ import { type Framed, type Framer, maxFrameBytes } from './frames.ts';
 import { growingBytes } from './growing-bytes.ts';
 import { createNesting } from './nesting.ts';
 
-/** What a page says of itself, wherever it says so: built-in kinds before the items, custom resources after them. */
+/** The metadata of a page. Built-in kinds have it before the items, custom resources after them. */
 export interface PageEnd {
   readonly version?: ResourceVersion;
   readonly continue?: string;
   readonly remaining?: number;
 }
 
-/** Cuts one page of a list into the bytes of its items, and keeps the rest. */
+/** Cuts one page of a list into the bytes of its items, and collects all other bytes. */
 export interface ListFramer extends Framer {
-  /** Once all bytes were pushed. Undefined if they were not one whole list: cut off, a Table, or no JSON. */
+  /**
+   * Returns the metadata of the page after all bytes were pushed. Undefined if they were not one whole list: cut off, a Table, or not
+   * JSON.
+   */
   end(): PageEnd | undefined;
 }
 
-/** The depth of an item's own bracket is one above: `{ "items": [ {`. */
+/** The depth of brackets between items: `{ "items": [`. */
 const itemsDepth = 2;
 const aroundItems = { floor: 0, arrayAt: itemsDepth - 1 };
 const withinItem = { floor: itemsDepth, arrayAt: -1 };
 
 /**
- * Frames a list by matching braces, chunk by chunk: nothing is parsed, and only an item that lies across chunks is copied.
+ * Cuts a list into items by counting brackets, chunk by chunk. It does not parse, and it copies only items that span several chunks.
  *
- * An item, and all that is no item together, has at most `maxBytes`: else `TOO_LARGE`. `MALFORMED`: an item that is no object.
+ * `TOO_LARGE` if an item, or all bytes outside of items, are more than `maxBytes`. `MALFORMED` if an item is not an object.
  */
 export function listFramer(maxBytes = maxFrameBytes): ListFramer {
   const around = growingBytes(maxBytes);
@@ -70,7 +73,7 @@ export function listFramer(maxBytes = maxFrameBytes): ListFramer {
   return { push, end: () => (place === 'done' ? pageEndIn(around.take()) : undefined) };
 }
 
-/** True where the array that has just been opened is the value of `items`. A string value cannot be followed by a colon. */
+/** True if the array that has just opened is the value of `items`. A colon cannot follow a string value, so this is a key. */
 function endsWithItems(tail: Buffer): boolean {
   return tail.at(-1) === 0x5b && /"items"\s*:\s*\[$/.test(tail.toString('latin1'));
 }

@@ -1,19 +1,22 @@
 import { growingBytes } from './growing-bytes.ts';
 
-/** A longer line comes in pieces of this size. */
+/** Maximum bytes of a line. A longer line is cut into pieces of this size. */
 const maxPieceBytes = 256 * 1024;
 
-/** Cuts a log into its lines, however the bytes are dealt. */
+/** Cuts a log into its lines. Lines may begin and end anywhere in the chunks. */
 export interface LogCutter {
-  /** The lines, and pieces of long ones, that end in this chunk: without `\n`. They share its memory where they lie in it whole. */
+  /**
+   * Returns the lines that end in this chunk, and the pieces of long lines, without `\n`. A line that lies in the chunk as a whole shares
+   * its memory.
+   */
   push(chunk: Uint8Array): readonly Uint8Array[];
-  /** Of a line that has begun. */
+  /** Bytes of the line that has begun but not ended. */
   readonly pendingBytes: number;
-  /** What stands after the last end of a line: a line that is not written whole yet. Undefined if that is nothing. */
+  /** Returns the bytes after the last line end: a line that was not written to its end. Undefined if there are none. */
   end(): Uint8Array | undefined;
 }
 
-/** A `\r` before the end stays: who decodes the line knows what it is. Empty lines are lines. */
+/** Creates a cutter. A `\r` before the line end stays in the line. Empty lines count as lines. */
 export function logCutter(maxBytes = maxPieceBytes): LogCutter {
   const pending = growingBytes(maxBytes);
   const piecesOf = (chunk: Uint8Array, begin: number, end: number, into: Uint8Array[]): number => {

@@ -4,16 +4,17 @@ const metadataKey = Buffer.from('metadata');
 const managedFieldsKey = Buffer.from('managedFields');
 const quotedManagedFields = Buffer.from('"managedFields"');
 
-/** Bytes to leave out. `from` is before `to`. */
+/** A range of bytes to leave out. `from` is less than `to`. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Where the member `metadata.managedFields` of the object that begins at `at` stands, with the comma that must go with it.
+ * Finds the member `metadata.managedFields` of the object that begins at `at`, with the comma that must be removed with it.
  *
- * Only that of the top-level metadata: a pod template's, or one within a string, is somebody's data. Undefined if there is none.
+ * Only the top-level metadata counts. A member of that name in a pod template or in a string is data of the user. Undefined if there is
+ * none.
  */
 export function managedFieldsOf(bytes: Buffer, at: number): ByteRange | undefined {
   if (bytes.indexOf(quotedManagedFields, at) < 0) return undefined;
@@ -28,11 +29,12 @@ export function managedFieldsOf(bytes: Buffer, at: number): ByteRange | undefine
 }
 
 /**
- * The index past the array of managedFields that begins at `valueAt`, found without looking at its bytes one by one; −1 where that is not
- * certain: then they must be.
+ * Returns the index after the array of managedFields that begins at `valueAt`, without reading each byte. −1 if the end is not certain;
+ * the caller then scans byte by byte.
  *
- * It has no array within it, so its end is the first `]`, if there is no `[` before that, and if that stands in no string: the quote of a
- * following key says so, as one within a string has a backslash, and one that closes a string has no letter after it.
+ * The array contains no other array, so it ends at the first `]` that no `[` precedes, unless that `]` is inside a string. The quote of a
+ * following key proves that it is not: a quote inside a string has a backslash before it, and no letter follows the closing quote of a
+ * string.
  */
 export function pastManagedFields(bytes: Buffer, valueAt: number): number {
   const end = bytes.indexOf(0x5d, valueAt);

@@ -4,23 +4,25 @@ const quote = 0x22;
 const backslash = 0x5c;
 const managedFields = Buffer.from('"managedFields":[{');
 
-/** Where a scan stops. */
+/** The positions at which a scan stops. */
 interface ScanLimits {
-  /** Stop past the bracket that closes down to this depth. */
+  /** Stops after the bracket that closes down to this depth. */
   readonly floor: number;
-  /** Stop past a `[` that opens at this depth; −1 for never. */
+  /** Stops after a `[` that opens at this depth. −1: never. */
   readonly arrayAt: number;
 }
 
-/** Follows the nesting of JSON through chunks dealt anyhow. Brackets are counted, not matched by sort: whoever needs more parses. */
+/** Counts the nesting of JSON over chunks of any size. `[` and `{` count alike: the JSON is not validated. */
 export interface Nesting {
-  /** Brackets open so far. */
+  /** Number of open brackets. */
   readonly depth: number;
-  /** The index past where a limit was met, or the chunk's length. */
+  /** Scans from `start`. Returns the index after the bracket that met a limit, or the length of the chunk. */
   scan(chunk: Uint8Array, start: number, limits: ScanLimits): number;
 }
 
-/** Looks at every byte but those of managedFields, a third of most objects, which it passes in one step where it can. */
+/**
+ * Creates a counter. It reads every byte except those of managedFields, a third of most objects, which it skips in one step if possible.
+ */
 export function createNesting(): Nesting {
   const shortcuts = createShortcuts();
   const state: ScanState = { depth: 0, inString: false, stopped: false };
@@ -58,9 +60,10 @@ interface Stretch {
 }
 
 /**
- * Runs to the end of the stretch, or past the bracket where a limit is met. One past the end if a backslash stood before it.
+ * Scans to the end of the stretch, or to the index after the bracket that meets a limit. Returns one more than `end` if the last byte is
+ * a backslash.
  *
- * Every byte of every list goes through here, so its shape was measured: a loop of one state machine takes twice as long.
+ * Every byte of every list passes through this function, so its form was measured. One loop with a state machine takes twice as long.
  */
 function run(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretch): number {
   const { floor, arrayAt } = limits;
@@ -86,7 +89,7 @@ function run(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretc
       }
       continue;
     }
-    // '[' and ']' differ from '{' and '}' by this one bit.
+    // '[' and ']' differ from '{' and '}' in this one bit.
     const bracket = byte | 0x20;
     if (bracket === 0x7b) {
       if (level++ === arrayAt && byte === 0x5b) {
@@ -104,13 +107,13 @@ function run(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretc
 }
 
 interface Shortcuts {
-  /** Where the next key `managedFields` may stand, its quote; Infinity if there is none. */
+  /** Returns the index of the next possible key `managedFields`, at its quote. Infinity if there is none. */
   next(chunk: Uint8Array, from: number): number;
-  /** Past the value of that key; −1 if that is not certain. */
+  /** Returns the index after the value of that key. −1 if it is not certain. */
   past(keyAt: number): number;
 }
 
-/** Each chunk is searched once, however many scans it takes. */
+/** Creates the search. It searches each chunk once for any number of scans. */
 function createShortcuts(): Shortcuts {
   let searched: Buffer = Buffer.alloc(0);
   let source: Uint8Array | undefined;

@@ -3,12 +3,15 @@ import { isJsonObject, type Json } from '../../core/json.ts';
 import type { Material } from '../endpoint.ts';
 import type { KubeconfigEntry } from './kubeconfig-files.ts';
 
-/** Says what is wrong with one entry: it spoils the contexts that use it, and no others. */
+/** A problem of one entry of the kubeconfig. Only the contexts that use the entry are broken. */
 export class EntryProblem extends Error {
   override readonly name = 'EntryProblem';
 }
 
-/** Reads the keys of one entry. What is absent, null or empty is undefined; what is of another type is an `EntryProblem` naming file and path. */
+/**
+ * Reads the keys of one entry. A value that is absent, null or empty is undefined. A value of another type throws an `EntryProblem` with
+ * file and path.
+ */
 export interface EntryReader {
   text(key: string): string | undefined;
   flag(key: string): boolean;
@@ -16,9 +19,9 @@ export interface EntryReader {
   object(key: string): EntryReader | undefined;
   objects(key: string): readonly EntryReader[];
   readonly keys: readonly string[];
-  /** `KEY-data` in base64, else the file `KEY`. */
+  /** The bytes of `KEY-data` in base64, else the file named by `KEY`. */
   material(key: string): Material | undefined;
-  /** The path as written, from the folder of its file. */
+  /** Resolves a path from the folder of the kubeconfig file. */
   pathOf(text: string): string;
   raw(key: string): Json | undefined;
   problem(key: string, what: string): EntryProblem;

@@ -4,21 +4,21 @@ import { parseDocument, type Tags } from 'yaml';
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 
-/** A kubeconfig is a few KB; one of a thousand clusters one MB. */
+/** Maximum bytes of a kubeconfig. Most have a few KB; one with a thousand clusters has about 1 MB. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** One entry of `clusters`, `users` or `contexts`: its own keys, and where it stands. */
+/** One entry of `clusters`, `users` or `contexts`, with its position. */
 export interface KubeconfigEntry {
   readonly name: string;
-  /** What stands under `cluster`, `user` or `context`. */
+  /** The value of `cluster`, `user` or `context`. */
   readonly value: JsonObject;
-  /** Its file, by which relative paths are resolved. */
+  /** The file of the entry. Relative paths start at its folder. */
   readonly file: string;
-  /** `/home/me/.kube/config: users[0].user`: for messages. */
+  /** The position for messages: `/home/me/.kube/config: users[0].user`. */
   readonly where: string;
 }
 
-/** Several files as one, by kubectl's rules: of two things with one name the first stands. */
+/** Several files merged by kubectl's rules: the first entry with a name wins. */
 export interface KubeconfigText {
   readonly paths: readonly string[];
   readonly currentContext?: string;
@@ -28,10 +28,10 @@ export interface KubeconfigText {
 }
 
 /**
- * Reads the files and lays them over each other.
+ * Reads the files and merges them.
  *
- * @param missing What to do where a file is not there: of several in KUBECONFIG, kubectl skips it.
- * @throws {MusterError} `BAD_INPUT` naming the file and what is wrong: not there, not to be read, not YAML, not a kubeconfig.
+ * @param missing What to do if a file does not exist. kubectl skips it if KUBECONFIG has several.
+ * @throws {MusterError} `BAD_INPUT` with the file and the problem: it does not exist, cannot be read, is not YAML or is not a kubeconfig.
  */
 export async function readKubeconfigFiles(files: readonly string[], missing: 'refuse' | 'skip'): Promise<KubeconfigText> {
   const texts = await Promise.all(files.map((file) => readText(file, missing)));
@@ -78,7 +78,7 @@ function parseKubeconfig(text: string, file: string): JsonObject {
   return value;
 }
 
-/** kubectl reads YAML 1.1, but takes neither dates nor base 60 out of it. JSON is YAML too. */
+/** kubectl reads YAML 1.1, but without dates and numbers of base 60. JSON is valid YAML too. */
 function withoutTimes(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME'));
 }

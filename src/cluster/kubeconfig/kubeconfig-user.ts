@@ -3,7 +3,7 @@ import { createEntryReader, type EntryReader } from './entry-reader.ts';
 import type { KubeconfigEntry } from './kubeconfig-files.ts';
 import type { Environment } from './proxy-choice.ts';
 
-/** What one entry of `users` says. */
+/** The content of one entry of `users`. */
 export interface KubeconfigUser {
   readonly credentials: Credentials;
   readonly clientCertificate?: ClientCertificate;
@@ -13,10 +13,10 @@ export interface KubeconfigUser {
 const execVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
 /**
- * The credentials of one user, by client-go's order where several stand there: tokenFile, token, basic, exec, auth-provider.
+ * Reads the credentials of one user. If it has several, the order is client-go's: tokenFile, token, basic, exec, auth-provider.
  *
- * @param environment What an `exec` plugin gets, with the entry's `env` on top.
- * @throws {EntryProblem} naming file and path of what cannot be used.
+ * @param environment The environment of an `exec` plugin, which the `env` of the entry overrides.
+ * @throws {EntryProblem} with the file and path of a value that cannot be used.
  */
 export function readUser(entry: KubeconfigEntry, environment: Environment): KubeconfigUser {
   const user = createEntryReader(entry);
@@ -64,7 +64,7 @@ function readPlugin(exec: EntryReader, environment: Environment): ExecPlugin {
   const installHint = exec.text('installHint');
   return {
     apiVersion,
-    // By kubectl's rule a bare name is looked for in PATH, anything else from the folder of the kubeconfig.
+    // By kubectl's rule a bare name is looked up in PATH. Any other path starts at the folder of the kubeconfig.
     command: /[\\/]/.test(command) ? exec.pathOf(command) : command,
     args: exec.texts('args'),
     environment: { ...definedOf(environment), ...Object.fromEntries(own) },

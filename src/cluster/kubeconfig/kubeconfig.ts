@@ -8,39 +8,39 @@ import { type KubeconfigEntry, type KubeconfigText, readKubeconfigFiles } from '
 import { readUser } from './kubeconfig-user.ts';
 import { type Environment, proxyFor } from './proxy-choice.ts';
 
-/** One context: what it takes to connect, or why that cannot be known. */
+/** One context: its endpoint, or the reason why it cannot be used. */
 export type KubeconfigContext =
   | { readonly name: string; readonly result: 'usable'; readonly endpoint: Endpoint }
-  /** `problem` says what was expected and what came, with the file and the path of the key. */
+  /** `problem` has the expected and the actual value, with the file and the path of the key. */
   | { readonly name: string; readonly result: 'broken'; readonly problem: string };
 
-/** What the kubeconfig files together say, by kubectl's rules: the first file that sets a thing wins. */
+/** The kubeconfig files merged by kubectl's rules: the first file that sets a value wins. */
 export interface Kubeconfig {
-  /** The files that were read, in order; of an in-cluster configuration its token. */
+  /** The files that were read, in order. For an in-cluster configuration: its token. */
   readonly paths: readonly string[];
-  /** `named`: by flag or KUBECONFIG; `home`: `~/.kube/config`; `inCluster`: the service account of our own pod. */
+  /** `named`: by flag or KUBECONFIG. `home`: `~/.kube/config`. `inCluster`: the service account of the gateway's pod. */
   readonly origin: 'named' | 'home' | 'inCluster';
   readonly currentContext?: string;
-  /** In the files' order. */
+  /** In the order of the files. */
   readonly contexts: readonly KubeconfigContext[];
 }
 
 export interface KubeconfigQuery {
-  /** `--kubeconfig`: only this file then. */
+  /** The value of `--kubeconfig`. Only this file is read then. */
   readonly file?: string;
-  /** Where `KUBECONFIG`, `HOME`, the proxies and the environment of plugins come from. */
+  /** The environment of the process, for `KUBECONFIG`, `HOME`, the proxies and the plugins. */
   readonly environment: Environment;
-  /** Where a pod finds its service account; Kubernetes' own place by default. */
+  /** The folder of the pod's service account. Default: the path that Kubernetes uses. */
   readonly serviceAccountFolder?: string;
 }
 
 /**
- * Finds the operator's kubeconfig and reads it: the named file, else those of `KUBECONFIG`, else `~/.kube/config`, else the service account of
- * our own pod. Undefined if there is none of these.
+ * Finds and reads the operator's kubeconfig: the named file, else the files of `KUBECONFIG`, else `~/.kube/config`, else the service
+ * account of the gateway's pod. Undefined if none of these exists.
  *
- * One broken entry spoils only the contexts that use it. Tokens and certificates in files are not read yet, and no plugin is run.
+ * A broken entry affects only the contexts that use it. Tokens and certificates in other files are not read yet, and no plugin runs.
  *
- * @throws {MusterError} `BAD_INPUT`, one line naming the file: it was named and is not there, or is no kubeconfig.
+ * @throws {MusterError} `BAD_INPUT`, one line with the file: it was named but does not exist, or it is not a kubeconfig.
  */
 export async function loadKubeconfig(query: KubeconfigQuery): Promise<Kubeconfig | undefined> {
   const { file, environment } = query;
@@ -144,7 +144,7 @@ function proxyOf(cluster: EntryReader): string | undefined {
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** What Kubernetes gives every pod. Its network is near: nothing is packed. */
+/** Reads the configuration that Kubernetes gives every pod. The network is close, so answers are not compressed. */
 async function inCluster({ environment, serviceAccountFolder = serviceAccount }: KubeconfigQuery): Promise<Kubeconfig | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   const token = path.join(serviceAccountFolder, 'token');

@@ -1,12 +1,14 @@
 import net from 'node:net';
 
-/** The environment as a process has it. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for this server: `HTTPS_PROXY`, unless `NO_PROXY` or loopback says otherwise. Lower-case names count too.
+ * Returns the proxy of the environment for this server: `HTTPS_PROXY`, unless `NO_PROXY` excludes the server or it is loopback.
+ * Lower-case names work too.
  *
- * `NO_PROXY` as Go reads it: `*`, domains with what is below them, addresses, networks (`10.0.0.0/8`), each perhaps with a port.
+ * `NO_PROXY` is read as Go reads it: `*`, domains with their subdomains, addresses and networks (`10.0.0.0/8`), each with an optional
+ * port.
  */
 export function proxyFor(server: URL, environment: Environment): string | undefined {
   const proxy = environment.HTTPS_PROXY || environment.https_proxy;

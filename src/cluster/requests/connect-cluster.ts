@@ -15,16 +15,19 @@ import { watchStream } from './watch-stream.ts';
 export interface ClusterOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** The cluster's life: at its end all sockets are destroyed, open requests end without a further part, credentials are forgotten. */
+  /**
+   * The lifetime of the cluster. When it aborts, all sockets are destroyed, open requests end without a further part, and credentials are
+   * forgotten.
+   */
   readonly signal: AbortSignal;
-  /** Gives the endpoint with the credentials of now: looked at for each request. Default: the endpoint connected to. */
+  /** Returns the endpoint with the current credentials. It is called for each request. Default: the endpoint that was connected to. */
   readonly current?: (() => Endpoint) | undefined;
 }
 
 /**
- * One API server as the endpoint's identity. Nothing is opened, read or run before the first request.
+ * Creates the client of one API server, with the identity of the endpoint. It opens, reads and runs nothing before the first request.
  *
- * HTTP/2 with PINGs of our own, or HTTP/1.1 where the server has no HTTP/2; docs/internals/mirror.md 2 has the deadlines.
+ * It uses HTTP/2 with PINGs, or HTTP/1.1 if the server has no HTTP/2. The deadlines are in docs/internals/mirror.md 2.
  */
 export function connectCluster(endpoint: Endpoint, { clock, log, signal: life, current = () => endpoint }: ClusterOptions): ClusterApi {
   const server = new URL(endpoint.server);

@@ -12,32 +12,32 @@ import { gunzip } from '../transport/gunzip.ts';
 import { type ByteSource, type Lane, readWhole, type WireAnswer, type WireResponse } from '../transport/wire.ts';
 import { parseWarnings } from './warnings.ts';
 
-/** Of an answer that is no success only so much is read: a Status is far smaller. */
+/** Bytes read of an answer that is no success. A Status is far smaller. */
 const maxStatusBytes = 64 * 1024;
-/** From this round trip on, unpacking costs less than the bytes would. */
+/** From this round-trip time on, unpacking takes less time than sending the unpacked bytes would. */
 const compressionFromMs = 2;
 
-/** One request before it is known as whom and over what it goes. */
+/** One request, before its identity and connection are known. */
 interface Asked {
   readonly method: string;
-  /** Encoded, with the query. */
+  /** The encoded path with the query. */
   readonly path: string;
   readonly accept: string;
-  /** The media types of a success; absent: the first of `accept`. */
+  /** The media types that count as a success. Default: the first one of `accept`. */
   readonly expected?: readonly string[] | undefined;
   readonly lane: Lane;
-  /** Whether gzip may be asked for: servers pack lists and single answers, never watches. */
+  /** True if the answer may be gzipped: lists and single answers. Servers never compress watches. */
   readonly packable: boolean;
-  /** What the fault of a failure is about. */
+  /** The kind that a fault of this request names. */
   readonly kind?: GroupKind;
   readonly body?: Uint8Array | undefined;
   readonly contentType?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
-  /** For whom, other than the endpoint's own identity. */
+  /** The user to impersonate. Default: the endpoint's own identity. */
   readonly as?: Impersonation | undefined;
 }
 
-/** A success (2xx, or 304 where `ifNoneMatch` was sent), its body unpacked; or the fault. */
+/** The answer: a success (2xx, or 304 if `ifNoneMatch` was sent) with its unpacked body, or a fault. */
 type Opened =
   | {
       readonly type: 'opened';
@@ -49,20 +49,23 @@ type Opened =
     }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** The request and answer that lists, watches and live calls have in common. */
+/** Sends requests. Lists, watches, logs and live requests all use it. */
 export interface Exchange {
   readonly cluster: ClusterName;
   readonly clock: Clock;
-  /** The cluster's: no request outlives it. */
+  /** The lifetime of the cluster. No request outlives it. */
   readonly life: AbortSignal;
-  /** A 401 has been answered with one refresh of the credentials and a second try before it is told. The signal ends the body too. */
+  /**
+   * Sends a request and resolves with the head of the answer. After a 401 it refreshes the credentials once and sends the request again.
+   * The signal also ends the body.
+   */
   open(asked: Asked, signal: AbortSignal): Promise<Opened>;
   fault(broken: Breakage, kind: GroupKind | undefined): Fault;
 }
 
 export interface ExchangeOptions {
   readonly cluster: ClusterName;
-  /** The server's own path, in front of all others: '' or `/prefix`. */
+  /** The path of the server's URL: `''` or `/prefix`. It precedes every request path. */
   readonly prefix: string;
   readonly compression: 'auto' | 'on' | 'off';
   readonly clock: Clock;
@@ -148,7 +151,7 @@ function successOf(response: WireResponse, signal: AbortSignal): Opened {
   };
 }
 
-/** Why the answer is none; undefined for a success of the media type that was asked for. */
+/** Returns why the answer is no success. Undefined for a success with an accepted media type. */
 async function breakageIn(
   response: WireResponse,
   { asked, clock }: { readonly asked: Asked; readonly clock: Clock },
@@ -166,7 +169,7 @@ function breakageOfType(response: WireResponse, { accept, expected = [mediaTypeO
   if (encoding !== 'gzip' && encoding !== 'identity') return breakage('MALFORMED', 'expected gzip or no content encoding, got another');
   const type = mediaTypeOf(response.header('content-type') ?? '');
   if (expected.includes(type) || response.status === 204) return undefined;
-  // Of what a stranger sent only a media type's own characters are shown.
+  // The text comes from an unknown server, so only the characters of a media type are shown.
   const shown = /^[a-z]+\/[a-z0-9.+-]{1,60}$/.test(type) ? type : 'something else';
   return breakage('MALFORMED', `expected ${expected.join(' or ')}, got ${shown}`);
 }
@@ -175,7 +178,7 @@ function mediaTypeOf(header: string): string {
   return (header.split(/[;,]/, 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** The body of a refusal if it is JSON of at most 64 KiB. The rest is left to the end of the request. */
+/** Parses the body of a refusal if it is JSON of at most 64 KiB. The rest is discarded when the request ends. */
 async function readStatus({ body, header }: WireResponse, signal: AbortSignal): Promise<Json | undefined> {
   const source = header('content-encoding')?.toLowerCase() === 'gzip' ? gunzip(body, signal) : body;
   const read = await readWhole(source, maxStatusBytes);

@@ -7,15 +7,15 @@ import type { Exchange } from './exchange.ts';
 import { createPace } from './pace.ts';
 import { acceptOf, collectionPath, listQuery } from './request-paths.ts';
 
-/** The API server's own limit for a list. */
+/** Milliseconds until the first byte. The API server has the same time limit for a list. */
 const firstByteMs = 60_000;
 const betweenBytesMs = 30_000;
 
 /**
- * One page of a list, framed as it arrives.
+ * Streams the items of one page of a list as they arrive.
  *
- * First byte within 60 s, then never 30 s without one: time in which the receiver does not ask for more does not count. At most 1 MiB waits
- * unread; the rest waits at the server. A part holds what one read of the connection gave.
+ * The first byte must come within 60 s, each further one within 30 s. The time in which the receiver takes no part does not count. At
+ * most 1 MiB waits unread; the rest waits at the server. Each part holds the result of one read from the connection.
  */
 export async function* listPage(exchange: Exchange, page: ListPage, signal: AbortSignal): AsyncGenerator<ListPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
@@ -71,7 +71,7 @@ function pageEnded(end: PageEnd | undefined, failed: (broken: Breakage) => ListP
   return end === undefined ? failed(breakage('MALFORMED', 'expected a list, got something else')) : { type: 'pageEnded', ...end };
 }
 
-/** Why no frame can follow, as a breakage. */
+/** Turns a framing error into a failure. */
 export function breakageOfFraming(broken: 'TOO_LARGE' | 'MALFORMED', what: string): Breakage {
   return broken === 'TOO_LARGE'
     ? breakage('TOO_LARGE', `${what} has more than 16 MiB`)

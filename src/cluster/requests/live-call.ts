@@ -7,12 +7,12 @@ import type { Exchange } from './exchange.ts';
 import { pathOf, queryText } from './request-paths.ts';
 
 const deadlineMs = 10_000;
-/** Of one answer: an OpenAPI document of a server with many CRDs has some ten. */
+/** Maximum bytes of an answer. The OpenAPI document of a server with many CRDs has about ten MiB. */
 const maxBodyBytes = 64 * 1024 * 1024;
-/** What an API server reads of a request (apiserver's `MaxRequestBodyBytes`). */
+/** Maximum bytes of a request that an API server reads (apiserver, `MaxRequestBodyBytes`). */
 const maxRequestBytes = 3 * 1024 * 1024;
 
-/** One request and its whole answer, within 10 s. An abort ends it upstream; what is returned then is read by nobody. */
+/** Sends one request and returns the whole answer, within 10 s. An abort ends the request upstream; no caller reads the result then. */
 export async function liveCall(exchange: Exchange, request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
   const path = pathOf(request.path);
@@ -42,8 +42,8 @@ export async function liveCall(exchange: Exchange, request: LiveRequest, signal:
 }
 
 /**
- * JSON that is YAML too, as an apply is read: there these characters are line breaks within a text, or not allowed at all
- * (yaml.org/spec/1.1, "Character Set" and "Line Break Characters").
+ * Prints JSON that is also valid YAML, because API servers read an apply as YAML. These characters are line breaks within a YAML text, or
+ * are not allowed (yaml.org/spec/1.1, "Character Set" and "Line Break Characters").
  */
 function bytesOfJson(body: Json): Buffer {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

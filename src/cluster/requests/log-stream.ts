@@ -11,7 +11,7 @@ import { pathOf, queryText } from './request-paths.ts';
 const deadlineMs = 10_000;
 const kind = { group: '', kind: 'Pod' };
 
-/** One log, cut into lines as it arrives. A reader that does not take the next part holds the server back once 1 MiB waits unread. */
+/** Streams one log, cut into lines as it arrives. A reader that takes no part stops the server from sending once 1 MiB waits unread. */
 export async function* logStream(exchange: Exchange, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
   const failed = (broken: Breakage): LogPart => ({ type: 'failed', fault: exchange.fault(scope.broken ?? broken, kind) });
@@ -22,7 +22,7 @@ export async function* logStream(exchange: Exchange, request: LogRequest, signal
   const asked = {
     method: 'GET',
     path: path + logQuery(request),
-    // A refusal is a Status in JSON, a success is text: to a client that wants text alone the server answers 406.
+    // A refusal is a Status in JSON, a success is text. The server answers 406 to a client that accepts text only.
     accept: 'application/json, */*',
     expected: ['text/plain'],
     lane: request.follow ? 'follow' : 'request',
@@ -83,11 +83,14 @@ function logQuery({ container, follow, previous, timestamps, tailLines, sinceSec
   return queryText(query);
 }
 
-/** A container without a log is no mistake of the caller, though the server answers 400. One that waits to start will have one. */
+/**
+ * Reports a container without a log as `NOT_FOUND`, although the server answers 400. If the container is waiting to start, `retry` is
+ * `LATER`.
+ */
 function withoutLog(fault: Fault): Fault {
   if (fault.status?.code !== 400) return fault;
   const { message } = fault.status;
-  // The kubelet's own words (kubernetes, pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
+  // The messages are those of the kubelet (kubernetes, pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
   if (/ is waiting to start| is not available$/.test(message))
     return { ...fault, code: 'NOT_FOUND', message: 'the container is waiting to start', retry: 'LATER' };
   if (/^previous terminated container /.test(message))

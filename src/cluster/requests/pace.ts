@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** After this much work the event loop gets its turn, so that a big list delays nobody. */
+/** Milliseconds of work after which the event loop continues with other work, so that a large list does not block it. */
 const maxWorkMs = 8;
 
-/** Measures work between waits. */
+/** Interrupts long work, so that the event loop can do other work. */
 export interface Pace {
-  /** Gives the loop its turn if this one has lasted 8 ms. */
+  /** Returns a promise for the next event-loop turn if the current work has lasted 8 ms, else undefined. */
   breathe(): Promise<void> | undefined;
 }
 

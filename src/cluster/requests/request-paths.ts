@@ -2,16 +2,17 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ListPage, ObjectForm, WatchStart } from '../cluster-api.ts';
 
 /**
- * `/api/v1/namespaces/default/pods`: each segment encoded, so that no name can leave its place.
+ * Builds a request path such as `/api/v1/namespaces/default/pods`. Each segment is encoded, so no name can leave its segment.
  *
- * Undefined if one is empty, `.` or `..`: no Kubernetes name is, and every URL parser on the way would take them for directions, encoded or not.
+ * Undefined if a segment is empty, `.` or `..`. No Kubernetes name is one of these, and URL parsers would resolve `.` and `..` even if
+ * they are encoded.
  */
 export function pathOf(segments: readonly string[]): string | undefined {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return undefined;
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }
 
-/** The path of a kind's collection, in one namespace or in all. Undefined as above. */
+/** Builds the path of a kind's collection, in one namespace or in all. Undefined if a segment is not allowed. */
 export function collectionPath(
   { group, version, resource, namespaced }: ServedResource,
   namespace: string | undefined,
@@ -21,7 +22,7 @@ export function collectionPath(
   return pathOf([...base, ...within, resource]);
 }
 
-/** The query of one page. A page with `continue` carries token and limit only: with a version the server answers 400. */
+/** Builds the query of one page. A page with `continue` has only the token and the limit: with a version, the server answers 400. */
 export function listQuery({ version, limit, continue: token }: ListPage): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));
@@ -33,7 +34,10 @@ export function listQuery({ version, limit, continue: token }: ListPage): string
   return queryText(query);
 }
 
-/** The query of a watch. Bookmarks are always asked for: else an API server's restart costs quiet kinds a relist. */
+/**
+ * Builds the query of a watch. It always requests bookmarks: without them, a restart of the API server makes a kind with few changes
+ * relist.
+ */
 export function watchQuery({ version, initialEvents, timeoutSeconds }: WatchStart): string {
   const query = new URLSearchParams({ watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: String(timeoutSeconds) });
   if (version !== '') query.set('resourceVersion', version);
@@ -49,7 +53,10 @@ export function queryText(query: URLSearchParams): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** What to accept for objects of this form. Nothing beside metadata: where a server cannot give it, 406 is better than the whole objects. */
+/**
+ * Returns the `Accept` header for objects of this form. For metadata it allows nothing else: an answer of 406 is better than whole
+ * objects.
+ */
 export function acceptOf(form: ObjectForm, verb: 'list' | 'watch'): string {
   if (form === 'object') return 'application/json';
   return `application/json;as=PartialObjectMetadata${verb === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;

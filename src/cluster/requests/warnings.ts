@@ -1,13 +1,13 @@
-/** Of one answer: an API server sends at most 4 KiB of them (apiserver, `warning.go`). */
+/** Maximum number of warnings of one answer. An API server sends at most 4 KiB of them (apiserver, `warning.go`). */
 const maxWarnings = 100;
 
-/** `299 - "text"`: a code, an agent, a quoted string (RFC 7234, 5.5). Perhaps a date after it; perhaps a comma and the next. */
+/** Matches `299 - "text"`: a code, an agent and a quoted string (RFC 7234, 5.5). A date may follow, or a comma and the next warning. */
 const pattern = /(?:^|,)\s*\d{3} \S+ "((?:[^"\\]|\\.)*)"/g;
 
 /**
- * The texts of `Warning` headers, in order: at most 100. What is no warning by RFC 7234 is left out.
+ * Returns the texts of `Warning` headers, in order: at most 100. Text that is not a warning by RFC 7234 is left out.
  *
- * @param values Of the headers, each with one warning or several; one character for each byte, as Node gives them.
+ * @param values The header values, with one warning or several in each. Node gives one character for each byte.
  */
 export function parseWarnings(values: readonly string[]): readonly string[] {
   const texts: string[] = [];

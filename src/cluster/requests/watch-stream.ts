@@ -8,12 +8,12 @@ import { breakageOfFraming } from './list-stream.ts';
 import { createPace } from './pace.ts';
 import { acceptOf, collectionPath, watchQuery } from './request-paths.ts';
 
-/** A watch that is still silent so long after the server was asked to end it is ended by us. */
+/** Milliseconds of silence after the requested end of a watch. Then the gateway ends it. */
 const graceMs = 5_000;
 
 /**
- * One watch, framed as it arrives. No deadline for its head, as some proxies send that with the first event; but the idle limit holds from
- * the start.
+ * Streams the lines of one watch as they arrive. The answer's head has no deadline, because some proxies send it together with the first
+ * event. The limit on silence holds from the start.
  */
 export async function* watchStream(exchange: Exchange, start: WatchStart, signal: AbortSignal): AsyncGenerator<WatchPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
@@ -73,7 +73,7 @@ async function* frameLines({ clock }: Exchange, { body, scope, failed, idle }: O
 
 const beginnings = ['{"kind":"', '{"apiVersion":"'].map((text) => Buffer.from(text));
 
-/** A list or a Table, as when a proxy stripped `watch` from the query. Events begin with their `type`. */
+/** True for a list or a Table. A proxy that strips `watch` from the query causes one. Watch events begin with their `type`. */
 function isWholeObject(chunk: Uint8Array): boolean {
   return beginnings.some((beginning) => Buffer.compare(chunk.subarray(0, beginning.length), beginning) === 0);
 }

@@ -1,19 +1,19 @@
 import type { Breakage } from '../classify.ts';
 import type { ByteRead, ByteSource } from './wire.ts';
 
-/** More than this unread, and the sender is told to wait: about the window of one HTTP/2 stream. */
+/** Unread bytes from which the sender is paused. About the window of one HTTP/2 stream. */
 const highWaterBytes = 1024 * 1024;
 
-/** Where bytes that arrive by themselves wait for the one who reads them. */
+/** A queue between a connection, which pushes bytes, and one reader, which pulls them. */
 export interface ByteQueue extends ByteSource {
   push(chunk: Uint8Array): void;
-  /** The clean end. Like `fail`, only the first of them counts. */
+  /** Ends the queue without an error. Of all calls of `end` and `fail` only the first one counts. */
   end(): void;
   fail(breakage: Breakage): void;
 }
 
 export interface ByteQueueOptions {
-  /** Too much is unread: stop sending. Bytes that come nevertheless are kept. */
+  /** Called when too many bytes are unread. Bytes that still arrive are kept. */
   readonly pause: () => void;
   readonly resume: () => void;
 }

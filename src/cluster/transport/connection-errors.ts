@@ -26,7 +26,7 @@ const messages: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'the API server speaks no TLS of version 1.2 or later',
 };
 
-/** Carries a breakage through what can only throw: the steps of a dial, and undici. Nobody above `cluster` meets it. */
+/** Carries a failure through code that can only throw: the steps of a dial, and undici. It is caught within `cluster`. */
 export class BreakageError extends Error {
   override readonly name = 'BreakageError';
   readonly breakage: Breakage;
@@ -38,12 +38,13 @@ export class BreakageError extends Error {
 }
 
 /**
- * What an error of a socket, of TLS or of an HTTP library says, in words of our own: theirs name hosts and addresses.
+ * Turns an error of a socket, of TLS or of an HTTP library into a failure. The message is our own, because theirs name hosts and
+ * addresses.
  */
 export function breakageOfError(error: unknown): Breakage {
   if (error instanceof BreakageError) return error.breakage;
   const code = errorCode(error);
-  // The server's alert about our certificate comes only after our side of the handshake was done (TLS 1.3).
+  // In TLS 1.3 the server's alert about the client certificate arrives after the client has finished the handshake.
   if (/^ERR_SSL_.*ALERT_.*(CERTIFICATE|ACCESS_DENIED|UNKNOWN_CA)/.test(code)) {
     return breakage('UNAUTHENTICATED', 'the API server did not accept the client certificate');
   }
@@ -56,7 +57,10 @@ export function breakageOfError(error: unknown): Breakage {
   return breakage('UNREACHABLE', code === '' ? 'the connection failed' : `the connection failed (${code})`);
 }
 
-/** The code of the error, or of the first one it gathers or was caused by. Codes are Node's own words: safe to tell. */
+/**
+ * Returns the code of the error, or of the first error that it gathers or was caused by. Codes are constants of Node, so they may be
+ * shown.
+ */
 function errorCode(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
     const { code, errors, cause } = at as { readonly code?: unknown; readonly errors?: unknown; readonly cause?: unknown };

@@ -6,11 +6,14 @@ import { createHttp1Pool, type Http1Pool } from './http1-pool.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import type { WireAnswer, WireRequest } from './wire.ts';
 
-/** All connections to one API server as one identity, over whichever HTTP it speaks. */
+/** All connections to one API server with one identity, over HTTP/2 or HTTP/1.1. */
 export interface Connections {
-  /** Throws nothing but bugs. `refused` only after a second session refused it too. */
+  /** Sends one request. Only bugs are thrown. `refused` means that two sessions have refused the request. */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer>;
-  /** The shortest round trip seen: a busy event loop makes others look longer. Undefined before the first connection. */
+  /**
+   * The shortest round trip so far, in milliseconds, because a busy event loop makes others look longer. Undefined before the first
+   * connection.
+   */
   readonly roundTripMs: number | undefined;
 }
 
@@ -22,8 +25,10 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Nothing is opened before the first request. HTTP/2 where TLS agrees on it, else HTTP/1.1; asked anew after all connections were lost.
- * At the end of `life` all sockets are destroyed.
+ * Creates the connections to one API server. The first request opens the first connection.
+ *
+ * HTTP/2 is used if TLS negotiates it, else HTTP/1.1. After the loss of all connections it is negotiated again. When `life` aborts, all
+ * sockets are destroyed.
  */
 export function createConnections(options: ConnectionsOptions, life: AbortSignal): Connections {
   return new EitherProtocol(options, life);
@@ -61,7 +66,7 @@ class EitherProtocol implements Connections {
 
   async request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer> {
     const answer = await this.#once(request, identity, signal);
-    // The peer says of a refused stream that it did nothing (RFC 9113, 8.7), as when GOAWAY met it halfway.
+    // A refused stream was not processed, so the request may be sent again (RFC 9113, 8.7). A GOAWAY that crosses a request causes this.
     return answer.type === 'refused' && !signal.aborted ? await this.#once(request, identity, signal) : answer;
   }
 
@@ -74,7 +79,7 @@ class EitherProtocol implements Connections {
     return await this.#http1.request(request, signal);
   }
 
-  /** The HTTP/1.1 pool if that is what the server speaks, as far as is known. */
+  /** Returns the HTTP/1.1 pool if the server is known to use HTTP/1.1. */
   #poolNow(identity: TlsIdentity): Http1Pool | undefined {
     if (this.#http1?.dead === true) this.#http1 = undefined;
     if (this.#http1 === undefined) {

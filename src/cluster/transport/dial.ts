@@ -6,12 +6,12 @@ import { BreakageError, breakageOfError } from './connection-errors.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { abandoned, openRequestScope, type RequestScope } from './request-scope.ts';
 
-/** DNS, TCP, proxy and TLS together have this long. */
+/** Deadline in milliseconds for DNS, TCP, proxy and TLS together. */
 const connectDeadlineMs = 10_000;
 
-/** Whom TLS trusts, and as whom we show ourselves. */
+/** The certificates of a TLS connection: trusted authorities, and the client certificate with its key. */
 export interface TlsIdentity {
-  /** Grows when anything of it changes: connections made under a lower one are to be replaced. */
+  /** Grows with each change. Connections with a lower serial are replaced. */
   readonly serial: number;
   readonly ca?: Uint8Array;
   readonly cert?: Uint8Array;
@@ -19,7 +19,7 @@ export interface TlsIdentity {
   readonly verify: boolean;
 }
 
-/** Where to, and over what. */
+/** The server to connect to, and the proxy if there is one. */
 export interface DialTarget {
   /** `https:`, or `http:` to loopback. */
   readonly server: URL;
@@ -38,15 +38,16 @@ export type Dialled =
       readonly type: 'dialled';
       readonly socket: net.Socket;
       readonly protocol: 'h2' | 'http/1.1';
-      /** How long the server, or the proxy on its behalf, took for one round trip; 0 on loopback. */
+      /** Milliseconds of one round trip to the server, or to the proxy on its behalf. 0 on loopback. */
       readonly roundTripMs: number;
     }
   | { readonly type: 'broken'; readonly breakage: Breakage };
 
 /**
- * Connects to an API server, within 10 s. TLS 1.2 at least, its certificate checked by name and authority unless the identity says otherwise.
+ * Connects to an API server within 10 s. TLS is at least 1.2, and the certificate is checked by name and authority unless the identity
+ * says otherwise.
  *
- * An abort destroys what there is of the connection. Nothing is thrown. The socket has no data listener yet, and no timeout.
+ * An abort destroys the connection at once. Never throws. The socket has no data listener and no timeout yet.
  */
 export async function dial(target: DialTarget, { identity, protocols, clock }: DialOptions, signal: AbortSignal): Promise<Dialled> {
   using scope = openRequestScope([signal], clock);
@@ -71,7 +72,7 @@ async function connect(
 ): Promise<{ socket: net.Socket; roundTripMs: number }> {
   const first = proxyUrl === undefined ? server : new URL(proxyUrl);
   const socket = net.connect({ host: hostOf(first), port: portOf(first) });
-  // A lookup is no round trip to the server.
+  // The time of the DNS lookup does not count as part of the round trip.
   let startedMs = clock.monotonic();
   socket.once('lookup', () => {
     startedMs = clock.monotonic();
@@ -117,13 +118,13 @@ async function secure(socket: net.Socket, { target, identity, protocols, scope }
   return secured;
 }
 
-/** Waits for the event. An abort, an error or an early end destroys the socket, and `beneath`, which it speaks through. */
+/** Waits for the event. An abort, an error or an early end destroys the socket and the socket `beneath` it. */
 function settled(
   socket: net.Socket,
   event: 'connect' | 'secureConnect',
   { signal, beneath }: { readonly signal: AbortSignal; readonly beneath?: net.Socket },
 ): Promise<void> {
-  // Stays: a socket that was destroyed may still have an error to tell.
+  // This listener stays, because a destroyed socket may still emit an error.
   socket.on('error', () => undefined);
   return new Promise((resolve, reject) => {
     const done = (end: () => void) => {
@@ -145,7 +146,7 @@ function settled(
   });
 }
 
-/** Without TLS only our own machine may be spoken to: a name that says so may still lead elsewhere, the address cannot. */
+/** Refuses a connection without TLS unless its address is loopback. A host name such as `localhost` may resolve to another machine. */
 function demandLoopback(socket: net.Socket): net.Socket {
   if (isLoopback(socket)) return socket;
   socket.destroy();

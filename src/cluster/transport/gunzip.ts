@@ -4,9 +4,9 @@ import { byteQueue } from './byte-queue.ts';
 import type { ByteSource } from './wire.ts';
 
 /**
- * The same body, unpacked as it is read: a small answer that unpacks to a gigabyte is never in memory whole.
+ * Unpacks a body while it is read. A small answer that unpacks to a gigabyte is never whole in memory.
  *
- * Cut off in the middle it breaks as the connection would; what is no gzip is `MALFORMED`. An abort frees the unpacker.
+ * A body that is cut off fails as a broken connection does. A body that is not gzip is `MALFORMED`. An abort frees the unpacker.
  */
 export function gunzip(source: ByteSource, signal: AbortSignal): ByteSource {
   const unpacker = createGunzip();
@@ -31,7 +31,7 @@ export function gunzip(source: ByteSource, signal: AbortSignal): ByteSource {
       if (read.type === 'ended') return void unpacker.end();
       for (const chunk of read.chunks) {
         if (unpacker.destroyed) return;
-        // One chunk at a time: the callback comes when it is unpacked and there is room for more.
+        // One chunk at a time. The callback runs when the chunk is unpacked and the queue has room.
         await new Promise<void>((resolve) => {
           unpacker.once('close', resolve);
           unpacker.write(chunk, () => {

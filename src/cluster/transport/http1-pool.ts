@@ -10,23 +10,29 @@ import { abandoned, breakageIn } from './request-scope.ts';
 import type { Connection } from './sessions.ts';
 import { type Lane, readHeaders, type WireAnswer, type WireRequest } from './wire.ts';
 
-/** Each watch and each followed log holds one for minutes, so they have their own. */
+/** Sockets per lane. Each watch and each followed log holds a socket for minutes, so they have sockets of their own. */
 const sockets: Readonly<Record<Lane, number>> = { watch: 80, follow: 100, request: 20 };
-/** Then Linux probes 10 times at 1 s: a dead peer is noticed after 40 s. undici's own 60 s would be too late. */
+/**
+ * Idle milliseconds before TCP keepalive starts. Linux then sends 10 probes, 1 s apart, so a dead peer is noticed after 40 s. The 60 s of
+ * undici are too long.
+ */
 const keepAliveMs = 30_000;
-/** TCP keepalive proves a kernel only: so often the server itself is asked, while a stream stands and nothing comes. */
+/**
+ * TCP keepalive only proves that the kernel answers. So the server itself gets a request after this many milliseconds without a byte,
+ * while a stream is open.
+ */
 const probeMs = 30_000;
 const drainMs = 30_000;
-/** An unused connection is closed before most servers would. */
+/** Milliseconds after which an unused connection is closed. Most servers close it later. */
 const idleMs = 30_000;
 
-/** The HTTP/1.1 connections to one API server as one identity. */
+/** The HTTP/1.1 connections to one API server with one identity. */
 export interface Http1Pool {
   readonly identity: TlsIdentity;
-  /** Takes over a connection that was made already. */
+  /** Takes over a connection that is already open. */
   adopt(connection: Connection): void;
   request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
-  /** Lets open requests end, for 30 s. */
+  /** Takes no new requests. Open requests have 30 s to end. */
   drain(): void;
   readonly dead: boolean;
 }
@@ -34,13 +40,13 @@ export interface Http1Pool {
 export interface Http1PoolOptions {
   readonly origin: string;
   readonly identity: TlsIdentity;
-  /** `/version`, behind the server's own prefix. */
+  /** `/version` after the path of the server's URL. */
   readonly probePath: string;
   readonly clock: Clock;
   dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
 }
 
-/** Nothing is opened before the first request. At the end of `life` all sockets are destroyed. */
+/** Creates the pool. The first request opens the first connection. When `life` aborts, all sockets are destroyed. */
 export function createHttp1Pool(options: Http1PoolOptions, life: AbortSignal): Http1Pool {
   return new UndiciPools(options, life);
 }
@@ -105,7 +111,7 @@ class UndiciPools implements Http1Pool {
     this.#adopted = undefined;
     const dialling =
       adopted === undefined ? this.#options.dial(this.identity, this.#ending.signal) : { type: 'dialled' as const, socket: adopted };
-    // Awaited in either case: undici forgets a request whose connection is there in the turn in which it was asked for.
+    // Awaited in both cases. undici loses a request if its connection is ready in the event-loop turn in which it was requested.
     const made = await dialling;
     if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
     made.socket.setKeepAlive(true, keepAliveMs);
@@ -119,7 +125,7 @@ class UndiciPools implements Http1Pool {
     for (const pool of Object.values(this.#pools)) void pool.destroy(new BreakageError(reason)).catch(() => undefined);
   }
 
-  /** Asks the server itself while a stream stands and nothing comes. Any answer is a sign of life. */
+  /** Sends the server a request while a stream is open and no byte arrives. Any answer is a sign of life. */
   #live(): void {
     const pulse = this.#pulse;
     const ask = () => {
@@ -145,7 +151,7 @@ async function readToEnd(answer: WireAnswer): Promise<void> {
 
 interface DispatchOptions {
   readonly request: WireRequest;
-  /** Beats at each byte of any stream. */
+  /** Marked with each byte of any stream. */
   readonly pulse: Pulse;
   readonly ended: () => void;
 }
@@ -174,7 +180,7 @@ function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal
       },
       onResponseStart(_controller, status, headers) {
         pulse.beat();
-        // Informational answers come before the answer.
+        // Informational answers (1xx) precede the real one.
         if (status < 200) return;
         resolve({ type: 'answered', response: { status, ...readHeaders(headers), body: queue, heardMs: () => pulse.heardMs } });
       },
@@ -196,7 +202,7 @@ function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal
   });
 }
 
-/** Name, value, name, value: the form in which a name may come twice. */
+/** Lists name, value, name, value. In this form a name may occur twice. */
 function flat(headers: WireRequest['headers']): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [name, value] : value.flatMap((one) => [name, one]),

@@ -8,36 +8,39 @@ import { createPulse, type Pulse, watchOver } from './liveness.ts';
 import { abandoned, breakageIn } from './request-scope.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
-/** We open no more streams on one session, whatever the peer allows. */
+/** Maximum number of open streams on one session, even if the peer allows more. */
 const maxStreams = 200;
-/** Of the room, watches and followed logs take four fifths at most: lists and live calls must get through. */
+/** The share of a session for watches and followed logs together. The rest is for lists and live requests. */
 const standingShare = 0.8;
-/** And followed logs two fifths: mirrors come first. */
+/** The share of a session for followed logs, smaller because mirrors are more important. */
 const followShare = 0.4;
 const streamWindowBytes = 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;
 const closed = breakage('UNREACHABLE', 'the connection was closed');
 
-/** One HTTP/2 connection whose streams we count ourselves: node:http2 queues in silence past the peer's limit. */
+/** One HTTP/2 connection that counts its own streams. node:http2 silently queues requests above the peer's limit. */
 export interface Http2Session {
-  /** Takes no new streams: the peer said GOAWAY, or `drain` was called. Open ones end by themselves. */
+  /** True if the session takes no new streams: the peer sent GOAWAY, or `drain` was called. Open streams continue. */
   readonly draining: boolean;
   readonly closed: boolean;
   readonly streams: number;
   hasRoom(lane: Lane): boolean;
-  /** Counts a stream at once. Ends upstream as soon as the signal aborts. Resolves with the head; throws nothing. */
+  /**
+   * Sends a request and resolves with the head of the answer. The stream counts from the call on. An abort ends it upstream at once.
+   * Throws nothing.
+   */
   request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   drain(): void;
-  /** Destroys the socket; open streams fail with this. */
+  /** Destroys the socket. Open streams fail with this reason. */
   destroy(reason: Breakage): void;
 }
 
 export interface Http2SessionOptions {
   readonly authority: string;
   readonly clock: Clock;
-  /** Called after a stream ended, the session began to drain, or closed: there may be room, or need, elsewhere. */
+  /** Called when a stream has ended, or the session drains or closes: waiting requests may get room, or need another session. */
   readonly changed: () => void;
-  /** Told how long a round trip took, as measured beneath the event loop. */
+  /** Called with the milliseconds of a round trip, as node:http2 measures it outside the event loop. */
   readonly roundTrip: (ms: number) => void;
 }
 
@@ -45,12 +48,14 @@ export type SessionOpened =
   | { readonly type: 'opened'; readonly session: Http2Session }
   | { readonly type: 'broken'; readonly breakage: Breakage };
 
-/** Makes a session of a connected socket, once the peer has said how many streams it takes. An abort meanwhile destroys the socket. */
+/**
+ * Opens a session on a connected socket. Resolves when the peer has sent its limit of streams. An abort before that destroys the socket.
+ */
 export function openHttp2Session(socket: net.Socket, options: Http2SessionOptions, signal: AbortSignal): Promise<SessionOpened> {
   const client = http2.connect(`https://${options.authority}`, {
     createConnection: () => socket,
     settings: { initialWindowSize: streamWindowBytes, enablePush: false },
-    // At Node's 10 MB it refuses streams once the windows below are full.
+    // With Node's default of 10 MB the session refuses streams once the windows below are full.
     maxSessionMemory: 64,
   });
   const session = new SupervisedSession(client, socket, options);
@@ -93,7 +98,7 @@ class SupervisedSession implements Http2Session {
       options.changed();
     });
     client.on('ping', () => this.#pulse.beat());
-    // Of an alert that follows the handshake, as when TLS 1.3 refuses our certificate, the socket tells and node:http2 does not.
+    // TLS 1.3 may refuse the client certificate after the handshake. Only the socket reports this alert, node:http2 does not.
     socket.on('error', (error) => this.destroy(breakageOfError(error)));
     socket.once('end', () => this.destroy(closed));
     this.#live();
@@ -124,7 +129,7 @@ class SupervisedSession implements Http2Session {
     return watch + follow < shareOf(standingShare) && (lane === 'watch' || follow < shareOf(followShare));
   }
 
-  // Asynchronous so that what is thrown reaches this caller; the count moves in the same turn.
+  // Asynchronous, so that an exception reaches this caller. The count changes before the first await.
   async request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     this.#counts[request.lane]++;
     const ended = () => {
@@ -144,7 +149,7 @@ class SupervisedSession implements Http2Session {
   destroy(reason: Breakage): void {
     this.#reason ??= reason;
     this.#client.destroy();
-    // Without this Node waits until what it has written is gone, and from a dead peer's buffer it never goes.
+    // Without this call Node waits until all written data is sent, and the buffer of a dead peer never empties.
     this.#socket.destroy();
   }
 

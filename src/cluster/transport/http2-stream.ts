@@ -10,15 +10,15 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.const
 export interface StreamOptions {
   readonly request: WireRequest;
   readonly authority: string;
-  /** Beats at each byte of the stream. */
+  /** Marked with each byte of the stream. */
   readonly pulse: Pulse;
-  /** Called once, when the stream is gone. */
+  /** Called once, when the stream has closed. */
   readonly ended: () => void;
-  /** Why the session was destroyed, if it was. */
+  /** Returns why the session was destroyed, if it was. */
   readonly reason: () => Breakage;
 }
 
-/** Opens one stream. An abort resets it at once. The body's end is clean only if the peer said so: never when the connection merely went away. */
+/** Opens one stream. An abort resets it at once. The body ends cleanly only if the peer ended it; a lost connection is a failure. */
 export function openStream(client: http2.ClientHttp2Session, options: StreamOptions, signal: AbortSignal): Promise<WireAnswer> {
   const { pulse, request, ended, reason } = options;
   const stream = begin(client, options);
@@ -47,7 +47,7 @@ export function openStream(client: http2.ClientHttp2Session, options: StreamOpti
     stream.on('end', () => {
       endedCleanly = !client.destroyed;
     });
-    // What it says is in the reset code, or is the session's.
+    // The reset code or the session has the reason.
     stream.on('error', () => undefined);
     stream.once('close', () => {
       signal.removeEventListener('abort', abort);
@@ -64,7 +64,7 @@ export function openStream(client: http2.ClientHttp2Session, options: StreamOpti
   });
 }
 
-/** Undefined where the session closed in the same turn. */
+/** Returns undefined if the session closed in the same event-loop turn. */
 function begin(client: http2.ClientHttp2Session, { request, authority }: StreamOptions): http2.ClientHttp2Stream | undefined {
   const headers = { ':method': request.method, ':path': request.path, ':authority': authority, ':scheme': 'https', ...request.headers };
   try {

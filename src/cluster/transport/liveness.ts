@@ -1,15 +1,15 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** After this long without a byte the server is asked whether it lives. */
+/** Milliseconds without a byte after which the server is probed. */
 const silenceMs = 15_000;
-/** It has this long to answer. */
+/** Milliseconds that the server has to answer a probe. */
 const answerDeadlineMs = 10_000;
 
-/** When a connection was last heard. */
+/** The time of the last sign of life of a connection. */
 export interface Pulse {
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds of the last sign of life. */
   readonly heardMs: number;
-  /** Something came. */
+  /** Records a sign of life. */
   beat(): void;
 }
 
@@ -28,16 +28,17 @@ export function createPulse(clock: Clock): Pulse {
 export interface LivenessOptions {
   readonly clock: Clock;
   readonly pulse: Pulse;
-  /** Silence that is borne before asking; 15 s by default. */
+  /** Milliseconds of silence before a probe. Default: 15,000. */
   readonly silenceMs?: number;
-  /** Asks the server for a sign of life, which must beat the pulse. */
+  /** Sends the probe. Its answer must mark a sign of life. */
   readonly ask: () => void;
-  /** Called once, when nothing came within 10 s of asking. */
+  /** Called once, when no byte came within 10 s of a probe. */
   readonly dead: () => void;
 }
 
 /**
- * Watches over one connection until the signal aborts, or until it is dead: at most 25 s after the last byte, as TCP alone takes 15 minutes.
+ * Supervises one connection until the signal aborts or the connection is dead. A dead one is noticed at most 25 s after the last byte.
+ * TCP alone takes 15 minutes.
  */
 export async function watchOver(
   { clock, pulse, ask, dead, silenceMs: borne = silenceMs }: LivenessOptions,
@@ -53,7 +54,7 @@ export async function watchOver(
     const heardBefore = pulse.heardMs;
     ask();
     await clock.sleep(answerDeadlineMs, signal);
-    // A process that was stopped wakes to its timers first: what the server sent meanwhile still lies in the socket.
+    // A stopped process runs its timers first when it resumes. Bytes that arrived meanwhile are still in the socket.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) return;
     if (pulse.heardMs === heardBefore && pulse.heardMs <= askedMs) return dead();

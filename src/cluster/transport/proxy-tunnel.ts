@@ -11,9 +11,9 @@ export interface Tunnel {
 }
 
 /**
- * Asks an HTTP proxy to CONNECT. Resolves once it agreed; the socket then leads to the host.
+ * Asks an HTTP proxy to CONNECT to a host. After it resolves, the socket leads to that host.
  *
- * @throws {BreakageError} if it refuses, says something else, or closes.
+ * @throws {BreakageError} if the proxy refuses, sends something other than HTTP, or closes the connection.
  */
 export async function tunnelThrough(socket: net.Socket, { proxy, host, port }: Tunnel, signal: AbortSignal): Promise<void> {
   const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,24 +1,27 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Breakage, breakage } from '../classify.ts';
 
-/** The life of one request: it ends with the caller's signal, when a deadline passes, or when it is disposed of; what is still open of it then is reset. */
+/**
+ * The lifetime of one request. It ends with the caller's signal, at a deadline, or when it is disposed of. Whatever the request still has
+ * open is then reset.
+ */
 export interface RequestScope extends Disposable {
-  /** Its reason is a `Breakage` when a deadline has passed. */
+  /** Aborted at the end of the scope. Its reason is a `Breakage` if a deadline has passed. */
   readonly signal: AbortSignal;
-  /** Sets the deadline, in place of the one before: `what` is what is told when it passes. */
+  /** Sets the deadline in place of the earlier one. The scope fails with `what` when it passes. */
   within(ms: number, what: Breakage): void;
-  /** No deadline until the next `within`. */
+  /** Removes the deadline. */
   relax(): void;
-  /** True once one of the outer signals has aborted: nobody is to be told anything any more. */
+  /** True once one of the outer signals has aborted. The caller then expects no further result. */
   readonly abandoned: boolean;
-  /** Why it ended: the deadline's breakage, or undefined while it stands and after the caller's abort. */
+  /** The failure of the deadline that ended the scope. Undefined while the scope is open, and after an abort by the caller. */
   readonly broken: Breakage | undefined;
 }
 
-/** What a request that was ended from outside is told; nobody reads it. */
+/** The failure of a request that its caller has ended. No caller reads it. */
 export const abandoned: Breakage = breakage('UNREACHABLE', 'the request was ended by its caller');
 
-/** Opens the scope of one request, which none of these signals outlives. Disposing it leaves no timer and no listener behind. */
+/** Opens the scope of one request. It ends with the first of the outer signals. Disposing of it leaves no timer and no listener behind. */
 export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): RequestScope {
   const controller = new AbortController();
   let untilMs = Number.POSITIVE_INFINITY;
@@ -26,7 +29,8 @@ export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): R
   let what: Breakage = breakage('TIMED_OUT', 'the time is up');
   let nap: AbortController | undefined;
 
-  // One sleep serves many deadlines: a later one only lets it wake in vain, which is far cheaper than a timer per chunk.
+  // One sleep serves many deadlines. If the deadline has moved to a later time, the sleep wakes too early once. That costs far less than a
+  // timer per chunk.
   const guard = async () => {
     while (untilMs < Number.POSITIVE_INFINITY && !controller.signal.aborted) {
       const remainingMs = untilMs - clock.monotonic();
@@ -64,19 +68,22 @@ export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): R
       for (const signal of outer) signal.removeEventListener('abort', end);
       untilMs = Number.POSITIVE_INFINITY;
       controller.abort(abandoned);
-      // Without a reason it would make an error with a stack, for each request, that nobody reads.
+      // `abort` without a reason would create an error with a stack for each request.
       nap?.abort(abandoned);
     },
   };
 }
 
-/** The breakage a scope was ended with; undefined if it stands or was ended otherwise. */
+/** Returns the failure with which a scope was ended. Undefined if the scope is open or was ended without a failure. */
 export function breakageIn(signal: AbortSignal): Breakage | undefined {
   const reason: unknown = signal.reason;
   return typeof reason === 'object' && reason !== null && 'code' in reason && 'retry' in reason ? (reason as Breakage) : undefined;
 }
 
-/** The promise's value, or undefined as soon as the signal aborts. The promise goes on: others may wait for it. */
+/**
+ * Resolves with the value of the promise, or with undefined as soon as the signal aborts. The promise itself continues, because others
+ * may wait for it.
+ */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {

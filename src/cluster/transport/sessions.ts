@@ -5,22 +5,26 @@ import { type Http2Session, openHttp2Session, type SessionOpened } from './http2
 import { abandoned, breakageIn, openRequestScope } from './request-scope.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
-/** At most so many HTTP/2 connections take new requests at a time. */
+/** Maximum number of HTTP/2 connections that take new requests. */
 const maxSessions = 4;
-/** Connections made with an old certificate live on for so long; then their watches resume elsewhere. */
+/** Milliseconds that connections with an old certificate stay open. Their watches then resume on new connections. */
 const drainMs = 30_000;
-/** After the connection stands, the peer has this long to say how many streams it takes. */
+/** Milliseconds after connecting within which the peer must send its HTTP/2 settings. */
 const settingsDeadlineMs = 10_000;
 
-/** A connected socket, or why there is none. */
+/** A connected socket. */
 export type Connection = Extract<Dialled, { type: 'dialled' }>;
 
-/** The HTTP/2 connections to one API server as one identity: 1 to 4, opened one at a time, and only when there is no room. */
+/**
+ * The HTTP/2 connections to one API server with one identity: 1 to 4. They are opened one at a time, and only when the others have no
+ * room.
+ */
 export interface Sessions {
   /**
-   * Sends the request over a session with room in its lane, perhaps after waiting for one, in the order of the callers.
+   * Sends the request over a session with room in its lane. If none has room, requests wait in the order of the calls.
    *
-   * `http1` if the server turned out not to speak HTTP/2: nothing was sent. A newer identity lets the sessions of the older one drain.
+   * `http1` if the server does not support HTTP/2; the request was not sent then. With a newer identity the sessions of the older one
+   * drain.
    */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer | { readonly type: 'http1' }>;
 }
@@ -29,9 +33,9 @@ export interface SessionsOptions {
   readonly authority: string;
   readonly clock: Clock;
   dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
-  /** Told of each round trip measured. */
+  /** Called with each measured round trip, in milliseconds. */
   readonly roundTrip: (ms: number) => void;
-  /** The server does not speak HTTP/2; this connection was made to it, and is handed over. */
+  /** Called if the server does not support HTTP/2. The pool of HTTP/1.1 takes over the open connection. */
   readonly fallBack: (connection: Connection, identity: TlsIdentity) => void;
 }
 
@@ -43,7 +47,7 @@ interface Waiting {
   readonly give: (served: Served) => void;
 }
 
-/** Nothing is opened before the first request. At the end of `life` all sockets are destroyed. */
+/** Creates the sessions. The first request opens the first connection. When `life` aborts, all sockets are destroyed. */
 export function createSessions(options: SessionsOptions, life: AbortSignal): Sessions {
   return new SessionPool(options, life);
 }
@@ -87,7 +91,7 @@ class SessionPool implements Sessions {
     });
   }
 
-  /** Gives room to those who wait, and opens one more connection if somebody still does. */
+  /** Starts waiting requests on sessions with room, and opens one more connection if some still wait. */
   #serve(): void {
     this.#sessions = this.#sessions.filter((session) => !session.closed);
     for (const one of this.#waiting) {
@@ -119,7 +123,7 @@ class SessionPool implements Sessions {
     }
     if (opened.type === 'broken') return this.#giveAll(opened);
     this.#sessions = [...this.#sessions, opened.session];
-    // The certificates changed while it was made.
+    // The certificates changed while the session was being opened.
     if (this.#current !== undefined && this.#current.serial > identity.serial) this.#replace([opened.session]);
     this.#serve();
   }
@@ -132,7 +136,7 @@ class SessionPool implements Sessions {
     return await openHttp2Session(socket, { authority, clock, roundTrip, changed: () => this.#serve() }, scope.signal);
   }
 
-  /** Lets sessions finish what they carry, and ends the watches on them after a while. */
+  /** Drains sessions, and destroys them after 30 s. */
   #replace(old: readonly Http2Session[]): void {
     const reason = breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
     for (const session of old) session.drain();

@@ -1,49 +1,49 @@
 import { type Breakage, breakage } from '../classify.ts';
 
-/** What a request is for: watches and followed logs stand for minutes, so they may not take all the room of a connection. */
+/** The purpose of a request. Watches and followed logs stay open for minutes, so each lane has a limit on each connection. */
 export type Lane = 'watch' | 'follow' | 'request';
 
-/** One HTTP request, whatever the protocol. */
+/** One HTTP request, independent of the HTTP version. */
 export interface WireRequest {
   readonly method: string;
-  /** With the server's own prefix and the query, encoded. */
+  /** The encoded path, with the path of the server's URL and the query. */
   readonly path: string;
-  /** Names in lower case. Values hold no control characters. */
+  /** Names are in lower case. Values have no control characters. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Uint8Array;
   readonly lane: Lane;
 }
 
-/** What a body gave: some bytes, its clean end, or the reason why no more can come. The last two are final. */
+/** The result of one read: bytes, the clean end, or the failure that ended the body. The last two are final. */
 export type ByteRead =
   | { readonly type: 'bytes'; readonly chunks: readonly Uint8Array[] }
   | { readonly type: 'ended' }
   | { readonly type: 'broken'; readonly breakage: Breakage };
 
-/** A body, pulled by one reader. What arrived before it broke is read first. */
+/** A body with one reader. Bytes that arrived before a failure are read first. */
 export interface ByteSource {
   read(): Promise<ByteRead>;
 }
 
-/** The head of an answer; its body follows. Ends with the signal it was asked with. */
+/** The head of an answer and its body. The body ends when the signal of the request aborts. */
 export interface WireResponse {
   readonly status: number;
-  /** By name in lower case; of several the first. */
+  /** The first value of a header. Names are in lower case. */
   header(name: string): string | undefined;
-  /** All values of that name, in order; those that came in one line stay together. */
+  /** All values of a header, in order. Values that were sent in one line stay together. */
   headers(name: string): readonly string[];
   readonly body: ByteSource;
-  /** The monotonic time of the last sign of life of the connection beneath. */
+  /** The monotonic time at which the connection last received something. */
   heardMs(): number;
 }
 
 export type WireAnswer =
   | { readonly type: 'answered'; readonly response: WireResponse }
-  /** The server has certainly not seen it: it may be sent again, whatever it is. */
+  /** The server has certainly not processed the request, so any request may be sent again. */
   | { readonly type: 'refused'; readonly breakage: Breakage }
   | { readonly type: 'broken'; readonly breakage: Breakage };
 
-/** Headers as Node's clients give them, one value or several of a name, as `WireResponse` reads them. */
+/** Adapts the headers of Node's clients, which have one value or a list for each name. */
 export function readHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): Pick<WireResponse, 'header' | 'headers'> {
@@ -54,7 +54,7 @@ export function readHeaders(
   return { header: (name) => all(name)[0], headers: all };
 }
 
-/** Reads a body to its end. A breakage if it broke, or has more bytes than that. */
+/** Reads a body to its end. Returns a failure if the body broke off or is longer than `maxBytes`. */
 export async function readWhole(source: ByteSource, maxBytes: number): Promise<Uint8Array | Breakage> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
