@@ -1,12 +1,12 @@
 import { groupOfApiVersion } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { EmbeddedCluster, KindName, SimChange } from './kinds/embedded-cluster.ts';
-import { keyOf, parsed, type StoredObject } from './kinds/stored-object.ts';
+import { parseSimObject, type SimObject, storageKey } from './kinds/stored-object.ts';
 import type { SimServer } from './requests/sim-server.ts';
 import { isDefinitions } from './state/custom-definition.ts';
-import { removeNow } from './state/deletion.ts';
+import { removeWithDependents } from './state/deletion.ts';
 import type { KindStorage } from './state/kind-storage.ts';
-import { createObject, replaceObject, storedAs } from './state/object-writes.ts';
+import { createObject, findNamesake, replaceObject } from './state/object-writes.ts';
 import { admittedNamespace } from './writes/admission.ts';
 import { defineKind, withdrawKind } from './writes/define-kind.ts';
 
@@ -21,33 +21,34 @@ export function administer(server: SimServer): Administration {
   const { state } = server;
   const put = (object: KubernetesObject) => {
     const stored = putObject(server, object);
-    return parsed(storageFor(server, object).kind, stored);
+    return parseSimObject(storageFor(server, object).kind, stored);
   };
   return {
     put,
     objects(kind, namespace) {
       const storage = state.storageOf(kind);
       const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
-      return chosen.map((object) => parsed(storage.kind, object));
+      return chosen.map((object) => parseSimObject(storage.kind, object));
     },
     get(kind, name, namespace) {
       const { storage, object } = findObject(server, kind, { name, namespace });
-      return object === undefined ? undefined : parsed(storage.kind, object);
+      return object === undefined ? undefined : parseSimObject(storage.kind, object);
     },
     remove(kind, name, namespace) {
       const { storage, object } = findObject(server, kind, { name, namespace });
       if (object === undefined) return false;
       if (isDefinitions(storage)) withdrawKind(server, object);
-      else removeNow(state, storage, object);
+      else removeWithDependents(state, storage, object);
       return true;
     },
     define: (definition) => put({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
-    observe: (listener) => state.onWrite(({ type, storage, object }) => listener(told(type, storage, () => parsed(storage.kind, object)))),
+    observe: (listener) =>
+      state.onWrite(({ type, storage, object }) => listener(told(type, storage, () => parseSimObject(storage.kind, object)))),
   };
 }
 
 /** Creates or replaces the object, and its namespace if it does not exist. @throws {Error} if the kind is not served. */
-export function putObject(server: SimServer, object: KubernetesObject): StoredObject {
+export function putObject(server: SimServer, object: KubernetesObject): SimObject {
   const { state } = server;
   const storage = storageFor(server, object);
   if (isDefinitions(storage)) return defineKind(server, object, { manager });
@@ -55,7 +56,7 @@ export function putObject(server: SimServer, object: KubernetesObject): StoredOb
   if (home !== '' && state.storage('', 'namespaces')?.get(home) === undefined) {
     putObject(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } });
   }
-  const before = storedAs(storage, object);
+  const before = findNamesake(storage, object);
   if (before !== undefined) return replaceObject(state, storage, { manager, before, object });
   const isNamespace = storage.kind.kind === 'Namespace' && storage.kind.group === '';
   return createObject(state, storage, isNamespace ? { ...admittedNamespace(object), ...bodyOf(object) } : object, { manager });
@@ -64,7 +65,7 @@ export function putObject(server: SimServer, object: KubernetesObject): StoredOb
 /** The storage of the kind, and the object in it. @throws {Error} if the kind is not served. */
 export function findObject({ state }: SimServer, kind: KindName, { name, namespace }: ObjectName): FoundObject {
   const storage = state.storageOf(kind);
-  return { storage, object: storage.get(keyOf(storage.kind.namespaced ? (namespace ?? 'default') : '', name)) };
+  return { storage, object: storage.get(storageKey(storage.kind.namespaced ? (namespace ?? 'default') : '', name)) };
 }
 
 interface ObjectName {
@@ -74,7 +75,7 @@ interface ObjectName {
 
 interface FoundObject {
   readonly storage: KindStorage;
-  readonly object: StoredObject | undefined;
+  readonly object: SimObject | undefined;
 }
 
 function told(type: SimChange['type'], { kind }: KindStorage, make: () => KubernetesObject): SimChange {

@@ -1,22 +1,22 @@
 import { isJsonObject, type Json } from '../core/json.ts';
-import { isRefusal, noSuchMethod } from './kinds/api-status.ts';
+import { isApiRefusal, noSuchMethod } from './kinds/api-status.ts';
 import type { SimVerb } from './kinds/embedded-cluster.ts';
-import { callerOf } from './requests/caller.ts';
+import { apiCallerOf } from './requests/caller.ts';
 import { answerJson, answerRefusal } from './requests/send-answer.ts';
 import type { ResourceContext } from './requests/sim-server.ts';
 import { readObject } from './writes/write-request.ts';
 
 /** Answers what may only be created and is never kept: reviews of who somebody is, and of what they may do. */
 export async function answerReview(context: ResourceContext): Promise<void> {
-  const { kind } = context.asked.storage;
+  const { kind } = context.target.storage;
   const read = await readObject(context);
-  if (isRefusal(read)) return answerRefusal(context, read);
+  if (isApiRefusal(read)) return answerRefusal(context, read);
   const start = { kind: kind.kind, apiVersion: 'authorization.k8s.io/v1', metadata: {} };
   if (kind.kind === 'SelfSubjectReview') {
     return answerJson(
       context,
       201,
-      JSON.stringify({ ...start, apiVersion: 'authentication.k8s.io/v1', status: { userInfo: callerOf(context) } }),
+      JSON.stringify({ ...start, apiVersion: 'authentication.k8s.io/v1', status: { userInfo: apiCallerOf(context) } }),
     );
   }
   if (kind.kind !== 'SelfSubjectAccessReview') return answerRefusal(context, noSuchMethod);

@@ -1,12 +1,21 @@
 import { answerReview } from './answer-access.ts';
-import { forbidden, isRefusal, noSuchMethod, noSuchResource, notFound, type Refusal, refusal, tooLarge } from './kinds/api-status.ts';
+import {
+  type ApiRefusal,
+  apiRefusal,
+  forbidden,
+  isApiRefusal,
+  noSuchMethod,
+  noSuchResource,
+  notFound,
+  tooLarge,
+} from './kinds/api-status.ts';
 import type { RequestedResource } from './kinds/embedded-cluster.ts';
-import { keyOf } from './kinds/stored-object.ts';
-import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './reads/answer-discovery.ts';
+import { storageKey } from './kinds/stored-object.ts';
+import { answerDiscovery, answerUnknown, answerVersion, unavailableRefusal } from './reads/answer-discovery.ts';
 import { answerList } from './reads/answer-list.ts';
 import { answerLog } from './reads/answer-log.ts';
 import { answerWatch } from './reads/answer-watch.ts';
-import { callerOf } from './requests/caller.ts';
+import { apiCallerOf } from './requests/caller.ts';
 import { answerObject, answerRefusal, answerText } from './requests/send-answer.ts';
 import type { AnswerContext, ResourceContext } from './requests/sim-server.ts';
 import { whenVisible } from './state/cluster-state.ts';
@@ -17,16 +26,16 @@ import { answerCreate, answerUpdate } from './writes/answer-write.ts';
 
 /** Answers one request as an API server does. */
 export async function answer(context: AnswerContext): Promise<void> {
-  const { server, asked } = context;
+  const { server, target } = context;
   const refused = refuseCaller(context);
   if (refused !== undefined) return answerRefusal(context, refused);
-  const group = asked.type === 'resource' ? asked.resource.group : 'group' in asked ? asked.group : undefined;
-  if (group !== undefined && server.hooks.isUnavailable?.(group)) return answerRefusal(context, unavailable);
-  switch (asked.type) {
+  const group = target.type === 'resource' ? target.resource.group : 'group' in target ? target.group : undefined;
+  if (group !== undefined && server.hooks.isUnavailable?.(group)) return answerRefusal(context, unavailableRefusal);
+  switch (target.type) {
     case 'resource':
-      return answerResource({ ...context, asked });
+      return answerResource({ ...context, target });
     case 'discovery':
-      return answerDiscovery(context, asked);
+      return answerDiscovery(context, target);
     case 'version':
       return answerVersion(context);
     case 'health':
@@ -38,12 +47,12 @@ export async function answer(context: AnswerContext): Promise<void> {
     case 'unknown':
       return answerUnknown(context);
     default:
-      asked satisfies never;
+      target satisfies never;
   }
 }
 
 async function answerResource(context: ResourceContext): Promise<void> {
-  const { storage, resource } = context.asked;
+  const { storage, resource } = context.target;
   const { verbs, source } = storage.kind;
   if (verbs.length === 1 && verbs[0] === 'create' && source === 'builtIn' && resource.verb === 'create') return answerReview(context);
   if (resource.verb !== 'watch' && !verbs.includes(resource.verb)) return answerRefusal(context, noSuchMethod);
@@ -71,32 +80,32 @@ async function answerResource(context: ResourceContext): Promise<void> {
 }
 
 async function answerGet(context: ResourceContext): Promise<void> {
-  const { asked, query, server, outlet } = context;
-  const { storage, resource } = asked;
+  const { target, query, server, outlet } = context;
+  const { storage, resource } = target;
   const version = query.get('resourceVersion') ?? '';
   if (/^[1-9]\d*$/.test(version) && !(await whenVisible(server.state, Number(version), outlet.signal))) {
     return answerRefusal(context, tooLarge(version, String(server.state.visibleRevision)));
   }
   const name = resource.name ?? '';
-  const stored = storage.get(keyOf(resource.namespace ?? '', name));
+  const stored = storage.get(storageKey(resource.namespace ?? '', name));
   if (stored === undefined) answerRefusal(context, notFound(storage.kind, name));
   else answerObject(context, stored);
 }
 
 /** 401 for a token that is not the cluster's; 403 for nobody, and for what is forbidden. */
-function refuseCaller(context: AnswerContext): Refusal | undefined {
-  const { server, asked, request } = context;
-  const caller = callerOf(context);
-  if (isRefusal(caller)) return caller;
+function refuseCaller(context: AnswerContext): ApiRefusal | undefined {
+  const { server, target, request } = context;
+  const caller = apiCallerOf(context);
+  if (isApiRefusal(caller)) return caller;
   const user = caller.username;
   const isNobody = request.headers.authorization === undefined;
   request.user = user;
-  if (isNobody && (asked.type === 'version' || asked.type === 'health')) return undefined;
-  if (asked.type !== 'resource') {
+  if (isNobody && (target.type === 'version' || target.type === 'health')) return undefined;
+  if (target.type !== 'resource') {
     if (!isNobody) return undefined;
-    return { ...refusal(403, `forbidden: User "${user}" cannot get path "${request.path}"`), details: {} };
+    return { ...apiRefusal(403, `forbidden: User "${user}" cannot get path "${request.path}"`), details: {} };
   }
-  const { resource, storage } = asked;
+  const { resource, storage } = target;
   if (!isNobody && !server.hooks.isForbidden?.(user, resource, storage.kind.kind)) return undefined;
   const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`;
   const what = `User "${user}" cannot ${resource.verb} resource "${qualifiedOf(resource)}" in API group "${resource.group}" ${where}`;

@@ -4,7 +4,7 @@ import { administer } from './administer.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
 import type { EmbeddedClusterOptions } from './kinds/embedded-cluster.ts';
 import type { ServedWatch, SimHooks, SimServer } from './requests/sim-server.ts';
-import { ClusterState, type StateOptions } from './state/cluster-state.ts';
+import { SimState, type StateOptions } from './state/cluster-state.ts';
 
 export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
   /** Changes kept per kind for watches to resume from. An older version answers 410. Default: 1,000. */
@@ -15,23 +15,23 @@ export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
   readonly token?: string;
   /** Default: none. */
   readonly hooks?: SimHooks;
-  /** Default: a `ClusterState`. */
-  readonly createState?: (options: StateOptions) => ClusterState;
+  /** Default: a `SimState`. */
+  readonly createState?: (options: StateOptions) => SimState;
 }
 
 const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
 
 /** A server that holds the built-in kinds of its version and the namespaces that every cluster has. */
 export function createSimServer(options: SimServerOptions): SimServer {
-  const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new ClusterState(state) } = options;
-  const { talkative = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {} } = options;
+  const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new SimState(state) } = options;
+  const { generatesLogs = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {} } = options;
   const state = createState({ clock, historyLength, kinds: builtInKinds(version) });
   const server: SimServer = {
-    ...{ state, hooks, watches: new Set<ServedWatch>(), talkative, bookmarkSeconds },
+    ...{ state, hooks, watches: new Set<ServedWatch>(), generatesLogs, bookmarkSeconds },
     ...{ gitVersion: gitVersionOf(version), token, host: '', tokensExpiredAt: -1 },
   };
   state.onChange((change) => {
-    for (const stream of [...server.watches]) stream.tell(change);
+    for (const stream of [...server.watches]) stream.send(change);
   });
   const { put } = administer(server);
   for (const name of firstNamespaces) put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

@@ -2,9 +2,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { demoClustersAt } from './demo/clusters.ts';
-import { keepBusy } from './demo/director.ts';
+import { runDemoActivity } from './demo/director.ts';
 import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
-import { bringToLife } from './living.ts';
+import { startControllers } from './living.ts';
 import { startEmbeddedCluster } from './start-embedded-cluster.ts';
 
 /** The embedded fleet that `--demo` shows. Disposing of it ends its life, its connections and its servers. */
@@ -31,9 +31,9 @@ export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions
   const lives: Promise<void>[] = [];
   const clusters = await Promise.all(
     demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }, place) => {
-      const cluster = await startEmbeddedCluster({ name, version, clock, talkative: true });
+      const cluster = await startEmbeddedCluster({ name, version, clock, generatesLogs: true });
       for (const definition of place === 0 ? [...definitions, ...hubDefinitions] : definitions) cluster.define(definition);
-      lives.push(bringToLife(cluster, { clock, objects }, end.signal), keepBusy(cluster, clock, end.signal));
+      lives.push(startControllers(cluster, { clock, objects }, end.signal), runDemoActivity(cluster, clock, end.signal));
       return cluster;
     }),
   );

@@ -3,20 +3,20 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
 import { startCronJobs } from './living/cron-jobs.ts';
 import { keepDaemonSets } from './living/daemon-sets.ts';
-import { rollOut } from './living/deployments.ts';
+import { keepDeployments } from './living/deployments.ts';
 import { createEventLog } from './living/events.ts';
 import { runJobs } from './living/jobs.ts';
 import { runPods } from './living/kubelet.ts';
-import { beatNodes } from './living/nodes.ts';
+import { reportNodes } from './living/nodes.ts';
 import { isTerminating } from './living/pods.ts';
-import { replicate } from './living/replica-sets.ts';
+import { keepReplicaSets } from './living/replica-sets.ts';
 import { bindPods } from './living/scheduler.ts';
-import { serveServices } from './living/services.ts';
+import { keepServices } from './living/services.ts';
 import { keepStatefulSets } from './living/stateful-sets.ts';
-import { createView, livingKindOf } from './living/view.ts';
+import { controlledKindOf, createControllerView } from './living/view.ts';
 import { createWorld, type World, type WorldControl } from './living/world.ts';
 
-export interface LivingOptions {
+export interface SimControllerOptions {
   readonly clock: Clock;
   /** Milliseconds between two looks at the cluster: 250 by default. Nothing is done in a look when nothing has changed or fallen due. */
   readonly roundMs?: number;
@@ -26,16 +26,16 @@ export interface LivingOptions {
 
 const controllers = [
   furnishNamespaces,
-  beatNodes,
+  reportNodes,
   startCronJobs,
   runJobs,
-  rollOut,
-  replicate,
+  keepDeployments,
+  keepReplicaSets,
   keepStatefulSets,
   keepDaemonSets,
   bindPods,
   runPods,
-  serveServices,
+  keepServices,
 ] as const;
 
 /** How often the made-up past may change the cluster before it is left to the present. Ordinary clusters need about eight. */
@@ -49,12 +49,12 @@ const maxSettlingRounds = 40;
  * Before it returns it brings what is there to where it would be by now, with ages that fit. From then on it looks at the cluster in rounds
  * until the signal aborts: then nothing of it is left. Works on the cluster itself, without its network.
  */
-export function bringToLife(
+export function startControllers(
   cluster: EmbeddedCluster,
-  { clock, roundMs = 250, objects = [] }: LivingOptions,
+  { clock, roundMs = 250, objects = [] }: SimControllerOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const view = createView(cluster);
+  const view = createControllerView(cluster);
   const log = createEventLog();
   const world = createWorld({ cluster, view, clock, record: (happening, at) => log.record(happening, at) });
   const round = () => {
@@ -64,7 +64,7 @@ export function bringToLife(
     world.end();
   };
   settle(world, objects, round);
-  for (const object of objects) if (livingKindOf(object) === undefined) cluster.put(object);
+  for (const object of objects) if (controlledKindOf(object) === undefined) cluster.put(object);
   // What takes time begins to wait now.
   round();
   return live();
@@ -72,7 +72,7 @@ export function bringToLife(
   async function live(): Promise<void> {
     try {
       while (!signal.aborted) {
-        if (view.takeChanged() || world.isDue()) round();
+        if (view.consumeChanged() || world.isDue()) round();
         await clock.sleep(roundMs, signal);
       }
     } finally {
@@ -82,10 +82,10 @@ export function bringToLife(
 }
 
 function settle(world: WorldControl, objects: readonly KubernetesObject[], round: () => void): void {
-  world.settling = true;
-  for (const object of objects) if (livingKindOf(object) !== undefined) world.put(object);
-  for (let rounds = 0; rounds < maxSettlingRounds && world.view.takeChanged(); rounds++) round();
-  world.settling = false;
+  world.isFastForward = true;
+  for (const object of objects) if (controlledKindOf(object) !== undefined) world.put(object);
+  for (let rounds = 0; rounds < maxSettlingRounds && world.view.consumeChanged(); rounds++) round();
+  world.isFastForward = false;
   world.view.flush();
 }
 
@@ -94,7 +94,7 @@ function furnishNamespaces(world: World): void {
   for (const namespace of [...world.view.objects('Namespace')]) {
     if (isTerminating(namespace)) continue;
     const { name } = namespace.metadata;
-    const creationTimestamp = world.birthOf(namespace);
+    const creationTimestamp = world.creationTimeFor(namespace);
     if (world.view.find('ServiceAccount', 'default', name) === undefined) {
       world.put({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name, creationTimestamp } });
     }

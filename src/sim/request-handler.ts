@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { answer } from './answer.ts';
-import { createOutlet } from './requests/outlet.ts';
-import { readAsked } from './requests/request-target.ts';
+import { createResponseOutlet } from './requests/outlet.ts';
+import { parseRequestTarget } from './requests/request-target.ts';
 import type { AnswerContext, ServedRequest, SimServer } from './requests/sim-server.ts';
 
 type Message = IncomingMessage | Http2ServerRequest;
@@ -16,11 +16,11 @@ export function createRequestHandler(server: SimServer): Handler {
   return (message, response) => {
     const request = requestOf(message);
     const query = new URLSearchParams((message.url ?? '').split('?')[1] ?? '');
-    const asked = readAsked(server.state, request.method, request.path, query);
+    const target = parseRequestTarget(server.state, request.method, request.path, query);
     message.on('error', () => undefined);
     let body: Promise<string | undefined> | undefined;
     const context: AnswerContext = {
-      ...{ server, asked, request, query, outlet: createOutlet(response) },
+      ...{ server, target, request, query, outlet: createResponseOutlet(response) },
       body: () => {
         body ??= bodyOf(message);
         return body;

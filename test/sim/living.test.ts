@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/json.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { isScheduled } from '../../src/sim/living/cron-jobs.ts';
-import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
+import { isReady, podPhaseOf } from '../../src/sim/living/pods.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startLiving } from './start-living.ts';
 
@@ -111,7 +111,7 @@ describe('a Deployment', () => {
     const [progressing] = conditionsOf(held(cluster, 'Deployment', 'web')).filter((one) => textAt(one, 'type') === 'Progressing');
     expect(progressing).toMatchObject({ status: 'False', reason: 'ProgressDeadlineExceeded' });
     expect(numberAt(held(cluster, 'Deployment', 'web').status, 'availableReplicas')).toBeGreaterThanOrEqual(3);
-    const stuck = cluster.objects('Pod').filter((pod) => phaseOf(pod) === 'Pending');
+    const stuck = cluster.objects('Pod').filter((pod) => podPhaseOf(pod) === 'Pending');
     expect(textAt(listAt(stuck[0]?.status, 'containerStatuses')[0], 'state', 'waiting', 'reason')).toBe('ImagePullBackOff');
   });
 
@@ -146,7 +146,7 @@ describe('a Job', () => {
     await clock.advance(40_000);
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ succeeded: 3, completionTime: expect.any(String) });
     expect(hasTrueCondition(held(cluster, 'Job', 'once'), 'Complete')).toBe(true);
-    expect(cluster.objects('Pod').map(phaseOf)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
+    expect(cluster.objects('Pod').map(podPhaseOf)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
   test('fails once more pods have failed than it allows', async () => {

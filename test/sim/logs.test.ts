@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bringToLife } from '../../src/sim/living.ts';
+import { startControllers } from '../../src/sim/living.ts';
 import { createWireClient, type WireClient, type WireProtocol } from '../support/clients/wire-client.ts';
 import { until } from '../support/cluster/transport.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
@@ -105,7 +105,7 @@ test('keeps the last 10,000 lines of a run', async () => {
 
 test('containers of a talkative cluster say the same whoever asks, and go on saying it', async () => {
   const clock = createManualClock({ startMs: Date.UTC(2026, 0, 1, 0, 1) });
-  await using south = await start({ clock, talkative: true });
+  await using south = await start({ clock, generatesLogs: true });
   await using client = createWireClient(south, 'h2');
   const lines = await linesOf(client, 'timestamps=true');
   expect(lines.length).toBeGreaterThan(10);
@@ -126,10 +126,10 @@ test('containers of a talkative cluster say the same whoever asks, and go on say
 test('a living pod that crashes counts the restart when it restarts, and has the log of the run before', async () => {
   const clock = createManualClock();
   const end = new AbortController();
-  await using south = await startSimCluster({ name: 'south', clock, talkative: true });
+  await using south = await startSimCluster({ name: 'south', clock, generatesLogs: true });
   await using client = createWireClient(south, 'h2');
   const crashing = speakingPod({ annotations: { 'sim/outcome': 'crash' } });
-  const living = bringToLife(south, { clock, objects: [] }, end.signal);
+  const living = startControllers(south, { clock, objects: [] }, end.signal);
   south.put(speakingNode);
   south.put(crashing);
   const statusNow = () =>

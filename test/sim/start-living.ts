@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import { bringToLife } from '../../src/sim/living.ts';
+import { startControllers } from '../../src/sim/living.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
@@ -22,7 +22,7 @@ export async function startLiving(...objects: readonly KubernetesObject[]): Prom
   for (const object of objects) cluster.put(object);
   const end = new AbortController();
   onTestFinished(() => end.abort());
-  const life = bringToLife(cluster, { clock }, end.signal);
+  const life = startControllers(cluster, { clock }, end.signal);
   await clock.advance(0);
   return {
     cluster,

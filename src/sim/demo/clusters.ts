@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { customKindsAt } from './custom-kinds.ts';
-import { type Hardware, nodeOf, type Program, Workloads } from './workloads.ts';
+import { type DemoProgram, type NodeHardware, nodeOf, Workloads } from './workloads.ts';
 
 /** A cluster of the demo: what it is called, which version it runs, and what is applied to it, definitions first. */
 export interface DemoCluster {
@@ -75,7 +75,7 @@ function staging(nowMs: number): DemoCluster {
       ...nodesOf(nowMs, { cluster: 'staging', count: 2, version: 'v1.36.3', region: 'eu-central-1' }),
       ...system(nowMs),
       ...shop
-        .map((program): Program => ({ ...program, replicas: 1, ...(program.name === 'checkout' ? brokenImage : {}) }))
+        .map((program): DemoProgram => ({ ...program, replicas: 1, ...(program.name === 'checkout' ? brokenImage : {}) }))
         .flatMap((program) => make.deployment(program)),
       ...make.deployment({ ...exporter, name: 'recommendations', namespace: 'shop', replicas: 1, nodeSelector: { accelerator: 'gpu' } }),
       make.job({ ...exporter, name: 'load-test', outcome: 'forever', ageDays: 0.05 }, { parallelism: 2, completions: 2 }),
@@ -87,7 +87,7 @@ function staging(nowMs: number): DemoCluster {
 
 const brokenImage = { image: 'checkout:8.2.0-rc1', outcome: 'no-image' } as const;
 
-const shop: readonly Program[] = [
+const shop: readonly DemoProgram[] = [
   {
     name: 'storefront',
     namespace: 'shop',
@@ -104,7 +104,7 @@ const shop: readonly Program[] = [
   { name: 'search', namespace: 'shop', image: 'search:2.17.3', team: 'catalog', replicas: 2, ageDays: 120, port: 9200, memory: '2Gi' },
 ];
 
-const payments: readonly Program[] = [
+const payments: readonly DemoProgram[] = [
   { name: 'ledger', namespace: 'payments', image: 'ledger:4.4.0', team: 'payments', replicas: 2, ageDays: 260, port: 8443 },
   {
     name: 'fraud-check',
@@ -118,7 +118,7 @@ const payments: readonly Program[] = [
   },
 ];
 
-const stores: readonly Program[] = [
+const stores: readonly DemoProgram[] = [
   {
     name: 'orders-db',
     namespace: 'data',
@@ -141,7 +141,7 @@ const stores: readonly Program[] = [
   },
 ];
 
-const exporter: Program = { name: '', namespace: 'batch', image: 'exporter:1.6.0', team: 'finance', ageDays: 30, cpu: '100m' };
+const exporter: DemoProgram = { name: '', namespace: 'batch', image: 'exporter:1.6.0', team: 'finance', ageDays: 30, cpu: '100m' };
 
 function system(nowMs: number): KubernetesObject[] {
   const make = new Workloads(nowMs);
@@ -209,7 +209,14 @@ interface NodePool {
 
 function nodesOf(nowMs: number, { cluster, count, version, region }: NodePool): KubernetesObject[] {
   const make = new Workloads(nowMs);
-  const hardware: Hardware = { region, provider: 'aws', instanceType: 'm7i.2xlarge', kubeletVersion: version, cpu: '8', memory: '32Gi' };
+  const hardware: NodeHardware = {
+    region,
+    provider: 'aws',
+    instanceType: 'm7i.2xlarge',
+    kubeletVersion: version,
+    cpu: '8',
+    memory: '32Gi',
+  };
   return Array.from({ length: count }, (_, index) => nodeOf(hardware, { cluster, index, createdAt: make.created(40 + index * 13) }));
 }
 

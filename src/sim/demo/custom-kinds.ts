@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { timeOf } from '../living/world.ts';
+import { kubernetesTime } from '../living/world.ts';
 
 const dayMs = 86_400_000;
 
@@ -115,7 +115,7 @@ function certificateOf({ name, namespace, daysLeft }: Issued, nowMs: number): Ku
   return {
     apiVersion: 'pki.shop.example/v1',
     kind: 'Certificate',
-    metadata: { name, namespace, creationTimestamp: timeOf(nowMs - 200 * dayMs), labels: { team: namespace } },
+    metadata: { name, namespace, creationTimestamp: kubernetesTime(nowMs - 200 * dayMs), labels: { team: namespace } },
     spec: {
       secretName: `${name}-tls`,
       dnsNames: [`${name}.shop.example`],
@@ -123,10 +123,10 @@ function certificateOf({ name, namespace, daysLeft }: Issued, nowMs: number): Ku
       renewBeforeDays: 15,
     },
     status: {
-      notBefore: timeOf(nowMs - (90 - daysLeft) * dayMs),
-      notAfter: timeOf(nowMs + daysLeft * dayMs),
+      notBefore: kubernetesTime(nowMs - (90 - daysLeft) * dayMs),
+      notAfter: kubernetesTime(nowMs + daysLeft * dayMs),
       revision: 3,
-      conditions: [{ type: 'Ready', ...said, lastTransitionTime: timeOf(nowMs - dayMs) }],
+      conditions: [{ type: 'Ready', ...said, lastTransitionTime: kubernetesTime(nowMs - dayMs) }],
     },
   };
 }
@@ -136,7 +136,12 @@ function widgetOf(name: string, index: number, nowMs: number): KubernetesObject 
   return {
     apiVersion: 'example.com/v1',
     kind: 'Widget',
-    metadata: { name, namespace: 'shop', creationTimestamp: timeOf(nowMs - (index + 2) * dayMs), labels: { line: String(index + 1) } },
+    metadata: {
+      name,
+      namespace: 'shop',
+      creationTimestamp: kubernetesTime(nowMs - (index + 2) * dayMs),
+      labels: { line: String(index + 1) },
+    },
     spec: { size: 40 * (index + 1), colour: colours[index] ?? 'grey', parts: [{ name: 'bolt', count: 4 + index }] },
     status: { temperature: 20, produced: 1_000 * index },
   };

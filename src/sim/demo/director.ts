@@ -19,7 +19,7 @@ const absenceMs = 20_000;
  * What people and programs do in a demo cluster until the signal aborts: at once they run the nightly Job, which is one in all clusters; then, every
  * few seconds, they release new images, scale, run Jobs of which some fail, lose a node for a while. The cluster's own life answers.
  */
-export async function keepBusy(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   runNightly(cluster, clock);
   const acts = [release, release, scale, scale, runJob, runJob, produce, produce, loseNode];
   while (!signal.aborted) {

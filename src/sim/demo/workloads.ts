@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { timeOf } from '../living/world.ts';
+import { kubernetesTime } from '../living/world.ts';
 
 /** One program that a team runs. */
-export interface Program {
+export interface DemoProgram {
   readonly name: string;
   readonly namespace: string;
   readonly image: string;
@@ -40,11 +40,11 @@ export class Workloads {
 
   /** When something of that age was created. */
   created(ageDays: number): string {
-    return timeOf(this.#nowMs - ageDays * dayMs);
+    return kubernetesTime(this.#nowMs - ageDays * dayMs);
   }
 
   /** A Deployment, and its Service if it has a port. */
-  deployment(program: Program): KubernetesObject[] {
+  deployment(program: DemoProgram): KubernetesObject[] {
     const spec = {
       replicas: program.replicas ?? 1,
       ...podsOf(program),
@@ -56,7 +56,7 @@ export class Workloads {
   }
 
   /** A StatefulSet, its Service without an address, and its disk. */
-  statefulSet(program: Program): KubernetesObject[] {
+  statefulSet(program: DemoProgram): KubernetesObject[] {
     const { replicas = 1, name } = program;
     const spec = { replicas, serviceName: name, ...podsOf(program), updateStrategy: { type: 'RollingUpdate' } };
     const headless = { clusterIP: 'None', clusterIPs: ['None'] };
@@ -64,16 +64,16 @@ export class Workloads {
     return [set, ...this.#service(program, headless), ...this.#disk(program)];
   }
 
-  daemonSet(program: Program): KubernetesObject {
+  daemonSet(program: DemoProgram): KubernetesObject {
     const spec = { ...podsOf(program), updateStrategy: { type: 'RollingUpdate' } };
     return { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: this.#metadata(program), spec };
   }
 
-  job(program: Program, options: JobOptions = {}): KubernetesObject {
+  job(program: DemoProgram, options: JobOptions = {}): KubernetesObject {
     return { apiVersion: 'batch/v1', kind: 'Job', metadata: this.#metadata(program), spec: jobSpecOf(program, options) };
   }
 
-  cronJob(program: Program, schedule: string): KubernetesObject {
+  cronJob(program: DemoProgram, schedule: string): KubernetesObject {
     const spec = {
       schedule,
       concurrencyPolicy: 'Forbid',
@@ -84,7 +84,7 @@ export class Workloads {
     return { apiVersion: 'batch/v1', kind: 'CronJob', metadata: this.#metadata(program), spec };
   }
 
-  #metadata(program: Program): KubernetesObject['metadata'] {
+  #metadata(program: DemoProgram): KubernetesObject['metadata'] {
     const { name, namespace, team, ageDays } = program;
     return {
       name,
@@ -95,7 +95,7 @@ export class Workloads {
     };
   }
 
-  #disk(program: Program): KubernetesObject[] {
+  #disk(program: DemoProgram): KubernetesObject[] {
     const { disk, name, namespace } = program;
     if (disk === undefined) return [];
     const common = { accessModes: ['ReadWriteOnce'], storageClassName: 'gp3', volumeMode: 'Filesystem' };
@@ -124,7 +124,7 @@ export class Workloads {
     ];
   }
 
-  #service(program: Program, extra: JsonObject = {}): KubernetesObject[] {
+  #service(program: DemoProgram, extra: JsonObject = {}): KubernetesObject[] {
     const { port } = program;
     if (port === undefined) return [];
     const spec = { selector: { app: program.name }, ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }], ...extra };
@@ -132,11 +132,11 @@ export class Workloads {
   }
 }
 
-function claimOf({ name }: Program): string {
+function claimOf({ name }: DemoProgram): string {
   return `${name}-data`;
 }
 
-function podsOf(program: Program): JsonObject {
+function podsOf(program: DemoProgram): JsonObject {
   return { selector: { matchLabels: { app: program.name } }, template: templateOf(program) };
 }
 
@@ -147,11 +147,11 @@ export interface JobOptions {
   readonly ttlSecondsAfterFinished?: number;
 }
 
-function jobSpecOf(program: Program, options: JobOptions): JsonObject {
+function jobSpecOf(program: DemoProgram, options: JobOptions): JsonObject {
   return { completions: 1, parallelism: 1, backoffLimit: 2, ...options, template: templateOf(program, 'Never') };
 }
 
-function templateOf(program: Program, restartPolicy = 'Always'): JsonObject {
+function templateOf(program: DemoProgram, restartPolicy = 'Always'): JsonObject {
   const { name, team, image, cpu = '250m', memory = '256Mi', port, outcome, env = {}, nodeSelector, configMap, disk } = program;
   const version = image.split(':')[1] ?? 'latest';
   const container: JsonObject = {
@@ -173,7 +173,7 @@ function templateOf(program: Program, restartPolicy = 'Always'): JsonObject {
   };
 }
 
-function batchOf({ batch }: Program): { readonly batch?: string } {
+function batchOf({ batch }: DemoProgram): { readonly batch?: string } {
   return batch === undefined ? {} : { batch };
 }
 
@@ -181,7 +181,7 @@ function doubled(quantity: string): string {
   return quantity.replace(/^\d+/, (digits) => String(Number(digits) * 2));
 }
 
-export interface Hardware {
+export interface NodeHardware {
   readonly region: string;
   readonly provider: string;
   readonly instanceType: string;
@@ -197,7 +197,7 @@ export interface NodePlace {
 }
 
 /** A node of that hardware; its conditions come from its life. */
-export function nodeOf({ region, provider, instanceType, kubeletVersion, cpu, memory }: Hardware, place: NodePlace): KubernetesObject {
+export function nodeOf({ region, provider, instanceType, kubeletVersion, cpu, memory }: NodeHardware, place: NodePlace): KubernetesObject {
   const name = `${place.cluster}-node-${place.index}`;
   const zone = `${region}${'abc'[place.index % 3]}`;
   const capacity = { cpu, memory, pods: '110', 'ephemeral-storage': '100Gi' };

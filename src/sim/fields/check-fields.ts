@@ -1,11 +1,11 @@
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
-import { type FieldPath, fieldElement, spelledPath } from './field-set.ts';
+import { type FieldPath, fieldElement, pathText } from './field-set.ts';
 import { type FieldType, itemElement, itemType, memberType, type ScalarType } from './field-types.ts';
 
 /** What server-side apply says to fields that no schema names, values of another type, and items of equal keys. Null fits everywhere. */
 export function typeFaultsOf(type: FieldType, value: Json | undefined, path: FieldPath = []): readonly string[] {
   if (value === undefined || value === null || type.type === 'untyped') return [];
-  const expected = (what: string) => [`${spelledPath(path)}: expected ${what}, got ${JSON.stringify(value)}`];
+  const expected = (what: string) => [`${pathText(path)}: expected ${what}, got ${JSON.stringify(value)}`];
   switch (type.type) {
     case 'scalar':
       return isScalar(type.scalar, value) ? [] : expected(scalarWords[type.scalar]);
@@ -49,14 +49,14 @@ export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
 }
 
 /** Where values are of another type than their field, as `spec.replicas`, and what it would take. */
-export interface Misfit {
+export interface TypeMismatch {
   readonly place: string;
   readonly expected: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
   readonly value: Json;
 }
 
 /** The first value that does not fit its type. Null fits everywhere. */
-export function misfitIn(type: FieldType, value: Json | undefined, place = ''): Misfit | undefined {
+export function firstTypeMismatch(type: FieldType, value: Json | undefined, place = ''): TypeMismatch | undefined {
   if (value === undefined || value === null || type.type === 'untyped') return undefined;
   if (type.type === 'scalar') {
     const fits = isScalar(type.scalar, value) && !(type.scalar === 'integer' && typeof value === 'number' && !Number.isInteger(value));
@@ -64,11 +64,11 @@ export function misfitIn(type: FieldType, value: Json | undefined, place = ''): 
   }
   if (type.type === 'list') {
     if (!Array.isArray(value)) return { place, expected: 'array', value };
-    return firstOf(value as readonly Json[], (item, index) => misfitIn(type.items, item, `${place}[${index}]`));
+    return firstOf(value as readonly Json[], (item, index) => firstTypeMismatch(type.items, item, `${place}[${index}]`));
   }
   if (!isJsonObject(value)) return { place, expected: 'object', value };
   return firstOf(Object.entries(value), ([key, member]) =>
-    misfitIn(memberType(type, key) ?? { type: 'untyped' }, member, place === '' ? key : `${place}.${key}`),
+    firstTypeMismatch(memberType(type, key) ?? { type: 'untyped' }, member, place === '' ? key : `${place}.${key}`),
   );
 }
 
@@ -105,7 +105,7 @@ function listFaults(type: FieldType, items: readonly Json[], path: FieldPath): r
     const isTwice = seen.has(element);
     seen.add(element);
     const faults = typeFaultsOf(itemType(type), item, [...path, element]);
-    return isTwice ? [`${spelledPath(path)}: duplicate entries for key ${spelledPath([element])}`, ...faults] : faults;
+    return isTwice ? [`${pathText(path)}: duplicate entries for key ${pathText([element])}`, ...faults] : faults;
   });
 }
 
@@ -113,7 +113,7 @@ function memberFaults(type: FieldType, value: JsonObject, path: FieldPath): read
   return Object.entries(value).flatMap(([key, member]) => {
     const inner = memberType(type, key);
     const at = [...path, fieldElement(key)];
-    return inner === undefined ? [`${spelledPath(at)}: field not declared in schema`] : typeFaultsOf(inner, member, at);
+    return inner === undefined ? [`${pathText(at)}: field not declared in schema`] : typeFaultsOf(inner, member, at);
   });
 }
 

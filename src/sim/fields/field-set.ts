@@ -86,7 +86,7 @@ export function pathsOf(set: FieldSet): readonly FieldPath[] {
 }
 
 /** As messages spell a path: `.spec.ports[port=80,protocol="TCP"].name`. */
-export function spelledPath(path: FieldPath): string {
+export function pathText(path: FieldPath): string {
   return path.map(spelledElement).join('');
 }
 

@@ -25,10 +25,10 @@ export interface StructType {
 export const untyped: FieldType = { type: 'untyped' };
 
 /** The parts in which a value is owned: as one, by its members, or by its items. */
-export type Division = 'whole' | 'members' | 'items';
+export type ValueDivision = 'whole' | 'members' | 'items';
 
 /** How a value of the type is divided. What is not of its type, is one. */
-export function divisionOf(type: FieldType, value: Json | undefined): Division {
+export function divisionOf(type: FieldType, value: Json | undefined): ValueDivision {
   switch (type.type) {
     case 'scalar':
       return 'whole';

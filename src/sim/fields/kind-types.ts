@@ -17,7 +17,7 @@ export function typeOfKind(kind: SimKind, version: string = kind.versions[0] ?? 
 }
 
 /** What an object of the kind has before anybody has said anything of it. Of a built-in kind, parts of its spec are there already. */
-export function zeroOfKind(kind: SimKind): JsonObject {
+export function zeroValueOfKind(kind: SimKind): JsonObject {
   const known = zeros.get(kind);
   if (known !== undefined) return known;
   const parsed = parseJsonExactly(`{${kind.zero}}`);

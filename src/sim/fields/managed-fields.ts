@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { typeOfKind, zeroOfKind } from './kind-types.ts';
+import { typeOfKind, zeroValueOfKind } from './kind-types.ts';
 import { isReset, type Manager, type Ownership, parseManagers, printManagers } from './managers.ts';
 import { trackUpdate } from './track-fields.ts';
 
@@ -36,7 +36,7 @@ export function managedAfterUpdate(
   const old = before?.metadata.managedFields;
   if (before !== undefined && (isReset(given) || (old === undefined && parseManagers(given) === undefined))) return undefined;
   const managers = parseManagers(given) ?? parseManagers(old) ?? [];
-  return printManagers(trackParts(kind, managers, { before: before ?? zeroOfKind(kind), after, by }));
+  return printManagers(trackParts(kind, managers, { before: before ?? zeroValueOfKind(kind), after, by }));
 }
 
 interface TrackedWrite {

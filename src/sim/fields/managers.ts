@@ -50,7 +50,7 @@ export function printManagers(managers: readonly Ownership[]): readonly JsonObje
 }
 
 /** How a message names a manager: `"kubectl" with subresource "scale" using apps/v1`. */
-export function spelledManager({ manager, operation, apiVersion, subresource }: Manager): string {
+export function managerText({ manager, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`;
   return `${JSON.stringify(manager)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }

@@ -4,14 +4,14 @@ import { emptyFieldSet, type FieldSet, fieldElement, isEmptySet, unionOf } from 
 import { divisionOf, type FieldType, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 
 /** What one value has that another has not, and what differs in both. */
-export interface Comparison {
+export interface FieldComparison {
   readonly added: FieldSet;
   readonly removed: FieldSet;
   readonly modified: FieldSet;
 }
 
 const owned: FieldSet = { isMember: true, below: emptyFieldSet.below };
-const unchanged: Comparison = { added: emptyFieldSet, removed: emptyFieldSet, modified: emptyFieldSet };
+const unchanged: FieldComparison = { added: emptyFieldSet, removed: emptyFieldSet, modified: emptyFieldSet };
 
 /** The fields that somebody claims who applies this value: each that says something, each item, and each empty object. */
 export function fieldSetOf(type: FieldType, value: Json | undefined): FieldSet {
@@ -34,7 +34,7 @@ export function fieldSetOf(type: FieldType, value: Json | undefined): FieldSet {
 }
 
 /** What became of one value: fields, and the objects and items that hold them. */
-export function comparisonOf(type: FieldType, before: Json | undefined, after: Json | undefined): Comparison {
+export function comparisonOf(type: FieldType, before: Json | undefined, after: Json | undefined): FieldComparison {
   const division = commonDivision(type, before, after);
   // An object that is empty on both sides is one field: that is how `{}` and nothing are told apart.
   if (division === 'whole' || (isVoid(before) && isVoid(after))) return comparedWhole(before, after);
@@ -56,11 +56,11 @@ export function comparisonOf(type: FieldType, before: Json | undefined, after: J
 }
 
 /** What was added or changed. */
-export function changedIn({ added, modified }: Comparison): FieldSet {
+export function changedIn({ added, modified }: FieldComparison): FieldSet {
   return unionOf(added, modified);
 }
 
-function comparedWhole(before: Json | undefined, after: Json | undefined): Comparison {
+function comparedWhole(before: Json | undefined, after: Json | undefined): FieldComparison {
   if (before === undefined && after === undefined) return unchanged;
   if (before === undefined) return { ...unchanged, added: owned };
   if (after === undefined) return { ...unchanged, removed: owned };

@@ -15,7 +15,7 @@ import {
 import type { FieldType } from './field-types.ts';
 import { isSameManager, type Manager, type Ownership } from './managers.ts';
 import { mergedFields, withNamedFields, withoutFields } from './merge-fields.ts';
-import { type Comparison, changedIn, comparisonOf, fieldSetOf } from './owned-fields.ts';
+import { changedIn, comparisonOf, type FieldComparison, fieldSetOf } from './owned-fields.ts';
 
 /** A write by one manager, at a time as Kubernetes writes it. */
 export interface Tracking {
@@ -27,14 +27,14 @@ export interface Tracking {
 }
 
 /** A field that another manager owns. */
-export interface FieldConflict {
+export interface OwnershipConflict {
   readonly manager: Manager;
   readonly path: FieldPath;
 }
 
-export type Applied =
+export type AppliedFields =
   | { readonly result: 'applied'; readonly object: JsonObject; readonly managers: readonly Ownership[] }
-  | { readonly result: 'conflicts'; readonly conflicts: readonly FieldConflict[] };
+  | { readonly result: 'conflicts'; readonly conflicts: readonly OwnershipConflict[] };
 
 /** What identifies an object, and what only the server says of it: nobody owns that. */
 const serversOwn: FieldSet = fieldSetFrom([
@@ -72,7 +72,7 @@ export function applyFields(
   managers: readonly Ownership[],
   { live, applied, force }: { readonly live: JsonObject; readonly applied: JsonObject; readonly force: boolean },
   tracking: Tracking,
-): Applied {
+): AppliedFields {
   const { type, by, time } = tracking;
   const own = managers.find((other) => isSameManager(other, by));
   const others = managers.filter((other) => other !== own);
@@ -105,12 +105,12 @@ function lessened(ownership: Ownership, taken: FieldSet): Ownership {
   return { ...ownership, fields: differenceOf(ownership.fields, taken) };
 }
 
-function reduced({ added, removed, modified }: Comparison, tracking: Tracking): Comparison {
+function reduced({ added, removed, modified }: FieldComparison, tracking: Tracking): FieldComparison {
   const except = exceptionsOf(tracking);
   return { added: outsideOf(added, except), removed: outsideOf(removed, except), modified: outsideOf(modified, except) };
 }
 
-function isUnchanged({ added, removed, modified }: Comparison): boolean {
+function isUnchanged({ added, removed, modified }: FieldComparison): boolean {
   return isEmptySet(added) && isEmptySet(removed) && isEmptySet(modified);
 }
 

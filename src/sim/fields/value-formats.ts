@@ -3,7 +3,7 @@ import { parseQuantity } from '../../core/quantities.ts';
 import { type FieldType, itemType, memberType } from './field-types.ts';
 
 /** What a server written in Go says of the first text in the value that is no quantity, or no base64, where its type asks for one. */
-export function misformedIn(type: FieldType, value: Json | undefined): string | undefined {
+export function firstFormatError(type: FieldType, value: Json | undefined): string | undefined {
   if (typeof value === 'string') return type.type === 'scalar' ? misformed(type.format, value) : undefined;
   const inner: Iterable<readonly [FieldType | undefined, Json | undefined]> = Array.isArray(value)
     ? (value as readonly Json[]).map((item) => [itemType(type), item] as const)
@@ -11,7 +11,7 @@ export function misformedIn(type: FieldType, value: Json | undefined): string | 
       ? Object.entries(value).map(([key, member]) => [memberType(type, key), member] as const)
       : [];
   for (const [of, member] of inner) {
-    const found = of === undefined ? undefined : misformedIn(of, member);
+    const found = of === undefined ? undefined : firstFormatError(of, member);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -7,7 +7,7 @@ export interface StatusCause {
 }
 
 /** What an API server answers when it will not: the code of the response and its `Status`. */
-export interface Refusal {
+export interface ApiRefusal {
   readonly code: number;
   readonly reason?: string;
   readonly message: string;
@@ -24,12 +24,12 @@ export interface Refusal {
 }
 
 /** True for what is refused, false for what was done. */
-export function isRefusal(value: object): value is Refusal {
+export function isApiRefusal(value: object): value is ApiRefusal {
   return 'code' in value && 'message' in value;
 }
 
 /** The Status object, in the order of its struct. */
-export function statusOf({ code, reason, message, details, continue: token }: Refusal): object {
+export function statusDocument({ code, reason, message, details, continue: token }: ApiRefusal): object {
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -60,13 +60,13 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** The reason that usually goes with a code. */
-export function reasonOf(code: number): string | undefined {
+export function statusReasonOf(code: number): string | undefined {
   return reasons[code];
 }
 
 /** A refusal of which no more is known than its code. */
-export function refusal(code: number, message: string): Refusal {
-  const reason = reasonOf(code);
+export function apiRefusal(code: number, message: string): ApiRefusal {
+  const reason = statusReasonOf(code);
   return { code, message, ...(reason === undefined ? {} : { reason }) };
 }
 
@@ -75,19 +75,22 @@ function qualifiedResource({ resource, group }: Pick<SimKind, 'resource' | 'grou
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-function detailsOf({ resource, group }: Pick<SimKind, 'resource' | 'group'>, name?: string): NonNullable<Refusal['details']> {
+function detailsOf({ resource, group }: Pick<SimKind, 'resource' | 'group'>, name?: string): NonNullable<ApiRefusal['details']> {
   return { ...(name === undefined ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource };
 }
 
-export const noSuchResource: Refusal = { ...refusal(404, 'the server could not find the requested resource'), details: {} };
-export const noSuchMethod: Refusal = { ...refusal(405, 'the server does not allow this method on the requested resource'), details: {} };
-export const unauthorized: Refusal = refusal(401, 'Unauthorized');
+export const noSuchResource: ApiRefusal = { ...apiRefusal(404, 'the server could not find the requested resource'), details: {} };
+export const noSuchMethod: ApiRefusal = {
+  ...apiRefusal(405, 'the server does not allow this method on the requested resource'),
+  details: {},
+};
+export const unauthorized: ApiRefusal = apiRefusal(401, 'Unauthorized');
 
-export function notFound(kind: Pick<SimKind, 'resource' | 'group'>, name: string): Refusal {
-  return { ...refusal(404, `${qualifiedResource(kind)} "${name}" not found`), details: detailsOf(kind, name) };
+export function notFound(kind: Pick<SimKind, 'resource' | 'group'>, name: string): ApiRefusal {
+  return { ...apiRefusal(404, `${qualifiedResource(kind)} "${name}" not found`), details: detailsOf(kind, name) };
 }
 
-export function alreadyExists(kind: SimKind, name: string): Refusal {
+export function alreadyExists(kind: SimKind, name: string): ApiRefusal {
   return {
     code: 409,
     reason: 'AlreadyExists',
@@ -96,44 +99,44 @@ export function alreadyExists(kind: SimKind, name: string): Refusal {
   };
 }
 
-export function conflict(kind: SimKind, name: string, why: string): Refusal {
+export function conflict(kind: SimKind, name: string, why: string): ApiRefusal {
   return {
-    ...refusal(409, `Operation cannot be fulfilled on ${qualifiedResource(kind)} "${name}": ${why}`),
+    ...apiRefusal(409, `Operation cannot be fulfilled on ${qualifiedResource(kind)} "${name}": ${why}`),
     details: detailsOf(kind, name),
   };
 }
 
-export const modified = 'the object has been modified; please apply your changes to the latest version and try again';
+export const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again';
 
-export function forbidden(kind: Pick<SimKind, 'resource' | 'group'>, why: string, name?: string): Refusal {
+export function forbidden(kind: Pick<SimKind, 'resource' | 'group'>, why: string, name?: string): ApiRefusal {
   const subject = name === undefined ? qualifiedResource(kind) : `${qualifiedResource(kind)} "${name}"`;
-  return { ...refusal(403, `${subject} is forbidden: ${why}`), details: detailsOf(kind, name) };
+  return { ...apiRefusal(403, `${subject} is forbidden: ${why}`), details: detailsOf(kind, name) };
 }
 
 /** 422 of an object: `subject` is a kind (`ConfigMap`, `Widget.example.com`). */
-export function invalid(
+export function invalidObject(
   subject: { readonly kind: string; readonly group?: string; readonly name: string },
   causes: readonly StatusCause[],
-): Refusal {
+): ApiRefusal {
   const { kind, group = '', name } = subject;
   const told = causes.map(({ field, message }) => `${field}: ${message}`);
   const what = told.length === 1 ? told[0] : `[${told.join(', ')}]`;
   const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, causes };
-  return { ...refusal(422, `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${what}`), details };
+  return { ...apiRefusal(422, `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${what}`), details };
 }
 
 /** 422 of the options of a list or a watch. */
-export function invalidOptions(causes: readonly StatusCause[]): Refusal {
-  return invalid({ kind: 'ListOptions', group: 'meta.k8s.io', name: '' }, causes);
+export function invalidOptions(causes: readonly StatusCause[]): ApiRefusal {
+  return invalidObject({ kind: 'ListOptions', group: 'meta.k8s.io', name: '' }, causes);
 }
 
-export function tooLarge(version: string, current: string): Refusal {
+export function tooLarge(version: string, current: string): ApiRefusal {
   return {
-    ...refusal(504, `Timeout: Too large resource version: ${version}, current: ${current}`),
+    ...apiRefusal(504, `Timeout: Too large resource version: ${version}, current: ${current}`),
     details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
   };
 }
 
-export function tooOld(version: string, oldest: number): Refusal {
-  return refusal(410, `too old resource version: ${version} (${oldest})`);
+export function tooOld(version: string, oldest: number): ApiRefusal {
+  return apiRefusal(410, `too old resource version: ${version} (${oldest})`);
 }

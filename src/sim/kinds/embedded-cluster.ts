@@ -26,7 +26,7 @@ export interface EmbeddedClusterOptions {
   /** All times of the server: bookmarks, watch timeouts, creation timestamps. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Running containers write a line every few seconds. The lines are computed, not stored. Default: false. */
-  readonly talkative?: boolean;
+  readonly generatesLogs?: boolean;
 }
 
 /** One change as the cluster made it. `object` is whole. It is parsed when it is first read. */

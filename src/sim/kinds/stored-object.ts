@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
 
 /** One state of one object. Only its text is kept, which takes half the memory of the parsed object, and is what goes over the wire. */
-export interface StoredObject {
+export interface SimObject {
   /** `namespace/name`, or the name alone: what etcd orders by. */
   readonly key: string;
   readonly namespace: string;
@@ -40,16 +40,16 @@ const metadataOrder = [
 /** How deep keys are sorted: beyond it an object of a custom kind keeps its order, so that no depth can exhaust the stack. */
 const maxDepth = 500;
 
-export function keyOf(namespace: string, name: string): string {
+export function storageKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 /** Makes the state to keep. */
-export function storedOf(kind: SimKind, object: KubernetesObject, revision: number): StoredObject {
+export function simObjectOf(kind: SimKind, object: KubernetesObject, revision: number): SimObject {
   const { metadata } = object;
   const { text, metadataEnd } = textFor(kind, object);
   return {
-    key: keyOf(metadata.namespace ?? '', metadata.name),
+    key: storageKey(metadata.namespace ?? '', metadata.name),
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     uid: metadata.uid ?? '',
@@ -75,23 +75,23 @@ function textFor(kind: SimKind, object: KubernetesObject): { text: string; metad
 }
 
 /** The object's text as it goes over the wire. */
-export function wireText(kind: SimKind, stored: StoredObject, form: WireForm): string {
+export function wireText(kind: SimKind, stored: SimObject, form: WireForm): string {
   if (form.shape === 'metadata') {
     const start = '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",';
     if (stored.metadataEnd > 0) return `${start}${stored.text.slice(0, stored.metadataEnd)}}`;
-    return `${start}"metadata":${JSON.stringify(orderedMetadata(parsed(kind, stored).metadata))}}`;
+    return `${start}"metadata":${JSON.stringify(orderedMetadata(parseSimObject(kind, stored).metadata))}}`;
   }
   if (kind.source === 'custom') {
     if (form.version === kind.versions[0]) return stored.text;
     const apiVersion = apiVersionOf({ group: kind.group, version: form.version });
-    return JSON.stringify(withKeysInOrder({ ...parsed(kind, stored), apiVersion }, maxDepth));
+    return JSON.stringify(withKeysInOrder({ ...parseSimObject(kind, stored), apiVersion }, maxDepth));
   }
   if (form.shape === 'item') return `{${stored.text}}`;
   return `{"kind":"${kind.kind}","apiVersion":"${apiVersionOf({ group: kind.group, version: form.version })}",${stored.text}}`;
 }
 
 /** The object itself, whole, in a copy of its own. */
-export function parsed(kind: SimKind, stored: StoredObject): KubernetesObject {
+export function parseSimObject(kind: SimKind, stored: SimObject): KubernetesObject {
   const version = kind.versions[0] ?? '';
   const text = wireText(kind, stored, { shape: 'object', version });
   return parseJson(text) as unknown as KubernetesObject;

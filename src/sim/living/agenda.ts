@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 
 /** What waits for its time, by keys that are asked for in rounds. Holds what the last round asked for, and nothing else. */
-export class Agenda {
+export class RoundTimers {
   readonly #clock: Clock;
   readonly #dueMs = new Map<string, number>();
   #asked = new Set<string>();
@@ -16,7 +16,7 @@ export class Agenda {
   }
 
   /** True once a time between the two has passed since the key was first asked for, and again each time it has passed anew. */
-  passed(key: string, minMs: number, maxMs: number): boolean {
+  hasElapsed(key: string, minMs: number, maxMs: number): boolean {
     this.#asked.add(key);
     const dueMs = this.#dueMs.get(key);
     const nowMs = this.#clock.monotonic();

@@ -6,7 +6,7 @@ import type { Stored } from '../../core/stored.ts';
 import { isJobFinished } from './jobs.ts';
 import { isTerminating } from './pods.ts';
 import type { CronJob } from './view.ts';
-import { controllerReference, timeOf, type World, withStatus } from './world.ts';
+import { changedStatus, controllerReference, kubernetesTime, type World } from './world.ts';
 
 const from = 'cronjob-controller';
 const minuteMs = 60_000;
@@ -15,7 +15,7 @@ const minuteMs = 60_000;
 export function startCronJobs(world: World): void {
   for (const cron of [...world.view.objects('CronJob.batch')]) {
     if (isTerminating(cron)) continue;
-    if (world.passed(`cron ${cron.metadata.uid}`, 1_000, 2_000)) consider(world, cron);
+    if (world.hasElapsed(`cron ${cron.metadata.uid}`, 1_000, 2_000)) consider(world, cron);
     trim(world, cron, { type: 'Complete', limit: cron.spec?.successfulJobsHistoryLimit ?? 3 });
     trim(world, cron, { type: 'Failed', limit: cron.spec?.failedJobsHistoryLimit ?? 1 });
     report(world, cron);
@@ -38,13 +38,13 @@ function consider(world: World, cron: CronJob): void {
       name,
       namespace: cron.metadata.namespace ?? 'default',
       labels: template?.metadata?.labels ?? {},
-      annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': timeOf(minute) },
+      annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': kubernetesTime(minute) },
       ownerReferences: [controllerReference(cron)],
     },
     spec: template?.spec ?? {},
   });
   world.record({ to: cron, type: 'Normal', reason: 'SuccessfulCreate', message: `Created job ${name}`, from });
-  world.put({ ...cron, status: { ...cron.status, lastScheduleTime: timeOf(minute) } });
+  world.put({ ...cron, status: { ...cron.status, lastScheduleTime: kubernetesTime(minute) } });
 }
 
 function activeJobs(world: World, cron: CronJob): KubernetesObject[] {
@@ -67,7 +67,7 @@ function report(world: World, cron: CronJob): void {
     uid: metadata.uid,
   }));
   const { active: _active, ...status } = held.status ?? {};
-  const next = withStatus(held, active.length === 0 ? status : { ...status, active });
+  const next = changedStatus(held, active.length === 0 ? status : { ...status, active });
   if (next !== undefined) world.put(next);
 }
 

@@ -1,7 +1,7 @@
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
 import type { DaemonSet, Pod } from './view.ts';
-import { controlEach, hashOf, suffix, type World, withStatus } from './world.ts';
+import { changedStatus, controlEach, hashOf, suffix, type World } from './world.ts';
 
 const from = 'daemonset-controller';
 const revisionLabel = 'controller-revision-hash';
@@ -32,7 +32,7 @@ function create(world: World, set: DaemonSet, { node, revision }: { readonly nod
 function report(world: World, set: DaemonSet, { wanted, revision }: { readonly wanted: number; readonly revision: string }): void {
   const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod));
   const ready = pods.filter(isReady).length;
-  const next = withStatus(set, {
+  const next = changedStatus(set, {
     currentNumberScheduled: pods.length,
     numberMisscheduled: 0,
     desiredNumberScheduled: wanted,

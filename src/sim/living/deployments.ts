@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import { isReady } from './pods.ts';
 import type { Deployment, ReplicaSet } from './view.ts';
-import { controlEach, controllerReference, hashOf, type World, withCondition, withStatus } from './world.ts';
+import { changedStatus, controlEach, controllerReference, hashOf, type World, withCondition } from './world.ts';
 
 const from = 'deployment-controller';
 const revisionKey = 'deployment.kubernetes.io/revision';
@@ -19,7 +19,7 @@ interface Generation {
 }
 
 /** Rolls Deployments out: a ReplicaSet per template, pods moved from the old ones to the new within surge and unavailability. */
-export const rollOut = controlEach('Deployment.apps', reconcile);
+export const keepDeployments = controlEach('Deployment.apps', reconcile);
 
 function reconcile(world: World, deployment: Deployment): void {
   const generations = generationsOf(world, deployment);
@@ -30,7 +30,7 @@ function reconcile(world: World, deployment: Deployment): void {
   }
   const old = generations.filter((generation) => generation !== current);
   // A step of a rollout at most every 1 to 2 s: a pace that people can follow.
-  if (isUnfinished(deployment, current, old) && world.passed(`deployment ${deployment.metadata.uid} steps`, 1_000, 2_000)) {
+  if (isUnfinished(deployment, current, old) && world.hasElapsed(`deployment ${deployment.metadata.uid} steps`, 1_000, 2_000)) {
     step(world, deployment, { current, old });
   }
   const limit = deployment.spec?.revisionHistoryLimit ?? 10;
@@ -65,7 +65,7 @@ function begin(world: World, deployment: Deployment, generations: readonly Gener
     metadata: {
       name: `${name}-${hash}`,
       namespace,
-      creationTimestamp: world.birthOf(deployment),
+      creationTimestamp: world.creationTimeFor(deployment),
       labels,
       annotations: { [revisionKey]: revision },
       ownerReferences: [controllerReference(deployment)],
@@ -100,10 +100,10 @@ function step(world: World, deployment: Deployment, { current, old }: Rollout): 
     scale(world, deployment, current, replicas);
     return;
   }
-  const room = world.settling ? replicas : replicas + surge - total;
+  const room = world.isFastForward ? replicas : replicas + surge - total;
   if (current.wanted < replicas && room > 0) scale(world, deployment, current, Math.min(replicas, current.wanted + room));
   // Pods that are not ready do not serve, so they go first and cost nothing.
-  const spare = world.settling ? total : total - (replicas - unavailable) - (current.wanted - current.ready);
+  const spare = world.isFastForward ? total : total - (replicas - unavailable) - (current.wanted - current.ready);
   let removable = Math.min(spare, sum(old, 'wanted'));
   for (const generation of old.toSorted((a, b) => a.ready - b.ready || a.revision - b.revision)) {
     const taken = Math.min(Math.max(0, removable), generation.wanted);
@@ -131,7 +131,7 @@ function report(world: World, deployment: Deployment, { current, old }: Rollout)
     ...counted({ unavailableReplicas: Math.max(0, replicas - ready) }),
     conditions: conditionsOf(world, deployment, { set: current.set, isDone, isAvailable: ready >= replicas - unavailable }),
   };
-  const next = withStatus(deployment, status);
+  const next = changedStatus(deployment, status);
   if (next !== undefined) world.put(next);
 }
 
@@ -166,7 +166,7 @@ function isLate(world: World, deployment: Deployment, set: ReplicaSet): boolean 
   if (condition?.message?.includes(`"${set.metadata.name}"`) !== true) return false;
   if (reason === 'ProgressDeadlineExceeded') return true;
   if (reason !== 'ReplicaSetUpdated') return false;
-  return world.passed(`deployment ${deployment.metadata.uid} is late with ${set.metadata.name}`, deadlineMs, deadlineMs);
+  return world.hasElapsed(`deployment ${deployment.metadata.uid} is late with ${set.metadata.name}`, deadlineMs, deadlineMs);
 }
 
 function replicasOf(deployment: Deployment): number {

@@ -1,6 +1,6 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import type { KubernetesObject, TypedObject } from '../../core/objects.ts';
-import { type Happening, timeOf, type World } from './world.ts';
+import { kubernetesTime, type ReportedEvent, type World } from './world.ts';
 
 /** How long an Event is kept after it was last seen, as an API server's `--event-ttl`, which is an hour. */
 const eventTtlMs = 15 * 60_000;
@@ -11,7 +11,7 @@ const keptEvents = 350;
 
 /** Turns what happens into Events. What happens again is counted in the Event it already has. */
 export interface EventLog {
-  record(happening: Happening, world: World): void;
+  record(happening: ReportedEvent, world: World): void;
   /** Removes Events whose time has come, and the oldest beyond the most that are kept. */
   prune(world: World): void;
 }
@@ -23,7 +23,7 @@ export function createEventLog(): EventLog {
   return {
     record(happening, world) {
       // What went well in a past that is made up was told in Events that are gone by now.
-      if (world.settling && happening.type === 'Normal') return;
+      if (world.isFastForward && happening.type === 'Normal') return;
       const { to, reason, message } = happening;
       const key = `${to.metadata.uid} ${reason} ${message}`;
       const namespace = to.metadata.namespace ?? 'default';
@@ -39,7 +39,7 @@ export function createEventLog(): EventLog {
       world.put({ ...eventOf(happening, world), metadata: { name, namespace } });
     },
     prune(world) {
-      if (world.view.count('Event') <= maxEvents && !world.passed('events age', 30_000, 30_000)) return;
+      if (world.view.count('Event') <= maxEvents && !world.hasElapsed('events age', 30_000, 30_000)) return;
       const events = [...world.view.objects('Event')].toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b));
       const surplus = events.length > maxEvents ? events.length - keptEvents : 0;
       const old = events.filter((event, index) => index < surplus || world.nowMs - lastSeenMs(event) > eventTtlMs);
@@ -52,10 +52,10 @@ export function createEventLog(): EventLog {
 }
 
 function countedAgain(event: TypedObject<CoreV1Event>, world: World): KubernetesObject {
-  return { ...event, count: (event?.count ?? 1) + 1, lastTimestamp: timeOf(world.nowMs) };
+  return { ...event, count: (event?.count ?? 1) + 1, lastTimestamp: kubernetesTime(world.nowMs) };
 }
 
-function eventOf({ to, type, reason, message, from }: Happening, world: World): Omit<KubernetesObject, 'metadata'> {
+function eventOf({ to, type, reason, message, from }: ReportedEvent, world: World): Omit<KubernetesObject, 'metadata'> {
   const { name, namespace, uid = '', resourceVersion = '' } = to.metadata;
   const where = namespace === undefined ? {} : { namespace };
   return {
@@ -65,8 +65,8 @@ function eventOf({ to, type, reason, message, from }: Happening, world: World): 
     reason,
     message,
     source: { component: from },
-    firstTimestamp: timeOf(world.nowMs),
-    lastTimestamp: timeOf(world.nowMs),
+    firstTimestamp: kubernetesTime(world.nowMs),
+    lastTimestamp: kubernetesTime(world.nowMs),
     count: 1,
     type,
     eventTime: null,

@@ -3,9 +3,9 @@ import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
 import { counted } from './deployments.ts';
-import { isFinished, isReady, isTerminating, phaseOf, podOf } from './pods.ts';
+import { isFinished, isReady, isTerminating, podOf, podPhaseOf } from './pods.ts';
 import type { Job } from './view.ts';
-import { suffix, timeOf, type World, withCondition, withStatus } from './world.ts';
+import { changedStatus, kubernetesTime, suffix, type World, withCondition } from './world.ts';
 
 const from = 'job-controller';
 
@@ -26,20 +26,21 @@ export function isJobFinished(job: Job): boolean {
 function expire(world: World, job: Job): void {
   const seconds = job.spec?.ttlSecondsAfterFinished;
   if (seconds === undefined) return;
-  if (!world.settling && world.passed(`job ${job.metadata.uid} expires`, seconds * 1000, seconds * 1000)) world.remove('Job.batch', job);
+  if (!world.isFastForward && world.hasElapsed(`job ${job.metadata.uid} expires`, seconds * 1000, seconds * 1000))
+    world.remove('Job.batch', job);
 }
 
 function reconcile(world: World, job: Job): void {
   const pods = world.view.owned('Pod', job.metadata.uid);
   const active = pods.filter((pod) => !isTerminating(pod) && !isFinished(pod));
-  const succeeded = pods.filter((pod) => phaseOf(pod) === 'Succeeded').length;
-  const failed = pods.filter((pod) => phaseOf(pod) === 'Failed').length;
+  const succeeded = pods.filter((pod) => podPhaseOf(pod) === 'Succeeded').length;
+  const failed = pods.filter((pod) => podPhaseOf(pod) === 'Failed').length;
   const completions = job.spec?.completions ?? 1;
   const isOver = succeeded >= completions ? 'Complete' : failed > (job.spec?.backoffLimit ?? 6) ? 'Failed' : undefined;
   const wanted = isOver !== undefined || job.spec?.suspend === true ? 0 : Math.min(parallelism(job), completions - succeeded);
   for (const pod of active.slice(wanted)) world.terminate(pod);
   // After a failure the next attempt waits, as the controller's backoff has it, though not as long.
-  const isAllowed = failed === 0 || active.length >= wanted || world.passed(`job ${job.metadata.uid} retries`, 2_000, 4_000);
+  const isAllowed = failed === 0 || active.length >= wanted || world.hasElapsed(`job ${job.metadata.uid} retries`, 2_000, 4_000);
   if (isAllowed) for (let missing = wanted - active.length; missing > 0; missing--) attempt(world, job);
   report(world, job, { active, succeeded, failed, isOver });
 }
@@ -72,7 +73,7 @@ interface Tally {
 
 function report(world: World, job: Job, { succeeded, failed, isOver }: Tally): void {
   const active = world.view.owned('Pod', job.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
-  const startTime = job.status?.startTime ?? world.birthOf(job);
+  const startTime = job.status?.startTime ?? world.creationTimeFor(job);
   const status: JsonObject = {
     ...counted({ active: active.length, succeeded, failed }),
     ready: active.filter(isReady).length,
@@ -81,7 +82,7 @@ function report(world: World, job: Job, { succeeded, failed, isOver }: Tally): v
     startTime,
   };
   const ended = isOver === undefined ? {} : endOf(world, job, isOver);
-  const next = withStatus(job, { ...status, ...ended });
+  const next = changedStatus(job, { ...status, ...ended });
   if (next !== undefined) world.put(next);
 }
 
@@ -98,5 +99,5 @@ function endOf(world: World, job: Job, result: 'Complete' | 'Failed'): JsonObjec
   for (const type of [isComplete ? 'SuccessCriteriaMet' : 'FailureTarget', result]) {
     conditions = withCondition(conditions, { type, status: 'True', ...why }, world.nowMs);
   }
-  return isComplete ? { conditions, completionTime: timeOf(world.nowMs) } : { conditions };
+  return isComplete ? { conditions, completionTime: kubernetesTime(world.nowMs) } : { conditions };
 }

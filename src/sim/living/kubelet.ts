@@ -1,9 +1,9 @@
 import type { V1Condition, V1ContainerStatus } from '@kubernetes/client-node';
 import type { JsonObject } from '../../core/json.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
-import { containersOf, isTerminating, outcomeOf, phaseOf } from './pods.ts';
+import { containerImagesOf, isTerminating, outcomeAnnotationOf, podPhaseOf } from './pods.ts';
 import type { Pod } from './view.ts';
-import { digestOf, timeOf, type World, withCondition, withStatus } from './world.ts';
+import { changedStatus, imageDigest, kubernetesTime, type World, withCondition } from './world.ts';
 
 const from = 'kubelet';
 
@@ -16,26 +16,26 @@ export function runPods(world: World): void {
   for (const pod of [...world.view.objects('Pod')]) {
     const key = `pod ${pod.metadata.uid}`;
     if (isTerminating(pod)) {
-      if (world.passed(`${key} goes`, 500, 1_500)) remove(world, pod);
+      if (world.hasElapsed(`${key} goes`, 500, 1_500)) remove(world, pod);
     } else if (!pod.spec?.nodeName) continue;
-    else if (phaseOf(pod) === 'Pending' && outcomeOf(pod) === 'no-image') failToPull(world, pod, key);
-    else if (phaseOf(pod) === 'Pending') start(world, pod, key);
-    else if (phaseOf(pod) === 'Running' && outcomeOf(pod) === 'crash') keepCrashing(world, pod, key);
-    else if (phaseOf(pod) === 'Running') keepRunning(world, pod, key);
+    else if (podPhaseOf(pod) === 'Pending' && outcomeAnnotationOf(pod) === 'no-image') failToPull(world, pod, key);
+    else if (podPhaseOf(pod) === 'Pending') start(world, pod, key);
+    else if (podPhaseOf(pod) === 'Running' && outcomeAnnotationOf(pod) === 'crash') keepCrashing(world, pod, key);
+    else if (podPhaseOf(pod) === 'Running') keepRunning(world, pod, key);
   }
 }
 
 function remove(world: World, pod: Pod): void {
-  if (pod.spec?.nodeName && phaseOf(pod) === 'Running') {
-    const [container] = containersOf(pod);
+  if (pod.spec?.nodeName && podPhaseOf(pod) === 'Running') {
+    const [container] = containerImagesOf(pod);
     world.record({ to: pod, type: 'Normal', reason: 'Killing', message: `Stopping container ${container?.name}`, from });
   }
   world.remove('Pod', pod);
 }
 
 function start(world: World, pod: Pod, key: string): void {
-  if (!world.passed(`${key} starts`, 500, 1_500)) return;
-  for (const { name, image } of containersOf(pod)) {
+  if (!world.hasElapsed(`${key} starts`, 500, 1_500)) return;
+  for (const { name, image } of containerImagesOf(pod)) {
     world.record({ to: pod, type: 'Normal', reason: 'Pulled', message: `Container image "${image}" already present on machine`, from });
     world.record({ to: pod, type: 'Normal', reason: 'Started', message: `Started container ${name}`, from });
   }
@@ -44,13 +44,13 @@ function start(world: World, pod: Pod, key: string): void {
 
 function failToPull(world: World, pod: Pod, key: string): void {
   const isFirst = itemsOf(pod.status?.containerStatuses).length === 0;
-  if (world.settling && !isFirst) return;
-  if (!world.passed(`${key} pulls`, isFirst ? 500 : 20_000, isFirst ? 1_500 : 40_000)) return;
-  const [container = { name: '', image: '' }] = containersOf(pod);
+  if (world.isFastForward && !isFirst) return;
+  if (!world.hasElapsed(`${key} pulls`, isFirst ? 500 : 20_000, isFirst ? 1_500 : 40_000)) return;
+  const [container = { name: '', image: '' }] = containerImagesOf(pod);
   world.record({ to: pod, type: 'Warning', reason: 'Failed', message: `Failed to pull image "${container.image}": not found`, from });
   const state = { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${container.image}"` } };
   const status = { ...addressesOf(world, pod), ...notReady(world, pod, 'ContainersNotReady'), phase: 'Pending' };
-  const next = withStatus(pod, { ...pod.status, ...status, containerStatuses: containerStatuses(pod, { state, ready: false }) });
+  const next = changedStatus(pod, { ...pod.status, ...status, containerStatuses: containerStatuses(pod, { state, ready: false }) });
   if (next !== undefined) world.put(next);
 }
 
@@ -60,7 +60,7 @@ function runningStatus(world: World, pod: Pod, restartCount = 0): JsonObject {
   for (const type of ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']) {
     conditions = withCondition(conditions, { type, status: 'True' }, startedMs);
   }
-  const state = { running: { startedAt: timeOf(startedMs) } };
+  const state = { running: { startedAt: kubernetesTime(startedMs) } };
   return {
     ...pod.status,
     ...addressesOf(world, pod),
@@ -72,11 +72,11 @@ function runningStatus(world: World, pod: Pod, restartCount = 0): JsonObject {
 
 function keepRunning(world: World, pod: Pod, key: string): void {
   const isOfJob = pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Job') ?? false;
-  if (!isOfJob || outcomeOf(pod) === 'forever' || !world.passed(`${key} ends`, 2_000, 6_000)) return;
-  const failed = outcomeOf(pod) === 'failed';
+  if (!isOfJob || outcomeAnnotationOf(pod) === 'forever' || !world.hasElapsed(`${key} ends`, 2_000, 6_000)) return;
+  const failed = outcomeAnnotationOf(pod) === 'failed';
   const reason = failed ? 'PodFailed' : 'PodCompleted';
-  const terminated = { exitCode: failed ? 1 : 0, reason: failed ? 'Error' : 'Completed', finishedAt: timeOf(world.nowMs) };
-  const startedAt = pod.status?.startTime ?? timeOf(world.nowMs);
+  const terminated = { exitCode: failed ? 1 : 0, reason: failed ? 'Error' : 'Completed', finishedAt: kubernetesTime(world.nowMs) };
+  const startedAt = pod.status?.startTime ?? kubernetesTime(world.nowMs);
   world.put({
     ...pod,
     status: {
@@ -91,26 +91,26 @@ function keepRunning(world: World, pod: Pod, key: string): void {
 function keepCrashing(world: World, pod: Pod, key: string): void {
   const restarts = itemsOf(pod.status?.containerStatuses)[0]?.restartCount ?? 0;
   const isWaiting = itemsOf(pod.status?.containerStatuses)[0]?.state?.waiting?.reason !== undefined;
-  const [container = { name: '', image: '' }] = containersOf(pod);
+  const [container = { name: '', image: '' }] = containerImagesOf(pod);
   if (isWaiting) {
-    if (world.settling) return;
+    if (world.isFastForward) return;
     const backoffMs = Math.min(300_000, 10_000 * 2 ** Math.min(restarts, 5));
-    if (!world.passed(`${key} restarts`, backoffMs, backoffMs * 1.1)) return;
+    if (!world.hasElapsed(`${key} restarts`, backoffMs, backoffMs * 1.1)) return;
     world.record({ to: pod, type: 'Normal', reason: 'Started', message: `Started container ${container.name}`, from });
     world.put({ ...pod, status: runningStatus(world, pod, restarts + 1) });
     return;
   }
-  if (!world.passed(`${key} crashes`, 2_000, 5_000)) return;
+  if (!world.hasElapsed(`${key} crashes`, 2_000, 5_000)) return;
   const message = `Back-off restarting failed container ${container.name} in pod ${pod.metadata.name}`;
   world.record({ to: pod, type: 'Warning', reason: 'BackOff', message, from });
   const state = { waiting: { reason: 'CrashLoopBackOff', message } };
-  const startedAt = itemsOf(pod.status?.containerStatuses)[0]?.state?.running?.startedAt ?? timeOf(world.nowMs);
-  const lastState = { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: timeOf(world.nowMs) } };
+  const startedAt = itemsOf(pod.status?.containerStatuses)[0]?.state?.running?.startedAt ?? kubernetesTime(world.nowMs);
+  const lastState = { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: kubernetesTime(world.nowMs) } };
   const statuses = containerStatuses(pod, {
     state,
     lastState,
     ready: false,
-    restartCount: restarts + (world.settling ? 1 + Math.floor(world.random() * 40) : 0),
+    restartCount: restarts + (world.isFastForward ? 1 + Math.floor(world.random() * 40) : 0),
   });
   world.put({ ...pod, status: { ...pod.status, ...notReady(world, pod, 'ContainersNotReady'), containerStatuses: statuses } });
 }
@@ -130,15 +130,15 @@ interface ContainerChange {
 
 function containerStatuses(pod: Pod, { state, lastState, ready, restartCount }: ContainerChange): JsonObject[] {
   const before = itemsOf(pod.status?.containerStatuses);
-  return containersOf(pod).map(({ name, image }, index) => ({
+  return containerImagesOf(pod).map(({ name, image }, index) => ({
     name,
     state,
     lastState: lastState ?? before[index]?.lastState ?? {},
     ready,
     restartCount: restartCount ?? runOf(before[index]),
     image,
-    imageID: `${image.split(':')[0]}@sha256:${digestOf(image)}`,
-    containerID: `containerd://${digestOf(`${pod.metadata.uid} ${name} ${restartCount ?? runOf(before[index])}`)}`,
+    imageID: `${image.split(':')[0]}@sha256:${imageDigest(image)}`,
+    containerID: `containerd://${imageDigest(`${pod.metadata.uid} ${name} ${restartCount ?? runOf(before[index])}`)}`,
     started: ready,
   }));
 }
@@ -154,6 +154,6 @@ function addressesOf(world: World, pod: Pod): JsonObject {
   const hostIP = itemsOf(node?.status?.addresses)[0]?.address ?? '10.0.0.1';
   const block = node?.spec?.podCIDR?.split('.').slice(0, 3).join('.') ?? '10.244.0';
   const podIP = `${block}.${2 + Math.floor(world.random() * 250)}`;
-  const startTime = world.birthOf(pod);
+  const startTime = world.creationTimeFor(pod);
   return { hostIP, hostIPs: [{ ip: hostIP }], podIP, podIPs: [{ ip: podIP }], startTime };
 }

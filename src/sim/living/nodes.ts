@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import type { Node } from './view.ts';
-import { timeOf, type World, withCondition } from './world.ts';
+import { kubernetesTime, type World, withCondition } from './world.ts';
 
 /** Takes a node off the air while it stands among its annotations: `sim/ready: "false"`. */
 export const readyAnnotation = 'sim/ready';
@@ -12,19 +12,19 @@ export const readyAnnotation = 'sim/ready';
 const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
 /** Nodes report: their Lease every 10 s, their conditions every 30 s, and at once when they stop or start to be ready. */
-export function beatNodes(world: World): void {
+export function reportNodes(world: World): void {
   for (const node of [...world.view.objects('Node')]) {
     const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
     const conditions = itemsOf(node.status?.conditions);
     const isTold = conditions.length > 0 && hasTrueCondition(node, 'Ready') === isReady;
-    const isDue = world.passed(`node ${node.metadata.uid} reports`, 30_000, 33_000);
+    const isDue = world.hasElapsed(`node ${node.metadata.uid} reports`, 30_000, 33_000);
     if (!isTold || (isDue && isReady)) world.put({ ...node, status: statusOf(world, node) });
     if (!isTold && conditions.length > 0) {
       const reason = isReady ? 'NodeReady' : 'NodeNotReady';
       const message = `Node ${node.metadata.name} status is now: ${reason}`;
       world.record({ to: node, type: 'Normal', reason, message, from: isReady ? 'kubelet' : 'node-controller' });
     }
-    if (isReady && world.passed(`node ${node.metadata.uid} beats`, 10_000, 11_000)) renewLease(world, node);
+    if (isReady && world.hasElapsed(`node ${node.metadata.uid} beats`, 10_000, 11_000)) renewLease(world, node);
   }
 }
 
@@ -41,7 +41,7 @@ function statusOf(world: World, node: Node): JsonObject {
     ? ({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' } as const)
     : ({ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const);
   conditions = withCondition(conditions, { type: 'Ready', ...ready }, world.nowMs);
-  const heard = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: timeOf(world.nowMs) }));
+  const heard = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: kubernetesTime(world.nowMs) }));
   return { ...defaultsOf(node), ...before, conditions: heard };
 }
 

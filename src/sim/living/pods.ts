@@ -29,7 +29,7 @@ export function podOf(owner: ReplicaSet, naming: PodNaming, world: World): Kuber
     metadata: {
       name: naming.name,
       namespace: owner.metadata.namespace ?? 'default',
-      creationTimestamp: world.birthOf(owner),
+      creationTimestamp: world.creationTimeFor(owner),
       labels: { ...(template?.metadata?.labels ?? {}), ...naming.labels },
       ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
       ownerReferences: [controllerReference(owner)],
@@ -79,7 +79,7 @@ function qosOf(containers: readonly Stored<V1Container>[]): string {
   return asked.every(isWhole) ? 'Guaranteed' : 'Burstable';
 }
 
-export function phaseOf(pod: Pod): string {
+export function podPhaseOf(pod: Pod): string {
   return pod.status?.phase ?? 'Pending';
 }
 
@@ -92,16 +92,16 @@ export function isTerminating({ metadata }: KubernetesObject): boolean {
 }
 
 export function isFinished(pod: Pod): boolean {
-  const phase = phaseOf(pod);
+  const phase = podPhaseOf(pod);
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /** `failed`, `forever`, `crash`, `no-image`, or undefined for a pod that does what it should. */
-export function outcomeOf({ metadata }: KubernetesObject): string | undefined {
+export function outcomeAnnotationOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.annotations?.[outcomeAnnotation];
 }
 
 /** The names and images of a pod's containers. */
-export function containersOf(pod: Pod): readonly { readonly name: string; readonly image: string }[] {
+export function containerImagesOf(pod: Pod): readonly { readonly name: string; readonly image: string }[] {
   return itemsOf(pod.spec?.containers).map(({ name = '', image = '' }) => ({ name, image }));
 }

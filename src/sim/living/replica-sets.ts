@@ -2,12 +2,12 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, podOf } from './pods.ts';
 import type { ReplicaSet } from './view.ts';
-import { controlEach, suffix, type World, withStatus } from './world.ts';
+import { changedStatus, controlEach, suffix, type World } from './world.ts';
 
 const from = 'replicaset-controller';
 
 /** Makes and ends pods until each ReplicaSet has as many as it wants. */
-export const replicate = controlEach('ReplicaSet.apps', reconcile);
+export const keepReplicaSets = controlEach('ReplicaSet.apps', reconcile);
 
 function reconcile(world: World, set: ReplicaSet): void {
   const wanted = set.spec?.replicas ?? 1;
@@ -29,7 +29,7 @@ function reconcile(world: World, set: ReplicaSet): void {
 function report(world: World, set: ReplicaSet): void {
   const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
   const ready = pods.filter(isReady).length;
-  const next = withStatus(set, {
+  const next = changedStatus(set, {
     replicas: pods.length,
     ...counted({ fullyLabeledReplicas: pods.length, readyReplicas: ready, availableReplicas: ready }),
     observedGeneration: set.metadata.generation,

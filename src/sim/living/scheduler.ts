@@ -13,9 +13,9 @@ export function bindPods(world: World): void {
   const pods = countPods(world);
   for (const pod of waiting) {
     const isKnownUnschedulable = itemsOf(pod.status?.conditions).length > 0;
-    if (isKnownUnschedulable && world.settling) continue;
+    if (isKnownUnschedulable && world.isFastForward) continue;
     const [minMs, maxMs] = isKnownUnschedulable ? [15_000, 20_000] : [100, 400];
-    if (!world.passed(`pod ${pod.metadata.uid} binds`, minMs, maxMs)) continue;
+    if (!world.hasElapsed(`pod ${pod.metadata.uid} binds`, minMs, maxMs)) continue;
     const fitting = [...world.view.objects('Node')].filter((node) => isFitting(node, pod));
     const [node] = fitting.toSorted((a, b) => (pods.get(a.metadata.name) ?? 0) - (pods.get(b.metadata.name) ?? 0));
     if (node === undefined) refuse(world, pod);

@@ -7,7 +7,7 @@ import { controllerReference, isSame, suffix, type World } from './world.ts';
 const slices = 'EndpointSlice.discovery.k8s.io';
 
 /** Gives Services their addresses, and keeps the EndpointSlice of each that has a selector true to its pods. */
-export function serveServices(world: World): void {
+export function keepServices(world: World): void {
   for (const service of [...world.view.objects('Service')]) {
     if (isTerminating(service)) continue;
     if (!service.spec?.clusterIP) giveAddress(world, service);
@@ -43,7 +43,7 @@ function keepSlice(world: World, service: Service): void {
       name: `${service.metadata.name}-${suffix(world)}`,
       namespace: service.metadata.namespace ?? 'default',
       generateName: `${service.metadata.name}-`,
-      creationTimestamp: world.birthOf(service),
+      creationTimestamp: world.creationTimeFor(service),
       labels: { ...service.metadata.labels, ...labels },
       ownerReferences: [controllerReference(service)],
     },

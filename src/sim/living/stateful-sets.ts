@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
 import type { Pod, StatefulSet } from './view.ts';
-import { controlEach, hashOf, type World, withStatus } from './world.ts';
+import { changedStatus, controlEach, hashOf, type World } from './world.ts';
 
 const from = 'statefulset-controller';
 const revisionLabel = 'controller-revision-hash';
@@ -63,7 +63,7 @@ function report(world: World, set: StatefulSet, updateRevision: string): void {
   const ready = pods.filter(isReady).length;
   const isDone = updated === pods.length;
   const currentRevision = isDone ? updateRevision : (set.status?.currentRevision ?? updateRevision);
-  const next = withStatus(set, {
+  const next = changedStatus(set, {
     observedGeneration: set.metadata.generation,
     replicas: pods.length,
     ...counted({ readyReplicas: ready, currentReplicas: isDone ? pods.length : pods.length - updated, updatedReplicas: updated }),

@@ -4,19 +4,19 @@ import type { KubernetesObject, TypedObject } from '../../core/objects.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 
 /** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
-export interface View extends Disposable {
+export interface ControllerView extends Disposable {
   /** In the order in which they came. */
-  objects<Kind extends LivingKind>(kind: Kind): Iterable<LivingKinds[Kind]>;
-  find<Kind extends LivingKind>(kind: Kind, name: string, namespace?: string): LivingKinds[Kind] | undefined;
+  objects<Kind extends ControlledKind>(kind: Kind): Iterable<ControlledKinds[Kind]>;
+  find<Kind extends ControlledKind>(kind: Kind, name: string, namespace?: string): ControlledKinds[Kind] | undefined;
   /** The objects of the kind whose controller has that uid, in the order in which they came. */
-  owned<Kind extends LivingKind>(kind: Kind, uid: string | undefined): LivingKinds[Kind][];
-  count(kind: LivingKind): number;
+  owned<Kind extends ControlledKind>(kind: Kind, uid: string | undefined): ControlledKinds[Kind][];
+  count(kind: ControlledKind): number;
   /** True if anything has changed since this was last asked. */
-  takeChanged(): boolean;
+  consumeChanged(): boolean;
   /** Sees the object as if the cluster had it. `flush` gives the cluster all that was drafted. */
   draft(object: KubernetesObject): void;
   /** No longer sees an object, which the cluster does not have yet. */
-  undraft(kind: LivingKind, object: KubernetesObject): void;
+  undraft(kind: ControlledKind, object: KubernetesObject): void;
   flush(): void;
 }
 
@@ -31,7 +31,7 @@ export type Job = TypedObject<k8s.V1Job>;
 export type CronJob = TypedObject<k8s.V1CronJob>;
 
 /** The kinds that controllers work on. */
-export interface LivingKinds {
+export interface ControlledKinds {
   Namespace: KubernetesObject;
   Node: Node;
   Pod: Pod;
@@ -49,7 +49,7 @@ export interface LivingKinds {
   'Lease.coordination.k8s.io': TypedObject<k8s.V1Lease>;
 }
 
-export type LivingKind = keyof LivingKinds;
+export type ControlledKind = keyof ControlledKinds;
 
 const livingKinds = [
   'Namespace',
@@ -67,16 +67,16 @@ const livingKinds = [
   'CronJob.batch',
   'EndpointSlice.discovery.k8s.io',
   'Lease.coordination.k8s.io',
-] as const satisfies readonly LivingKind[];
+] as const satisfies readonly ControlledKind[];
 
 const kinds: ReadonlySet<string> = new Set(livingKinds);
 
 /** Follows the cluster from its state of now on, until it is disposed of. */
-export function createView(cluster: EmbeddedCluster): View {
-  const shelf = new Shelf();
-  const drafted = new Map<string, { readonly kind: LivingKind; readonly object: KubernetesObject }>();
+export function createControllerView(cluster: EmbeddedCluster): ControllerView {
+  const shelf = new ObjectsByKind();
+  const drafted = new Map<string, { readonly kind: ControlledKind; readonly object: KubernetesObject }>();
   let changed = true;
-  for (const kind of livingKinds) for (const object of cluster.objects(groupKindOf(kind))) shelf.keep(kind, object);
+  for (const kind of livingKinds) for (const object of cluster.objects(parseGroupKind(kind))) shelf.keep(kind, object);
   const subscription = cluster.observe((change) => {
     const kind = keyOfKind(change.kind);
     if (!isLivingKind(kind)) return;
@@ -89,13 +89,13 @@ export function createView(cluster: EmbeddedCluster): View {
     find: (kind, name, namespace) => shelf.all(kind).get(keyOf(name, namespace)),
     owned: (kind, uid) => shelf.owned(kind, uid),
     count: (kind) => shelf.all(kind).size,
-    takeChanged() {
+    consumeChanged() {
       const was = changed;
       changed = false;
       return was;
     },
     draft(object) {
-      const kind = livingKindOf(object);
+      const kind = controlledKindOf(object);
       if (kind === undefined) throw new Error(`expected a kind that lives, got ${object.apiVersion} ${object.kind}`);
       changed = true;
       drafted.set(placeOf(kind, object), { kind, object });
@@ -116,19 +116,19 @@ export function createView(cluster: EmbeddedCluster): View {
 }
 
 /** Objects by kind and name, and by their controller. */
-class Shelf {
-  readonly #held = new Map<LivingKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
+class ObjectsByKind {
+  readonly #held = new Map<ControlledKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
   readonly #owned = new Map<string, Map<string, KubernetesObject>>();
 
-  all<Kind extends LivingKind>(kind: Kind): ReadonlyMap<string, LivingKinds[Kind]> {
-    return (this.#held.get(kind) ?? new Map()) as ReadonlyMap<string, LivingKinds[Kind]>;
+  all<Kind extends ControlledKind>(kind: Kind): ReadonlyMap<string, ControlledKinds[Kind]> {
+    return (this.#held.get(kind) ?? new Map()) as ReadonlyMap<string, ControlledKinds[Kind]>;
   }
 
-  owned<Kind extends LivingKind>(kind: Kind, uid: string | undefined): LivingKinds[Kind][] {
-    return [...((this.#owned.get(`${kind} ${uid}`)?.values() ?? []) as Iterable<LivingKinds[Kind]>)];
+  owned<Kind extends ControlledKind>(kind: Kind, uid: string | undefined): ControlledKinds[Kind][] {
+    return [...((this.#owned.get(`${kind} ${uid}`)?.values() ?? []) as Iterable<ControlledKinds[Kind]>)];
   }
 
-  keep(kind: LivingKind, object: KubernetesObject): void {
+  keep(kind: ControlledKind, object: KubernetesObject): void {
     const bare = withoutManagedFields(object);
     const key = keyOf(object.metadata.name, object.metadata.namespace);
     this.#held.get(kind)?.set(key, bare);
@@ -140,7 +140,7 @@ class Shelf {
     siblings.set(key, bare);
   }
 
-  drop(kind: LivingKind, object: KubernetesObject): void {
+  drop(kind: ControlledKind, object: KubernetesObject): void {
     const key = keyOf(object.metadata.name, object.metadata.namespace);
     this.#held.get(kind)?.delete(key);
     const place = `${kind} ${controllerOf(object)}`;
@@ -151,7 +151,7 @@ class Shelf {
 }
 
 /** The object's kind, if it is one that lives. */
-export function livingKindOf({ apiVersion = '', kind = '' }: KubernetesObject): LivingKind | undefined {
+export function controlledKindOf({ apiVersion = '', kind = '' }: KubernetesObject): ControlledKind | undefined {
   const key = keyOfKind({ group: groupOfApiVersion(apiVersion), kind });
   return isLivingKind(key) ? key : undefined;
 }
@@ -161,17 +161,17 @@ function controllerOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
-function isLivingKind(kind: string): kind is LivingKind {
+function isLivingKind(kind: string): kind is ControlledKind {
   return kinds.has(kind);
 }
 
 /** `Deployment.apps` in its parts. */
-export function groupKindOf(key: string): GroupKind {
+export function parseGroupKind(key: string): GroupKind {
   const [kind = key, ...group] = key.split('.');
   return { kind, group: group.join('.') };
 }
 
-function placeOf(kind: LivingKind, { metadata }: KubernetesObject): string {
+function placeOf(kind: ControlledKind, { metadata }: KubernetesObject): string {
   return `${kind} ${keyOf(metadata.name, metadata.namespace)}`;
 }
 

@@ -6,11 +6,11 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
 import type { Stored } from '../../core/stored.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
-import { Agenda } from './agenda.ts';
-import { groupKindOf, type LivingKind, type LivingKinds, type View } from './view.ts';
+import { RoundTimers } from './agenda.ts';
+import { type ControlledKind, type ControlledKinds, type ControllerView, parseGroupKind } from './view.ts';
 
 /** What happened, to whom: it becomes an Event. */
-export interface Happening {
+export interface ReportedEvent {
   readonly to: KubernetesObject;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -21,23 +21,23 @@ export interface Happening {
 
 /** A cluster as its controllers meet it: what is there, what time it is, and what they may do. */
 export interface World {
-  readonly view: View;
+  readonly view: ControllerView;
   readonly nowMs: number;
   /** Creates the object, or brings it to this state. */
   put(object: KubernetesObject): void;
-  remove(kind: LivingKind, object: KubernetesObject): void;
+  remove(kind: ControlledKind, object: KubernetesObject): void;
   /** Marks the object as going; the kubelet removes it a moment later. */
   terminate(object: KubernetesObject): void;
-  record(happening: Happening): void;
+  record(happening: ReportedEvent): void;
   /**
    * True once a time between the two has passed since it was first asked for under this key, and then false until that time has passed again.
-   * A key that is not asked for in a round is forgotten. At once in the past that `settle` makes up.
+   * A key that is not asked for in a round is forgotten. At once in the past that `finishDeletion` makes up.
    */
-  passed(key: string, minMs: number, maxMs: number): boolean;
-  /** When something made now came to be: now, or, in the past that `settle` makes up, some time after its owner did. */
-  birthOf(owner: KubernetesObject): string;
+  hasElapsed(key: string, minMs: number, maxMs: number): boolean;
+  /** When something made now came to be: now, or, in the past that `finishDeletion` makes up, some time after its owner did. */
+  creationTimeFor(owner: KubernetesObject): string;
   /** While true, everything that takes time has already happened: a past is made up. */
-  readonly settling: boolean;
+  readonly isFastForward: boolean;
   /** Uniform in [0, 1). */
   random(): number;
 }
@@ -49,40 +49,40 @@ export interface WorldControl extends World {
   end(): void;
   /** True if something waits whose time has come. */
   isDue(): boolean;
-  settling: boolean;
+  isFastForward: boolean;
   nowMs: number;
 }
 
 export interface WorldOptions {
   readonly cluster: EmbeddedCluster;
-  readonly view: View;
+  readonly view: ControllerView;
   readonly clock: Clock;
-  readonly record: (happening: Happening, world: World) => void;
+  readonly record: (happening: ReportedEvent, world: World) => void;
 }
 
 /** A world that stands still until its rounds are begun. */
 export function createWorld({ cluster, view, clock, record }: WorldOptions): WorldControl {
-  const agenda = new Agenda(clock);
+  const agenda = new RoundTimers(clock);
   const world: WorldControl = {
     view,
     nowMs: clock.now(),
-    settling: false,
+    isFastForward: false,
     put(object) {
-      if (world.settling) view.draft(drafted(object, world.nowMs));
+      if (world.isFastForward) view.draft(drafted(object, world.nowMs));
       else cluster.put(withoutGeneration(object));
     },
     remove(kind, object) {
-      if (world.settling) view.undraft(kind, object);
-      else cluster.remove(groupKindOf(kind), object.metadata.name, object.metadata.namespace);
+      if (world.isFastForward) view.undraft(kind, object);
+      else cluster.remove(parseGroupKind(kind), object.metadata.name, object.metadata.namespace);
     },
     terminate(object) {
       if (object.metadata.deletionTimestamp !== undefined) return;
-      const metadata = { ...object.metadata, deletionTimestamp: timeOf(world.nowMs), deletionGracePeriodSeconds: 30 };
+      const metadata = { ...object.metadata, deletionTimestamp: kubernetesTime(world.nowMs), deletionGracePeriodSeconds: 30 };
       world.put({ ...object, metadata });
     },
     record: (happening) => record(happening, world),
-    passed: (key, minMs, maxMs) => world.settling || agenda.passed(key, minMs, maxMs),
-    birthOf: (owner) => timeOf(world.nowMs - (world.settling ? clock.random() ** 2 * ageOf(owner, world.nowMs) : 0)),
+    hasElapsed: (key, minMs, maxMs) => world.isFastForward || agenda.hasElapsed(key, minMs, maxMs),
+    creationTimeFor: (owner) => kubernetesTime(world.nowMs - (world.isFastForward ? clock.random() ** 2 * ageOf(owner, world.nowMs) : 0)),
     random: () => clock.random(),
     begin() {
       world.nowMs = clock.now();
@@ -101,7 +101,7 @@ function ageOf({ metadata }: KubernetesObject, nowMs: number): number {
 
 /** The object with what a cluster would give it when it is made. */
 function drafted(object: KubernetesObject, nowMs: number): KubernetesObject {
-  const { uid = randomUUID(), creationTimestamp = timeOf(nowMs), generation = 1 } = object.metadata;
+  const { uid = randomUUID(), creationTimestamp = kubernetesTime(nowMs), generation = 1 } = object.metadata;
   const isCounted = object.spec !== undefined && object.kind !== 'Node' && object.kind !== 'Service' && object.kind !== 'Lease';
   return { ...object, metadata: { ...object.metadata, uid, creationTimestamp, ...(isCounted ? { generation } : {}) } };
 }
@@ -113,14 +113,14 @@ function withoutGeneration(object: KubernetesObject): KubernetesObject {
 }
 
 /** A controller that reconciles each object of the kind, except those that are being deleted. */
-export function controlEach<Kind extends LivingKind>(kind: Kind, reconcile: (world: World, object: LivingKinds[Kind]) => void) {
+export function controlEach<Kind extends ControlledKind>(kind: Kind, reconcile: (world: World, object: ControlledKinds[Kind]) => void) {
   return (world: World): void => {
     for (const object of [...world.view.objects(kind)]) if (object.metadata.deletionTimestamp === undefined) reconcile(world, object);
   };
 }
 
 /** As Kubernetes writes times: to the second. */
-export function timeOf(ms: number): string {
+export function kubernetesTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
@@ -130,7 +130,7 @@ export function controllerReference({ apiVersion = '', kind = '', metadata }: Ku
 }
 
 /** The object with that status, or undefined if it has it already. */
-export function withStatus(object: KubernetesObject, status: JsonObject): KubernetesObject | undefined {
+export function changedStatus(object: KubernetesObject, status: JsonObject): KubernetesObject | undefined {
   return isSame(object.status, status) ? undefined : { ...object, status };
 }
 
@@ -160,7 +160,7 @@ export function hashOf(value: Json | undefined): string {
 }
 
 /** The digest that an image of that name might have. */
-export function digestOf(text: string): string {
+export function imageDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
@@ -181,8 +181,8 @@ export function withCondition(conditions: readonly Condition[], change: Conditio
   const before = conditions.find(({ type }) => type === change.type);
   const isUnchanged = before !== undefined && (['status', 'reason', 'message'] as const).every((key) => before[key] === next[key]);
   if (isUnchanged) return conditions;
-  const moved = before?.status === change.status ? before.lastTransitionTime : timeOf(atMs);
-  const updated = updatedKey === undefined ? {} : { [updatedKey]: timeOf(atMs) };
-  const condition = { ...next, ...updated, lastTransitionTime: moved ?? timeOf(atMs) };
+  const moved = before?.status === change.status ? before.lastTransitionTime : kubernetesTime(atMs);
+  const updated = updatedKey === undefined ? {} : { [updatedKey]: kubernetesTime(atMs) };
+  const condition = { ...next, ...updated, lastTransitionTime: moved ?? kubernetesTime(atMs) };
   return [...conditions.filter(({ type }) => type !== change.type), condition];
 }

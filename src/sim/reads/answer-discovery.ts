@@ -1,15 +1,15 @@
-import { noSuchResource, refusal } from '../kinds/api-status.ts';
+import { apiRefusal, noSuchResource } from '../kinds/api-status.ts';
 import { wantsAggregated } from '../requests/media-type.ts';
-import type { Asked } from '../requests/request-target.ts';
+import type { RequestTarget } from '../requests/request-target.ts';
 import { answerJson, answerRefusal, answerText } from '../requests/send-answer.ts';
 import type { AnswerContext } from '../requests/sim-server.ts';
-import { aggregatedDiscovery, aggregatedType, plainDiscovery, resourceDocument, type Served } from './discovery-documents.ts';
+import { aggregatedDiscovery, aggregatedType, plainDiscovery, resourceDocument, type ServedKinds } from './discovery-documents.ts';
 
 /** Answers `/api`, `/apis` and what lies below them up to a version: what is served. */
-export async function answerDiscovery(context: AnswerContext, asked: Asked & { readonly type: 'discovery' }): Promise<void> {
+export async function answerDiscovery(context: AnswerContext, target: RequestTarget & { readonly type: 'discovery' }): Promise<void> {
   const { server, request, outlet } = context;
-  const served: Served = { kinds: server.state.storages().map(({ kind }) => kind), hooks: server.hooks, host: server.host };
-  const { root, group, version } = asked;
+  const served: ServedKinds = { kinds: server.state.storages().map(({ kind }) => kind), hooks: server.hooks, host: server.host };
+  const { root, group, version } = target;
   if (group !== undefined && version !== undefined)
     return answerJson(context, 200, JSON.stringify(resourceDocument(served, group, version)));
   if (group === undefined && wantsAggregated(request.headers.accept)) {
@@ -45,4 +45,4 @@ export function answerUnknown(context: AnswerContext): void {
 }
 
 /** What an aggregator answers for an API whose server is away. */
-export const unavailable = refusal(503, 'error trying to reach service: dial tcp 10.0.0.1:443: connect: connection refused');
+export const unavailableRefusal = apiRefusal(503, 'error trying to reach service: dial tcp 10.0.0.1:443: connect: connection refused');

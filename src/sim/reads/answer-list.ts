@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { isRefusal, type Refusal, refusal, tooLarge } from '../kinds/api-status.ts';
-import { type StoredObject, type WireForm, wireText } from '../kinds/stored-object.ts';
-import { isSelected, readSelection, refuseListOptions, type Selection } from '../requests/list-options.ts';
+import { type ApiRefusal, apiRefusal, isApiRefusal, tooLarge } from '../kinds/api-status.ts';
+import { type SimObject, type WireForm, wireText } from '../kinds/stored-object.ts';
+import { isListed, type ListSelection, parseListSelection, refuseListOptions } from '../requests/list-options.ts';
 import { acceptedShape } from '../requests/media-type.ts';
 import { answerJson, answerRefusal, streamHeaders } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { type ContinueToken, indexAfter, type ListFacts, listFrame, parseToken, printToken } from '../requests/wire-list.ts';
+import { type ContinueToken, indexAfter, type ListMetadata, listFrame, parseToken, printToken } from '../requests/wire-list.ts';
 import { whenVisible } from '../state/cluster-state.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
 
 /** A state of the whole kind, and where in it the page begins. */
 interface Source {
-  readonly objects: readonly StoredObject[];
+  readonly objects: readonly SimObject[];
   readonly revision: number;
   readonly after: string | undefined;
   readonly limit: number;
@@ -24,41 +24,41 @@ const minGzipLength = 128 * 1024;
 const chunkLength = 64 * 1024;
 
 /** 410 for a list at a version whose history is forgotten. */
-export const expiredList = refusal(410, 'The resourceVersion for the provided list is too old.');
+export const expiredList = apiRefusal(410, 'The resourceVersion for the provided list is too old.');
 const expiredToken =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, ' +
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an ' +
   'inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** Answers a list: of one moment, in pages, selected, in the form asked for, compressed where that is asked for and worth it. */
+/** Answers a list: of one moment, in pages, selected, in the form target for, compressed where that is target for and worth it. */
 export async function answerList(context: ResourceContext): Promise<void> {
-  const { asked, query, request } = context;
-  const { storage, resource } = asked;
+  const { target, query, request } = context;
+  const { storage, resource } = target;
   const shape = acceptedShape(request.headers.accept, storage.kind, 'list');
   if (typeof shape !== 'string') return answerRefusal(context, shape);
-  const selection = readSelection(query, storage.kind, resource);
-  if (isRefusal(selection)) return answerRefusal(context, selection);
+  const selection = parseListSelection(query, storage.kind, resource);
+  if (isApiRefusal(selection)) return answerRefusal(context, selection);
   const refused = refuseListOptions(query);
   if (refused !== undefined) return answerRefusal(context, refused);
   const source = await sourceOf(context, storage);
-  if (isRefusal(source)) return answerRefusal(context, source);
+  if (isApiRefusal(source)) return answerRefusal(context, source);
   const { items, facts } = pageOf(storage, source, selection);
   if (facts.continue !== undefined)
     storage.pin({ revision: source.revision, takenMs: context.server.state.clock.monotonic(), objects: source.objects });
   await sendList(context, { form: { shape, version: resource.version }, items, facts: storage.kind.anonymous ? {} : facts });
 }
 
-/** Which state of the kind is asked for. Waits up to 3 s for one that is still to come. */
-async function sourceOf(context: ResourceContext, storage: KindStorage): Promise<Source | Refusal> {
+/** Which state of the kind is target for. Waits up to 3 s for one that is still to come. */
+async function sourceOf(context: ResourceContext, storage: KindStorage): Promise<Source | ApiRefusal> {
   const { query, server, outlet } = context;
   const { state } = server;
   const version = query.get('resourceVersion') ?? '';
   const limit = Math.max(0, Number(query.get('limit') ?? '0'));
   const token = query.get('continue') ?? '';
   if (token !== '') {
-    if (version !== '' && version !== '0') return refusal(400, 'specifying resource version is not allowed when using continue');
+    if (version !== '' && version !== '0') return apiRefusal(400, 'specifying resource version is not allowed when using continue');
     const parsed = parseToken(token);
-    if (parsed === undefined) return refusal(400, 'invalid continue token: continue key is not valid');
+    if (parsed === undefined) return apiRefusal(400, 'invalid continue token: continue key is not valid');
     return restOf(context, parsed, version === '0' ? 0 : limit);
   }
   if (version === '') return { objects: storage.sorted(), revision: state.revision, after: undefined, limit };
@@ -72,39 +72,39 @@ async function sourceOf(context: ResourceContext, storage: KindStorage): Promise
   return objects === undefined ? expiredList : { objects, revision: wanted, after: undefined, limit };
 }
 
-function visible({ server: { state } }: ResourceContext, storage: KindStorage): { objects: readonly StoredObject[]; revision: number } {
+function visible({ server: { state } }: ResourceContext, storage: KindStorage): { objects: readonly SimObject[]; revision: number } {
   const revision = state.visibleRevision;
   return { objects: storage.at(revision) ?? storage.sorted(), revision };
 }
 
 async function restOf(
-  { server, asked, outlet }: ResourceContext,
+  { server, target, outlet }: ResourceContext,
   { revision, after }: ContinueToken,
   limit: number,
-): Promise<Source | Refusal> {
+): Promise<Source | ApiRefusal> {
   const { state } = server;
-  const { storage } = asked;
+  const { storage } = target;
   if (revision < 0) return { objects: storage.sorted(), revision: state.revision, after, limit };
   if (!(await whenVisible(state, revision, outlet.signal))) return tooLarge(String(revision), String(state.visibleRevision));
   const pinned = storage.pinned(revision);
   const isAlive = pinned !== undefined && state.clock.monotonic() - pinned.takenMs < tokenLifeMs;
   const objects = isAlive ? pinned.objects : pinned === undefined ? storage.at(revision) : undefined;
   if (objects === undefined || revision <= server.tokensExpiredAt)
-    return { ...refusal(410, expiredToken), continue: printToken({ revision: -1, after }) };
+    return { ...apiRefusal(410, expiredToken), continue: printToken({ revision: -1, after }) };
   return { objects, revision, after, limit };
 }
 
 function pageOf(
   storage: KindStorage,
   { objects, revision, after, limit }: Source,
-  selection: Selection,
-): { items: StoredObject[]; facts: ListFacts } {
-  const items: StoredObject[] = [];
+  selection: ListSelection,
+): { items: SimObject[]; facts: ListMetadata } {
+  const items: SimObject[] = [];
   const isFiltered = selection.labels !== undefined || selection.fields !== undefined;
   let remaining = 0;
   for (let index = after === undefined ? 0 : indexAfter(objects, after); index < objects.length; index++) {
     const object = objects[index];
-    if (object === undefined || !isSelected(storage.kind, object, selection)) continue;
+    if (object === undefined || !isListed(storage.kind, object, selection)) continue;
     if (limit === 0 || items.length < limit) items.push(object);
     else remaining += 1;
     // How many more a selector would choose is not counted.
@@ -118,8 +118,8 @@ function pageOf(
 
 interface Page {
   readonly form: WireForm;
-  readonly items: readonly StoredObject[];
-  readonly facts: ListFacts;
+  readonly items: readonly SimObject[];
+  readonly facts: ListMetadata;
 }
 
 async function sendList(context: ResourceContext, page: Page): Promise<void> {
@@ -146,7 +146,7 @@ async function pour({ outlet }: ResourceContext, chunks: Iterable<string> | Asyn
 }
 
 /** The list's text in chunks. */
-function* textOf({ asked: { storage } }: ResourceContext, { form, items, facts }: Page): Iterable<string> {
+function* textOf({ target: { storage } }: ResourceContext, { form, items, facts }: Page): Iterable<string> {
   const [start, end] = listFrame(storage.kind, form, { ...facts, isEmpty: items.length === 0 });
   let chunk = start;
   for (const [index, item] of items.entries()) {

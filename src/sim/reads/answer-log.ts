@@ -3,28 +3,28 @@ import type { V1ContainerStateWaiting, V1Pod } from '@kubernetes/client-node';
 import { isJsonObject } from '../../core/json.ts';
 import type { TypedObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
-import { isRefusal, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
-import { keyOf, parsed } from '../kinds/stored-object.ts';
+import { type ApiRefusal, apiRefusal, isApiRefusal, notFound } from '../kinds/api-status.ts';
+import { parseSimObject, storageKey } from '../kinds/stored-object.ts';
 import { acceptedShape } from '../requests/media-type.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { type LogOptions, readLogOptions } from './log-options.ts';
+import { type LogQuery, parseLogQuery } from './log-options.ts';
 import { containerStatusOf, RunLog } from './run-log.ts';
 
 const podKind = { resource: 'pods', group: '' };
 
 /** Answers `pods/log`, as an API server and the kubelet behind it do. */
 export async function answerLog(context: ResourceContext): Promise<void> {
-  const { asked, query, request, server, outlet } = context;
-  const { storage, resource } = asked;
+  const { target, query, request, server, outlet } = context;
+  const { storage, resource } = target;
   const name = resource.name ?? '';
   const shape = acceptedShape(request.headers.accept, storage.kind, 'object');
   if (typeof shape !== 'string') return answerRefusal(context, shape);
-  const options = readLogOptions(query, { pod: name, nowMs: server.state.clock.now() });
-  if (isRefusal(options)) return answerRefusal(context, options);
-  const stored = storage.get(keyOf(resource.namespace ?? '', name));
+  const options = parseLogQuery(query, { pod: name, nowMs: server.state.clock.now() });
+  if (isApiRefusal(options)) return answerRefusal(context, options);
+  const stored = storage.get(storageKey(resource.namespace ?? '', name));
   if (stored === undefined) return answerRefusal(context, notFound(storage.kind, name));
-  const pod: TypedObject<V1Pod> = parsed(storage.kind, stored);
+  const pod: TypedObject<V1Pod> = parseSimObject(storage.kind, stored);
   const container = containerOf(pod, options.container);
   if (typeof container !== 'string') return answerRefusal(context, container);
   const node = pod.spec?.nodeName ?? '';
@@ -35,7 +35,7 @@ export async function answerLog(context: ResourceContext): Promise<void> {
   // A real server takes the node for a Pod, too, when it tells of it.
   if (server.state.storageOf('Node').get(node) === undefined) return answerRefusal(context, notFound(podKind, node));
   const run = runOf(pod, container, options);
-  if (isRefusal(run)) return answerRefusal(context, run);
+  if (isApiRefusal(run)) return answerRefusal(context, run);
   outlet.head(200, { 'cache-control': 'no-cache, private', 'content-type': 'text/plain' });
   await send(context, { pod, container, run: run.run, options });
 }
@@ -44,19 +44,19 @@ interface Sending {
   readonly pod: TypedObject<V1Pod>;
   readonly container: string;
   readonly run: number;
-  readonly options: LogOptions;
+  readonly options: LogQuery;
 }
 
-async function send({ server, asked, outlet }: ResourceContext, { pod, container, run, options }: Sending): Promise<void> {
+async function send({ server, target, outlet }: ResourceContext, { pod, container, run, options }: Sending): Promise<void> {
   const uid = pod.metadata.uid ?? '';
   const read = () => {
-    const stored = asked.storage.get(keyOf(pod.metadata.namespace ?? '', pod.metadata.name));
-    const now = stored === undefined ? undefined : parsed(asked.storage.kind, stored);
+    const stored = target.storage.get(storageKey(pod.metadata.namespace ?? '', pod.metadata.name));
+    const now = stored === undefined ? undefined : parseSimObject(target.storage.kind, stored);
     return now?.metadata.uid === uid ? now : undefined;
   };
   using log = new RunLog({ server, key: { uid, container, run }, pod: read });
   let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
-  for (let lines = log.begin(options); ; lines = log.next()) {
+  for (let lines = log.firstLines(options); ; lines = log.newLines()) {
     for (const line of lines) {
       const bytes = options.timestamps
         ? Buffer.concat([Buffer.from(`${line.time} `), line.bytes, newline])
@@ -74,32 +74,32 @@ async function send({ server, asked, outlet }: ResourceContext, { pod, container
 
 const newline = Buffer.from('\n');
 
-/** The container asked for; the only one where none is. */
-function containerOf(pod: TypedObject<V1Pod>, asked: string): string | Refusal {
+/** The container target for; the only one where none is. */
+function containerOf(pod: TypedObject<V1Pod>, requested: string): string | ApiRefusal {
   const { initContainers, containers, ephemeralContainers } = pod.spec ?? {};
   const all = [...itemsOf(initContainers), ...itemsOf(containers), ...itemsOf(ephemeralContainers)].map((one) => one.name ?? '');
   const { name } = pod.metadata;
-  if (asked !== '') return all.includes(asked) ? asked : refusal(400, `container ${asked} is not valid for pod ${name}`);
+  if (requested !== '') return all.includes(requested) ? requested : apiRefusal(400, `container ${requested} is not valid for pod ${name}`);
   const [only, ...others] = itemsOf(containers);
   if (only !== undefined && others.length === 0) return only.name ?? '';
   const choice = only === undefined ? '' : `, choose one of: [${all.join(' ')}]`;
-  return refusal(400, `a container name must be specified for pod ${name}${choice}`);
+  return apiRefusal(400, `a container name must be specified for pod ${name}${choice}`);
 }
 
 /** Which run's log the kubelet reads, counted from 0; or why it has none. */
-function runOf(pod: TypedObject<V1Pod>, container: string, { previous }: LogOptions): { readonly run: number } | Refusal {
+function runOf(pod: TypedObject<V1Pod>, container: string, { previous }: LogQuery): { readonly run: number } | ApiRefusal {
   const which = `container "${container}" in pod "${pod.metadata.name}"`;
   const status = containerStatusOf(pod, container);
-  if (status === undefined) return refusal(400, `${which} is not available`);
+  if (status === undefined) return apiRefusal(400, `${which} is not available`);
   const restarts = status?.restartCount ?? 0;
   const hasEnded = isJsonObject(status?.lastState?.terminated);
   const waiting = status.state?.waiting;
   if (previous) {
-    if (!hasEnded) return refusal(400, `previous terminated ${which} not found`);
+    if (!hasEnded) return apiRefusal(400, `previous terminated ${which} not found`);
     return { run: waiting === undefined ? restarts - 1 : restarts };
   }
   if (waiting === undefined || hasEnded) return { run: restarts };
-  return refusal(400, `${which} is waiting to start: ${waitingFor(waiting)}`);
+  return apiRefusal(400, `${which} is waiting to start: ${waitingFor(waiting)}`);
 }
 
 function waitingFor({ reason = '' }: Stored<V1ContainerStateWaiting>): string {

@@ -1,7 +1,7 @@
-import { isRefusal, refusal, tooLarge, tooOld } from '../kinds/api-status.ts';
-import { originOf, readSelection, refuseWatchOptions, type WatchOrigin } from '../requests/list-options.ts';
+import { apiRefusal, isApiRefusal, tooLarge, tooOld } from '../kinds/api-status.ts';
+import { parseListSelection, parseWatchOrigin, refuseWatchOptions, type WatchOrigin } from '../requests/list-options.ts';
 import { acceptedShape } from '../requests/media-type.ts';
-import { isTrue } from '../requests/request-target.ts';
+import { isTrueParameter } from '../requests/request-target.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { whenVisible } from '../state/cluster-state.ts';
@@ -9,58 +9,58 @@ import { WatchStream } from './watch-stream.ts';
 
 /** Answers a watch until it ends: what there is or was, then what happens. */
 export async function answerWatch(context: ResourceContext): Promise<void> {
-  const { asked, query, request, server } = context;
-  const { storage, resource } = asked;
+  const { target, query, request, server } = context;
+  const { storage, resource } = target;
   if (!storage.kind.verbs.includes('watch')) {
     const message = `watch is not supported on resources of kind "${storage.kind.resource}"`;
-    return answerRefusal(context, { ...refusal(405, message), details: { kind: storage.kind.resource } });
+    return answerRefusal(context, { ...apiRefusal(405, message), details: { kind: storage.kind.resource } });
   }
   const shape = acceptedShape(request.headers.accept, storage.kind, 'watch');
   if (typeof shape !== 'string') return answerRefusal(context, shape);
-  const selection = readSelection(query, storage.kind, resource);
-  if (isRefusal(selection)) return answerRefusal(context, selection);
+  const selection = parseListSelection(query, storage.kind, resource);
+  if (isApiRefusal(selection)) return answerRefusal(context, selection);
   const streams = streamsInitialEvents(server.gitVersion);
   const refused = refuseWatchOptions(query, { streams });
   if (refused !== undefined) return answerRefusal(context, refused);
 
-  const origin = originOf(query, { streams });
+  const origin = parseWatchOrigin(query, { streams });
   const after = origin.type === 'after' ? origin.version : server.state.visibleRevision;
-  const allowsBookmarks = isTrue(query.get('allowWatchBookmarks')) && !storage.kind.anonymous;
+  const allowsBookmarks = isTrueParameter(query.get('allowWatchBookmarks')) && !storage.kind.anonymous;
   const stream = new WatchStream(context, { form: { shape, version: resource.version }, selection, allowsBookmarks, after });
   await serve(context, stream, origin);
 }
 
 async function serve(context: ResourceContext, stream: WatchStream, origin: WatchOrigin): Promise<void> {
-  const { server, asked } = context;
+  const { server, target } = context;
   const { state } = server;
   if (origin.type === 'initialEvents' && !(await whenVisible(state, origin.notOlderThan, stream.signal))) {
     return stream.fail(tooLarge(String(origin.notOlderThan), String(state.visibleRevision)));
   }
-  const missed = origin.type === 'after' ? asked.storage.since(origin.version) : [];
-  if (missed === undefined) return stream.fail(tooOld(String(stream.request.query.resourceVersion), asked.storage.oldestRevision));
+  const missed = origin.type === 'after' ? target.storage.since(origin.version) : [];
+  if (missed === undefined) return stream.fail(tooOld(String(stream.request.query.resourceVersion), target.storage.oldestRevision));
   server.watches.add(stream);
   stream.signal.addEventListener('abort', () => server.watches.delete(stream), { once: true });
-  for (const change of missed) if (change.revision <= state.visibleRevision) stream.tell(change);
+  for (const change of missed) if (change.revision <= state.visibleRevision) stream.send(change);
   const times = keepTimes(context, stream);
   if (origin.type === 'initialEvents') await tellInitialEvents(context, stream, origin.ends);
   await times;
 }
 
-async function tellInitialEvents({ server, asked }: ResourceContext, stream: WatchStream, ends: boolean): Promise<void> {
+async function tellInitialEvents({ server, target }: ResourceContext, stream: WatchStream, ends: boolean): Promise<void> {
   const { state } = server;
   const revision = state.visibleRevision;
   stream.hold();
-  await stream.tellState(stream.selected(asked.storage.at(revision) ?? asked.storage.sorted()));
-  if (ends) stream.bookmark(asked.storage.kind.anonymous ? '' : String(revision), { endsInitialEvents: true });
+  await stream.sendState(stream.selected(target.storage.at(revision) ?? target.storage.sorted()));
+  if (ends) stream.bookmark(target.storage.kind.anonymous ? '' : String(revision), { endsInitialEvents: true });
   stream.live();
 }
 
 /** Sends a bookmark now and then, and ends the watch after its time. */
 async function keepTimes({ query, server }: ResourceContext, stream: WatchStream): Promise<void> {
   const { clock } = server.state;
-  const asked = Number(query.get('timeoutSeconds') ?? '0');
+  const requestedSeconds = Number(query.get('timeoutSeconds') ?? '0');
   // Without a wish an API server takes between half an hour and an hour.
-  const lastsMs = (asked > 0 ? asked : 1_800 * (1 + clock.random())) * 1_000;
+  const lastsMs = (requestedSeconds > 0 ? requestedSeconds : 1_800 * (1 + clock.random())) * 1_000;
   const endsMs = clock.monotonic() + lastsMs;
   const everyMs = stream.allowsBookmarks ? server.bookmarkSeconds * 1_000 : Number.POSITIVE_INFINITY;
   let bookmarkMs = clock.monotonic() + everyMs;

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { LogEntry } from '../requests/container-lines.ts';
 
 /** A container's run, as far as what it says depends on it. */
-export interface Speaker {
+export interface GeneratedRun {
   /** Tells containers apart: each speaks in its own rhythm. */
   readonly seed: string;
   readonly startMs: number;
@@ -28,7 +28,7 @@ const first = 'level=info msg=starting';
  * @param from The number of the first line wanted, counted from 0.
  * @returns The lines up to now, at most the last 10,000 of a run, and when the next one is due: never, once it has ended.
  */
-export function chatter(speaker: Speaker, { from, nowMs }: { readonly from: number; readonly nowMs: number }): Chatter {
+export function generatedLines(speaker: GeneratedRun, { from, nowMs }: { readonly from: number; readonly nowMs: number }): GeneratedLines {
   const { seed, startMs, endMs } = speaker;
   const hash = hashOf(seed);
   const periodMs = shortestMs + (hash % spreadMs);
@@ -42,7 +42,7 @@ export function chatter(speaker: Speaker, { from, nowMs }: { readonly from: numb
   return { entries, count, ...(endMs === undefined ? { nextMs: startMs + count * periodMs } : {}) };
 }
 
-export interface Chatter {
+export interface GeneratedLines {
   readonly entries: readonly LogEntry[];
   /** Of lines since the start. */
   readonly count: number;

@@ -12,14 +12,14 @@ interface Group {
 }
 
 /** What discovery is told from. */
-export interface Served {
+export interface ServedKinds {
   readonly kinds: readonly SimKind[];
   readonly hooks: Pick<SimHooks, 'isUnavailable'>;
   readonly host: string;
 }
 
 /** `APIGroupDiscoveryList` of the core group, or of all others, with its ETag. */
-export function aggregatedDiscovery(served: Served, root: 'api' | 'apis'): { readonly text: string; readonly etag: string } {
+export function aggregatedDiscovery(served: ServedKinds, root: 'api' | 'apis'): { readonly text: string; readonly etag: string } {
   const items = groupsOf(served, root).map(({ group, versions, kinds }) => ({
     metadata: group === '' ? {} : { name: group },
     versions: versions.map((version) => {
@@ -34,7 +34,7 @@ export function aggregatedDiscovery(served: Served, root: 'api' | 'apis'): { rea
 }
 
 /** The unaggregated documents: `/api`, `/apis`, `/apis/GROUP`. Undefined for a group that is not served. */
-export function plainDiscovery(served: Served, root: 'api' | 'apis', group?: string): object | undefined {
+export function plainDiscovery(served: ServedKinds, root: 'api' | 'apis', group?: string): object | undefined {
   if (root === 'api') {
     const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress: served.host }];
     return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs };
@@ -46,7 +46,7 @@ export function plainDiscovery(served: Served, root: 'api' | 'apis', group?: str
 }
 
 /** `APIResourceList`: `/api/v1`, `/apis/GROUP/VERSION`. */
-export function resourceDocument(served: Served, group: string, version: string): object {
+export function resourceDocument(served: ServedKinds, group: string, version: string): object {
   const kinds = served.kinds.filter((kind) => kind.group === group && kind.versions.includes(version));
   const resources = kinds.flatMap((kind) => [
     {
@@ -111,7 +111,7 @@ function groupDocument({ group, versions }: Group): object {
 }
 
 /** In the order in which the kinds came; versions in the order of preference of the first kind that has them. */
-function groupsOf({ kinds }: Served, root: 'api' | 'apis'): readonly Group[] {
+function groupsOf({ kinds }: ServedKinds, root: 'api' | 'apis'): readonly Group[] {
   const groups = Map.groupBy(
     kinds.filter(({ group }) => (group === '') === (root === 'api')),
     ({ group }) => group,

@@ -1,8 +1,8 @@
-import { invalid, type Refusal, refusal, type StatusCause } from '../kinds/api-status.ts';
-import { isTrue } from '../requests/request-target.ts';
+import { type ApiRefusal, apiRefusal, invalidObject, type StatusCause } from '../kinds/api-status.ts';
+import { isTrueParameter } from '../requests/request-target.ts';
 
 /** What a request for a log asks: the API server's `PodLogOptions`. */
-export interface LogOptions {
+export interface LogQuery {
   /** Empty: the only one. */
   readonly container: string;
   readonly follow: boolean;
@@ -15,29 +15,30 @@ export interface LogOptions {
 }
 
 /** The options of a request, or why they are none: 400 for what cannot be read, then 422 for what cannot be. */
-export function readLogOptions(
+export function parseLogQuery(
   query: URLSearchParams,
   { pod, nowMs }: { readonly pod: string; readonly nowMs: number },
-): LogOptions | Refusal {
+): LogQuery | ApiRefusal {
   const numbers = new Map<string, number>();
   for (const name of ['sinceSeconds', 'tailLines', 'limitBytes']) {
     const text = query.get(name);
     if (text === null) continue;
-    if (!/^[-+]?\d+$/.test(text)) return refusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    if (!/^[-+]?\d+$/.test(text)) return apiRefusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
     const number = BigInt(text);
-    if (BigInt.asIntN(64, number) !== number) return refusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+    if (BigInt.asIntN(64, number) !== number)
+      return apiRefusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
     numbers.set(name, Number(number));
   }
   const sinceTime = query.get('sinceTime') ?? '';
   const sinceTimeMs = readTime(sinceTime);
-  if (sinceTime !== '' && sinceTimeMs === undefined) return refusal(400, `parsing time ${JSON.stringify(sinceTime)}: not RFC 3339`);
+  if (sinceTime !== '' && sinceTimeMs === undefined) return apiRefusal(400, `parsing time ${JSON.stringify(sinceTime)}: not RFC 3339`);
   const causes = causesOf(numbers, { hasTime: sinceTime !== '' });
-  if (causes.length > 0) return invalid({ kind: 'PodLogOptions', name: pod }, causes);
+  if (causes.length > 0) return invalidObject({ kind: 'PodLogOptions', name: pod }, causes);
   return {
     container: query.get('container') ?? '',
-    follow: isTrue(query.get('follow')),
-    previous: isTrue(query.get('previous')),
-    timestamps: isTrue(query.get('timestamps')),
+    follow: isTrueParameter(query.get('follow')),
+    previous: isTrueParameter(query.get('previous')),
+    timestamps: isTrueParameter(query.get('timestamps')),
     ...given('tailLines', numbers.get('tailLines')),
     ...given('limitBytes', numbers.get('limitBytes')),
     ...given('sinceMs', sinceTimeMs ?? sinceOf(numbers.get('sinceSeconds'), nowMs)),

@@ -3,8 +3,8 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import type { LogEntry, LogKey } from '../requests/container-lines.ts';
 import type { SimServer } from '../requests/sim-server.ts';
-import { chatter, type Speaker } from './chatter.ts';
-import type { LogOptions } from './log-options.ts';
+import { type GeneratedRun, generatedLines } from './chatter.ts';
+import type { LogQuery } from './log-options.ts';
 
 /** One line as a kubelet tells it. */
 export interface LoggedLine {
@@ -46,13 +46,13 @@ export class RunLog implements Disposable {
   }
 
   /** The lines there are, as far as they are asked for. */
-  begin({ sinceMs = Number.NEGATIVE_INFINITY, tailLines = Number.POSITIVE_INFINITY }: LogOptions): readonly LoggedLine[] {
+  firstLines({ sinceMs = Number.NEGATIVE_INFINITY, tailLines = Number.POSITIVE_INFINITY }: LogQuery): readonly LoggedLine[] {
     const since = this.#entries().filter(({ timeMs }) => timeMs >= sinceMs);
     return since.slice(since.length - Math.min(tailLines, since.length)).map(loggedOf);
   }
 
   /** What came since. */
-  next(): readonly LoggedLine[] {
+  newLines(): readonly LoggedLine[] {
     return this.#entries().map(loggedOf);
   }
 
@@ -61,7 +61,7 @@ export class RunLog implements Disposable {
     const { server } = this.#options;
     const { clock } = server.state;
     const speaker = this.#speaker();
-    const dueMs = speaker === undefined ? undefined : chatter(speaker, { from: this.#said, nowMs: clock.now() }).nextMs;
+    const dueMs = speaker === undefined ? undefined : generatedLines(speaker, { from: this.#said, nowMs: clock.now() }).nextMs;
     const over = new AbortController();
     const end = () => over.abort();
     this.#wake = end;
@@ -83,15 +83,15 @@ export class RunLog implements Disposable {
     this.#written = first + entries.length;
     const speaker = this.#speaker();
     if (speaker === undefined) return written;
-    const said = chatter(speaker, { from: this.#said, nowMs: server.state.clock.now() });
+    const said = generatedLines(speaker, { from: this.#said, nowMs: server.state.clock.now() });
     this.#said = said.count;
     return [...written, ...said.entries].sort((a, b) => a.timeMs - b.timeMs || a.nanos - b.nanos);
   }
 
   /** Undefined if it says nothing by itself. */
-  #speaker(): Speaker | undefined {
+  #speaker(): GeneratedRun | undefined {
     const { server, key, pod } = this.#options;
-    const now = server.talkative ? pod() : undefined;
+    const now = server.generatesLogs ? pod() : undefined;
     const status = now === undefined ? undefined : containerStatusOf(now, key.container);
     if (status === undefined) return undefined;
     const seed = `${key.uid} ${key.container} ${key.run}`;

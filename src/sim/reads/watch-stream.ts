@@ -1,16 +1,16 @@
-import { type Refusal, statusOf } from '../kinds/api-status.ts';
-import { parsed, type StoredObject, storedOf, type WireForm, wireText } from '../kinds/stored-object.ts';
-import { isSelected, type Selection } from '../requests/list-options.ts';
-import type { Outlet } from '../requests/outlet.ts';
-import type { AskedResource } from '../requests/request-target.ts';
+import { type ApiRefusal, statusDocument } from '../kinds/api-status.ts';
+import { parseSimObject, type SimObject, simObjectOf, type WireForm, wireText } from '../kinds/stored-object.ts';
+import { isListed, type ListSelection } from '../requests/list-options.ts';
+import type { ResponseOutlet } from '../requests/outlet.ts';
+import type { ResourceTarget } from '../requests/request-target.ts';
 import { streamHeaders } from '../requests/send-answer.ts';
 import type { ResourceContext, ServedRequest, ServedWatch } from '../requests/sim-server.ts';
 import { bookmarkText } from '../requests/wire-list.ts';
-import type { Change, KindStorage } from '../state/kind-storage.ts';
+import type { KindStorage, StorageChange } from '../state/kind-storage.ts';
 
 export interface WatchStreamOptions {
   readonly form: WireForm;
-  readonly selection: Selection;
+  readonly selection: ListSelection;
   readonly allowsBookmarks: boolean;
   /** Changes up to this revision are not told. */
   readonly after: number;
@@ -18,18 +18,18 @@ export interface WatchStreamOptions {
 
 /** A watch that is open: what happens to its kind goes out of it, one line per event. */
 export class WatchStream implements ServedWatch {
-  readonly asked: AskedResource;
+  readonly target: ResourceTarget;
   readonly request: ServedRequest;
   readonly allowsBookmarks: boolean;
-  readonly #outlet: Outlet;
+  readonly #outlet: ResponseOutlet;
   readonly #form: WireForm;
-  readonly #selection: Selection;
+  readonly #selection: ListSelection;
   #after: number;
   /** Changes that wait until the first state has been told. */
-  #backlog: Change[] | undefined;
+  #backlog: StorageChange[] | undefined;
 
-  constructor({ asked, request, outlet }: ResourceContext, options: WatchStreamOptions) {
-    this.asked = asked;
+  constructor({ target, request, outlet }: ResourceContext, options: WatchStreamOptions) {
+    this.target = target;
     this.request = request;
     this.allowsBookmarks = options.allowsBookmarks;
     this.#outlet = outlet;
@@ -44,11 +44,11 @@ export class WatchStream implements ServedWatch {
   }
 
   get storage(): KindStorage {
-    return this.asked.storage;
+    return this.target.storage;
   }
 
   /** Tells the objects as ADDED. Changes wait until `live` is called. */
-  async tellState(objects: readonly StoredObject[]): Promise<void> {
+  async sendState(objects: readonly SimObject[]): Promise<void> {
     for (const object of objects) {
       if (this.signal.aborted) return;
       this.#event('ADDED', this.#text(object));
@@ -57,8 +57,8 @@ export class WatchStream implements ServedWatch {
   }
 
   /** The objects that the watch has selected. */
-  selected(objects: readonly StoredObject[]): readonly StoredObject[] {
-    return objects.filter((object) => isSelected(this.storage.kind, object, this.#selection));
+  selected(objects: readonly SimObject[]): readonly SimObject[] {
+    return objects.filter((object) => isListed(this.storage.kind, object, this.#selection));
   }
 
   /** Holds changes back until `live`. */
@@ -70,17 +70,17 @@ export class WatchStream implements ServedWatch {
   live(): void {
     const held = this.#backlog ?? [];
     this.#backlog = undefined;
-    for (const change of held) this.tell(change);
+    for (const change of held) this.send(change);
   }
 
   /** Tells a change, if it is of this watch. */
-  tell(change: Change): void {
+  send(change: StorageChange): void {
     if (change.storage !== this.storage || change.revision <= this.#after) return;
     if (this.#backlog !== undefined) return void this.#backlog.push(change);
     this.#after = change.revision;
     const { kind } = this.storage;
-    const was = change.before !== undefined && isSelected(kind, change.before, this.#selection);
-    const is = change.type !== 'DELETED' && isSelected(kind, change.object, this.#selection);
+    const was = change.before !== undefined && isListed(kind, change.before, this.#selection);
+    const is = change.type !== 'DELETED' && isListed(kind, change.object, this.#selection);
     if (is) this.#event(was ? 'MODIFIED' : 'ADDED', this.#text(change.object));
     else if (was) this.#event('DELETED', this.#text(this.#lastState(change)));
   }
@@ -90,8 +90,8 @@ export class WatchStream implements ServedWatch {
   }
 
   /** Tells an ERROR, which is the last event, and ends. */
-  fail(refused: Refusal): void {
-    this.#event('ERROR', JSON.stringify(statusOf(refused)));
+  fail(refused: ApiRefusal): void {
+    this.#event('ERROR', JSON.stringify(statusDocument(refused)));
     this.end();
   }
 
@@ -112,15 +112,15 @@ export class WatchStream implements ServedWatch {
     this.emit(`{"type":"${type}","object":${text}}\n`);
   }
 
-  #text(object: StoredObject): string {
+  #text(object: SimObject): string {
     return wireText(this.storage.kind, object, this.#form);
   }
 
   /** What leaves a selector is told as it was last seen, at the revision at which it left. */
-  #lastState({ type, object, before, revision }: Change): StoredObject {
+  #lastState({ type, object, before, revision }: StorageChange): SimObject {
     if (type === 'DELETED' || before === undefined) return object;
     const { kind } = this.storage;
-    const last = parsed(kind, before);
-    return storedOf(kind, { ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } }, revision);
+    const last = parseSimObject(kind, before);
+    return simObjectOf(kind, { ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } }, revision);
   }
 }

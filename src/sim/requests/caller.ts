@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/json.ts';
-import { type Refusal, refusal, unauthorized } from '../kinds/api-status.ts';
+import { type ApiRefusal, apiRefusal, unauthorized } from '../kinds/api-status.ts';
 import type { AnswerContext } from './sim-server.ts';
 
 /** Somebody, as an API server knows him. */
-export interface Caller {
+export interface ApiCaller {
   readonly username: string;
   readonly uid?: string;
   readonly groups: readonly string[];
@@ -11,27 +11,27 @@ export interface Caller {
 }
 
 /** Who has the cluster's token, and who has none. */
-const admin: Caller = { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
-const anonymous: Caller = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const admin: ApiCaller = { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
+const anonymous: ApiCaller = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 const extraHeader = 'impersonate-extra-';
 
 /** Who asks: whom the token is of, or whom its owner impersonates. 401 for a token that is nobody's. */
-export function callerOf({ server, request }: AnswerContext): Caller | Refusal {
+export function apiCallerOf({ server, request }: AnswerContext): ApiCaller | ApiRefusal {
   const { authorization } = request.headers;
   if (authorization === undefined) return anonymous;
   if (authorization !== `Bearer ${server.token}`) return unauthorized;
   const impersonated = impersonatedIn(request.headers);
   if (impersonated === undefined) return admin;
   const { username } = impersonated;
-  if (username === '') return refusal(400, `requested ${JSON.stringify(impersonated.groups)} without impersonating a user name`);
+  if (username === '') return apiRefusal(400, `requested ${JSON.stringify(impersonated.groups)} without impersonating a user name`);
   const action = { verb: 'impersonate', group: '', resource: 'users', name: username } as const;
   if (!server.hooks.isForbidden?.(admin.username, action, 'User')) return impersonated;
   const why = `User "${admin.username}" cannot impersonate resource "users" in API group "" at the cluster scope`;
-  return { ...refusal(403, `users "${username}" is forbidden: ${why}`), details: { name: username, kind: 'users' } };
+  return { ...apiRefusal(403, `users "${username}" is forbidden: ${why}`), details: { name: username, kind: 'users' } };
 }
 
-function impersonatedIn(headers: Readonly<Record<string, string>>): Caller | undefined {
+function impersonatedIn(headers: Readonly<Record<string, string>>): ApiCaller | undefined {
   if (!Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return undefined;
   const uid = headers['impersonate-uid'];
   const extra = Object.entries(headers)

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { type Refusal, refusal } from '../kinds/api-status.ts';
+import { type ApiRefusal, apiRefusal } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 
 /** True for an object that a field selector selects. */
@@ -28,15 +28,15 @@ const fieldsByResource: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Parses `fieldSelector` of a kind. Undefined for one that selects everything. */
-export function parseFieldSelector(text: string, kind: SimKind): FieldTest | undefined | Refusal {
+export function parseFieldSelector(text: string, kind: SimKind): FieldTest | undefined | ApiRefusal {
   if (text.trim() === '') return undefined;
   const own = kind.source === 'builtIn' ? fieldsByResource[kind.resource] : undefined;
   const tests: FieldTest[] = [];
   for (const term of text.split(',')) {
     const match = /^([^=!]*)(==|=|!=)(.*)$/.exec(term);
-    if (match === null) return refusal(400, `invalid selector: '${text}'; can't understand '${term}'`);
+    if (match === null) return apiRefusal(400, `invalid selector: '${text}'; can't understand '${term}'`);
     const [, field = '', operator, value = ''] = match;
-    if (!everywhere.includes(field) && !(own ?? []).includes(field)) return refusal(400, unsupported(field, kind, own));
+    if (!everywhere.includes(field) && !(own ?? []).includes(field)) return apiRefusal(400, unsupported(field, kind, own));
     tests.push((object) => (fieldValue(object, field) === value) === (operator !== '!='));
   }
   return (object) => tests.every((test) => test(object));

@@ -1,26 +1,26 @@
 import { MusterError } from '../../core/errors.ts';
 import { type LabelSelector, matchesLabelSelector, parseLabelSelector } from '../../core/selectors.ts';
-import { invalidOptions, isRefusal, type Refusal, refusal, type StatusCause } from '../kinds/api-status.ts';
+import { type ApiRefusal, apiRefusal, invalidOptions, isApiRefusal, type StatusCause } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parsed, type StoredObject } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject } from '../kinds/stored-object.ts';
 import { type FieldTest, parseFieldSelector } from './field-selector.ts';
-import { isTrue } from './request-target.ts';
+import { isTrueParameter } from './request-target.ts';
 
 /** Which objects a list or a watch is about. */
-export interface Selection {
+export interface ListSelection {
   readonly namespace: string | undefined;
   readonly labels: LabelSelector | undefined;
   readonly fields: FieldTest | undefined;
 }
 
 /** The selection of a request, or why it is none. */
-export function readSelection(
+export function parseListSelection(
   query: URLSearchParams,
   kind: SimKind,
   { namespace, name }: { readonly namespace?: string; readonly name?: string },
-): Selection | Refusal {
+): ListSelection | ApiRefusal {
   const labels = readLabelSelector(query.get('labelSelector') ?? '');
-  if (labels !== undefined && isRefusal(labels)) return labels;
+  if (labels !== undefined && isApiRefusal(labels)) return labels;
   const chosen = query.get('fieldSelector') ?? '';
   const fields = parseFieldSelector(name === undefined ? chosen : `metadata.name=${name}`, kind);
   if (fields !== undefined && typeof fields !== 'function') return fields;
@@ -28,21 +28,21 @@ export function readSelection(
 }
 
 /** Undefined for a selector that selects everything. */
-function readLabelSelector(text: string): LabelSelector | undefined | Refusal {
+function readLabelSelector(text: string): LabelSelector | undefined | ApiRefusal {
   try {
     const selector = parseLabelSelector(text);
     return selector.requirements.length === 0 ? undefined : selector;
   } catch (error) {
-    if (error instanceof MusterError) return refusal(400, `unable to parse requirement: ${error.message}`);
+    if (error instanceof MusterError) return apiRefusal(400, `unable to parse requirement: ${error.message}`);
     throw error;
   }
 }
 
 /** True if the object is selected. */
-export function isSelected(kind: SimKind, object: StoredObject, { namespace, labels, fields }: Selection): boolean {
+export function isListed(kind: SimKind, object: SimObject, { namespace, labels, fields }: ListSelection): boolean {
   if (namespace !== undefined && object.namespace !== namespace) return false;
   if (labels !== undefined && !matchesLabelSelector(labels, object.labels)) return false;
-  return fields === undefined || fields(parsed(kind, object));
+  return fields === undefined || fields(parseSimObject(kind, object));
 }
 
 const forbiddenField = (field: string, message: string): StatusCause => ({
@@ -57,7 +57,7 @@ function unsupported(match: string, supported: string): StatusCause {
 }
 
 /** What is wrong with the versions that a list asks for. */
-export function refuseListOptions(query: URLSearchParams): Refusal | undefined {
+export function refuseListOptions(query: URLSearchParams): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const version = query.get('resourceVersion') ?? '';
   const causes: StatusCause[] = [];
@@ -71,17 +71,17 @@ export function refuseListOptions(query: URLSearchParams): Refusal | undefined {
   if (query.get('sendInitialEvents')) causes.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   if (causes.length > 0) return invalidOptions(causes);
   if (version !== '' && !/^\d+$/.test(version)) {
-    return refusal(
+    return apiRefusal(
       400,
       `invalid resource version: resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax`,
     );
   }
   const limit = query.get('limit') ?? '';
-  return /^-?\d*$/.test(limit) ? undefined : refusal(400, `strconv.ParseInt: parsing "${limit}": invalid syntax`);
+  return /^-?\d*$/.test(limit) ? undefined : apiRefusal(400, `strconv.ParseInt: parsing "${limit}": invalid syntax`);
 }
 
 /** What is wrong with the start that a watch asks for. */
-export function refuseWatchOptions(query: URLSearchParams, options: { readonly streams: boolean }): Refusal | undefined {
+export function refuseWatchOptions(query: URLSearchParams, options: { readonly streams: boolean }): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const initial = query.get('sendInitialEvents') ?? '';
   const causes: StatusCause[] = [];
@@ -110,13 +110,13 @@ export type WatchOrigin =
   | { readonly type: 'after'; readonly version: number }
   | { readonly type: 'now' };
 
-export function originOf(query: URLSearchParams, options: { readonly streams: boolean }): WatchOrigin {
+export function parseWatchOrigin(query: URLSearchParams, options: { readonly streams: boolean }): WatchOrigin {
   const version = query.get('resourceVersion') ?? '';
   const initial = query.get('sendInitialEvents') ?? '';
   const isSynthetic = version === '' || version === '0';
-  const bookmarks = isTrue(query.get('allowWatchBookmarks'));
+  const bookmarks = isTrueParameter(query.get('allowWatchBookmarks'));
   if (options.streams && initial !== '') {
-    if (isTrue(initial)) return { type: 'initialEvents', notOlderThan: Number(version), ends: bookmarks };
+    if (isTrueParameter(initial)) return { type: 'initialEvents', notOlderThan: Number(version), ends: bookmarks };
     return isSynthetic ? { type: 'now' } : { type: 'after', version: Number(version) };
   }
   // Also without sendInitialEvents a server that knows WatchList ends what is there with that bookmark.

@@ -1,11 +1,11 @@
-import { type Refusal, refusal } from '../kinds/api-status.ts';
+import { type ApiRefusal, apiRefusal } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { WireShape } from '../kinds/stored-object.ts';
 
 const representations = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
 /** Which form of an answer the Accept header asks for: the first that can be had, as a real server chooses. Tables are given to nobody. */
-export function acceptedShape(accept: string | undefined, kind: SimKind, answer: 'object' | 'list' | 'watch'): WireShape | Refusal {
+export function acceptedShape(accept: string | undefined, kind: SimKind, answer: 'object' | 'list' | 'watch'): WireShape | ApiRefusal {
   const whole: WireShape = answer === 'list' ? 'item' : 'object';
   if (accept === undefined || accept.trim() === '') return whole;
   for (const range of accept.split(',')) {
@@ -16,11 +16,11 @@ export function acceptedShape(accept: string | undefined, kind: SimKind, answer:
     const wanted = answer === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
     if (as === wanted) return 'metadata';
     if (as === 'PartialObjectMetadata')
-      return refusal(406, `you requested PartialObjectMetadata, but the requested object is a list (*core.${kind.listKind})`);
+      return apiRefusal(406, `you requested PartialObjectMetadata, but the requested object is a list (*core.${kind.listKind})`);
     if (as === 'PartialObjectMetadataList')
-      return refusal(406, `you requested PartialObjectMetadataList, but the requested object is not a list (*core.${kind.kind})`);
+      return apiRefusal(406, `you requested PartialObjectMetadataList, but the requested object is not a list (*core.${kind.kind})`);
   }
-  return { ...refusal(406, `406: Not Acceptable\n\nAvailable representations: ${representations}`), details: {} };
+  return { ...apiRefusal(406, `406: Not Acceptable\n\nAvailable representations: ${representations}`), details: {} };
 }
 
 /** True if the request's body is in a form that is read. */
@@ -30,7 +30,7 @@ export function isJsonType(contentType: string | undefined): boolean {
 }
 
 /** 415 for a body in another form. */
-export const unreadableBody: Refusal = refusal(
+export const unreadableBody: ApiRefusal = apiRefusal(
   415,
   `the body of the request was in an unknown format - accepted media types include: ${representations}`,
 );

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
 
 /** The output of one answer: headers, bytes, an end, in this order. */
-export interface Outlet {
+export interface ResponseOutlet {
   /** Aborts when the answer is over, or the reader has gone. */
   readonly signal: AbortSignal;
   head(status: number, headers: Readonly<Record<string, string>>): void;
@@ -23,7 +23,7 @@ const maxWaitingBytes = 256 * 2 ** 20;
 const highWaterBytes = 1 << 20;
 
 /** An outlet that writes to the response. */
-export function createOutlet(response: ServerResponse | Http2ServerResponse): Outlet {
+export function createResponseOutlet(response: ServerResponse | Http2ServerResponse): ResponseOutlet {
   const over = new AbortController();
   let waitingBytes = 0;
   let drained: (() => void) | undefined;

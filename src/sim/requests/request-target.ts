@@ -1,11 +1,11 @@
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { RequestedResource, SimVerb } from '../kinds/embedded-cluster.ts';
-import type { ClusterState } from '../state/cluster-state.ts';
+import type { SimState } from '../state/cluster-state.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
 
 /** What a request wants, told by its method and path. */
-export type Asked =
-  | AskedResource
+export type RequestTarget =
+  | ResourceTarget
   | { readonly type: 'version' | 'health' }
   /** `/api`, `/apis`, `/apis/GROUP`, `/api/v1` and `/apis/GROUP/VERSION`. */
   | { readonly type: 'discovery'; readonly group?: string; readonly version?: string; readonly root: 'api' | 'apis' }
@@ -15,14 +15,14 @@ export type Asked =
   /** No path of the API, or of a group that nobody serves: told as text. */
   | { readonly type: 'unknown'; readonly group?: string };
 
-export interface AskedResource {
+export interface ResourceTarget {
   readonly type: 'resource';
   readonly storage: KindStorage;
   readonly resource: RequestedResource;
 }
 
 /** Reads the request's method and path. */
-export function readAsked(state: ClusterState, method: string, path: string, query: URLSearchParams): Asked {
+export function parseRequestTarget(state: SimState, method: string, path: string, query: URLSearchParams): RequestTarget {
   if (path === '/version' || path === '/version/') return method === 'GET' ? { type: 'version' } : { type: 'methodNotAllowed' };
   if (/^\/(livez|readyz|healthz)(\/|$)/.test(path)) return { type: 'health' };
   const segments = segmentsOf(path);
@@ -42,14 +42,16 @@ interface GroupRequest {
   readonly rest: readonly string[];
 }
 
-function readGroup(state: ClusterState, request: GroupRequest): Asked {
+function readGroup(state: SimState, request: GroupRequest): RequestTarget {
   const { root, group, rest } = request;
   const storages = state.storages().filter(({ kind }) => kind.group === group);
   if (storages.length === 0) return { type: 'unknown', group };
   const [version, ...below] = rest;
   if (version === undefined) return root === 'api' ? { type: 'discovery', root } : { type: 'discovery', root, group };
   const served = storages.filter(({ kind }) => kind.versions.includes(version));
-  const absent: Asked = storages.every(({ kind }) => kind.source === 'custom') ? { type: 'unknown', group } : { type: 'notServed', group };
+  const absent: RequestTarget = storages.every(({ kind }) => kind.source === 'custom')
+    ? { type: 'unknown', group }
+    : { type: 'notServed', group };
   if (served.length === 0) return absent;
   if (below.length === 0) return { type: 'discovery', root, group, version };
   return readResource(served, { ...request, version, below }) ?? absent;
@@ -58,7 +60,7 @@ function readGroup(state: ClusterState, request: GroupRequest): Asked {
 function readResource(
   storages: readonly KindStorage[],
   { method, query, group, version, below }: GroupRequest & { readonly version: string; readonly below: readonly string[] },
-): Asked | undefined {
+): RequestTarget | undefined {
   const watched = below[0] === 'watch' && below.length > 1;
   const path = watched ? below.slice(1) : below;
   // `namespaces/NAME` and its subresources are the namespace itself; anything longer lies within it.
@@ -74,14 +76,14 @@ function readResource(
   const isPart = (subresource === 'status' && kind.hasStatus) || (subresource === 'scale' && kind.scale !== undefined);
   if (subresource !== undefined && !isLog && !isPart) return undefined;
   if (isPart && (method === 'DELETE' || method === 'POST')) return { type: 'methodNotAllowed' };
-  const verb = verbOf(method, { named: name !== undefined, watch: watched || isTrue(query.get('watch')) });
+  const verb = verbOf(method, { named: name !== undefined, watch: watched || isTrueParameter(query.get('watch')) });
   // DELETE and POST over all namespaces have no path of their own.
   const nowhere = kind.namespaced && namespace === undefined && (verb === 'create' || verb === 'deletecollection');
   if (verb === undefined || nowhere) return { type: 'methodNotAllowed' };
   return { type: 'resource', storage, resource: requested({ verb, group, version, resource, namespace, name, subresource }) };
 }
 
-function methodOnly(kind: SimKind, method: string, name: string | undefined): Asked | undefined {
+function methodOnly(kind: SimKind, method: string, name: string | undefined): RequestTarget | undefined {
   return kind.namespaced && name !== undefined && method !== 'GET' ? { type: 'methodNotAllowed' } : undefined;
 }
 
@@ -96,7 +98,7 @@ function verbOf(method: string, { named, watch }: { readonly named: boolean; rea
 }
 
 /** How Kubernetes reads a boolean of a query: everything but these is true. */
-export function isTrue(value: string | null): boolean {
+export function isTrueParameter(value: string | null): boolean {
   return value !== null && value !== '' && value !== '0' && value !== 'false';
 }
 

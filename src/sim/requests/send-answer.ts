@@ -1,5 +1,5 @@
-import { type Refusal, statusOf } from '../kinds/api-status.ts';
-import { type StoredObject, wireText } from '../kinds/stored-object.ts';
+import { type ApiRefusal, statusDocument } from '../kinds/api-status.ts';
+import { type SimObject, wireText } from '../kinds/stored-object.ts';
 import { acceptedShape } from './media-type.ts';
 import type { AnswerContext, ResourceContext } from './sim-server.ts';
 
@@ -19,9 +19,14 @@ export function answerJson(
 }
 
 /** Sends a Status, with Retry-After where it says when to come again. */
-export function answerRefusal(context: Pick<AnswerContext, 'outlet'>, refused: Refusal): void {
+export function answerRefusal(context: Pick<AnswerContext, 'outlet'>, refused: ApiRefusal): void {
   const seconds = refused.details?.retryAfterSeconds;
-  answerJson(context, refused.code, JSON.stringify(statusOf(refused)), seconds === undefined ? {} : { 'retry-after': String(seconds) });
+  answerJson(
+    context,
+    refused.code,
+    JSON.stringify(statusDocument(refused)),
+    seconds === undefined ? {} : { 'retry-after': String(seconds) },
+  );
 }
 
 /** Sends text as the whole answer. */
@@ -38,14 +43,14 @@ export function answerText({ outlet }: Pick<AnswerContext, 'outlet'>, status: nu
 /** The headers of an answer whose length is not known. */
 export const streamHeaders: Readonly<Record<string, string>> = jsonHeaders;
 
-export interface ObjectAnswer {
+export interface AnswerHead {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends one object in the form asked for. */
-export function answerObject(context: ResourceContext, stored: StoredObject, { status = 200, headers = {} }: ObjectAnswer = {}): void {
-  const { storage, resource } = context.asked;
+export function answerObject(context: ResourceContext, stored: SimObject, { status = 200, headers = {} }: AnswerHead = {}): void {
+  const { storage, resource } = context.target;
   const shape = acceptedShape(context.request.headers.accept, storage.kind, 'object');
   if (typeof shape === 'string') answerJson(context, status, wireText(storage.kind, stored, { shape, version: resource.version }), headers);
   else answerRefusal(context, shape);

@@ -1,22 +1,22 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Refusal } from '../kinds/api-status.ts';
+import type { ApiRefusal } from '../kinds/api-status.ts';
 import type { RequestedResource, SimVerb } from '../kinds/embedded-cluster.ts';
-import type { StoredObject } from '../kinds/stored-object.ts';
-import type { ClusterState } from '../state/cluster-state.ts';
-import type { Change, KindStorage } from '../state/kind-storage.ts';
+import type { SimObject } from '../kinds/stored-object.ts';
+import type { SimState } from '../state/cluster-state.ts';
+import type { KindStorage, StorageChange } from '../state/kind-storage.ts';
 import type { ContainerLines } from './container-lines.ts';
-import type { Outlet } from './outlet.ts';
-import type { Asked, AskedResource } from './request-target.ts';
+import type { ResponseOutlet } from './outlet.ts';
+import type { RequestTarget, ResourceTarget } from './request-target.ts';
 
 /** What a user wants to do. */
 export type DesiredAction = Omit<RequestedResource, 'version' | 'verb'> & { readonly verb: SimVerb | 'impersonate' };
 
 /** The result of a write over the network. */
-export interface WriteDone {
+export interface CompletedWrite {
   /** `marked`: deleted, and waiting for finalizers. */
   readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'marked';
   /** The object after the write. Of a deleted object its last state. */
-  readonly object: StoredObject;
+  readonly object: SimObject;
 }
 
 /** Places where a server can be made to act in another way. The demo fleet uses none of them; tests make servers misbehave there. */
@@ -26,9 +26,9 @@ export interface SimHooks {
   /** True if the user may not do this. Default: a user who has the token may do everything. */
   isForbidden?(user: string, action: DesiredAction, kind: string | undefined): boolean;
   /** The reason why admission refuses the object that a create or update would keep. Default: none. */
-  refuseWrite?(context: ResourceContext, next: KubernetesObject): Refusal | undefined;
+  refuseWrite?(context: ResourceContext, next: KubernetesObject): ApiRefusal | undefined;
   /** Called after each write over the network, dry runs too, before its answer. `lost`: the stream is reset instead. Default: `answered`. */
-  onWrite?(context: ResourceContext, done: WriteDone): Promise<'answered' | 'lost'>;
+  onWrite?(context: ResourceContext, done: CompletedWrite): Promise<'answered' | 'lost'>;
   /** True for the group of an aggregated API that does not answer. Default: false. */
   isUnavailable?(group: string): boolean;
   /** Lines that containers were made to write. Default: none. */
@@ -51,33 +51,33 @@ export interface ServedRequest {
 /** One request that is to be answered. */
 export interface AnswerContext {
   readonly server: SimServer;
-  readonly asked: Asked;
+  readonly target: RequestTarget;
   readonly request: ServedRequest;
   readonly query: URLSearchParams;
-  readonly outlet: Outlet;
+  readonly outlet: ResponseOutlet;
   /** The whole body, or undefined if it is larger than a server reads. May be asked for again. */
   readonly body: () => Promise<string | undefined>;
 }
 
 /** The same for a resource. */
 export interface ResourceContext extends AnswerContext {
-  readonly asked: AskedResource;
+  readonly target: ResourceTarget;
 }
 
 /** An open watch, as far as the rest of the server acts on it. */
 export interface ServedWatch {
-  readonly asked: AskedResource;
+  readonly target: ResourceTarget;
   readonly request: ServedRequest;
   readonly storage: KindStorage;
   /** True if the client accepts bookmarks. */
   readonly allowsBookmarks: boolean;
   /** Sends the change if the watch selects it. */
-  tell(change: Change): void;
+  send(change: StorageChange): void;
   bookmark(version: string, options: { readonly endsInitialEvents: boolean }): void;
   /** Sends bytes as they are. */
   emit(bytes: Uint8Array | string): void;
   /** Sends an ERROR as the last event, and ends. */
-  fail(refused: Refusal): void;
+  fail(refused: ApiRefusal): void;
   end(): void;
   /** Resets the HTTP stream without an end. */
   reset(): void;
@@ -85,11 +85,11 @@ export interface ServedWatch {
 
 /** One API server without its network. */
 export interface SimServer {
-  readonly state: ClusterState;
+  readonly state: SimState;
   readonly hooks: SimHooks;
   readonly watches: Set<ServedWatch>;
   /** Containers write lines of their own. */
-  readonly talkative: boolean;
+  readonly generatesLogs: boolean;
   readonly bookmarkSeconds: number;
   /** The version that `/version` reports: `v1.36.3`. */
   gitVersion: string;

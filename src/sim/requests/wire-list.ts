@@ -1,9 +1,9 @@
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import type { StoredObject, WireForm } from '../kinds/stored-object.ts';
+import type { SimObject, WireForm } from '../kinds/stored-object.ts';
 
 /** What a list says beside its items. */
-export interface ListFacts {
+export interface ListMetadata {
   /** Absent for kinds without versions. */
   readonly version?: string;
   readonly continue?: string;
@@ -11,7 +11,7 @@ export interface ListFacts {
 }
 
 /** What stands around the items of a list: before them, and after them. */
-export function listFrame(kind: SimKind, form: WireForm, facts: ListFacts & { readonly isEmpty: boolean }): readonly [string, string] {
+export function listFrame(kind: SimKind, form: WireForm, facts: ListMetadata & { readonly isEmpty: boolean }): readonly [string, string] {
   const { version, continue: token, remaining, isEmpty } = facts;
   const apiVersion = apiVersionOf({ group: kind.group, version: form.version });
   if (kind.source === 'custom' && form.shape !== 'metadata') {
@@ -62,7 +62,7 @@ export function parseToken(text: string): ContinueToken | undefined {
 }
 
 /** The index of the first object after the key, in a sorted list. */
-export function indexAfter(objects: readonly StoredObject[], key: string): number {
+export function indexAfter(objects: readonly SimObject[], key: string): number {
   let [low, high] = [0, objects.length];
   while (low < high) {
     const middle = (low + high) >> 1;

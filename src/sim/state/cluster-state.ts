@@ -2,15 +2,15 @@ import type { Clock } from '../../core/clock.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { KindName } from '../kinds/embedded-cluster.ts';
-import type { StoredObject } from '../kinds/stored-object.ts';
-import { type Change, KindStorage } from './kind-storage.ts';
+import type { SimObject } from '../kinds/stored-object.ts';
+import { KindStorage, type StorageChange } from './kind-storage.ts';
 
 /** What became of an object, before it has a revision. */
-export interface Write {
-  readonly type: Change['type'];
+export interface StateWrite {
+  readonly type: StorageChange['type'];
   /** Makes the state for the revision that the write gets. */
-  readonly make: (revision: number) => StoredObject;
-  readonly before?: StoredObject;
+  readonly make: (revision: number) => SimObject;
+  readonly before?: SimObject;
 }
 
 export interface StateOptions {
@@ -23,15 +23,15 @@ export interface StateOptions {
  * What a cluster holds: its kinds, their objects, and one count of revisions over all of them.
  * Listeners are told of a write in the same event-loop turn.
  */
-export class ClusterState {
+export class SimState {
   readonly clock: Clock;
   revision = 1;
   readonly #historyLength: number;
   protected readonly storagesByPath = new Map<string, KindStorage>();
   /** Places of objects by the uid of their owner. */
   protected readonly owned = new Map<string, Set<string>>();
-  readonly #listeners = new Set<(change: Change) => void>();
-  readonly #writeListeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Set<(change: StorageChange) => void>();
+  readonly #writeListeners = new Set<(change: StorageChange) => void>();
 
   constructor({ clock, historyLength, kinds }: StateOptions) {
     this.clock = clock;
@@ -85,31 +85,31 @@ export class ClusterState {
   }
 
   /** One write at the next revision. */
-  write(storage: KindStorage, { type, make, before }: Write): StoredObject {
+  write(storage: KindStorage, { type, make, before }: StateWrite): SimObject {
     this.revision += 1;
     const object = make(this.revision);
-    const change: Change = { revision: this.revision, storage, type, object, ...(before === undefined ? {} : { before }) };
+    const change: StorageChange = { revision: this.revision, storage, type, object, ...(before === undefined ? {} : { before }) };
     storage.apply(change);
     this.#index(change);
     for (const listener of [...this.#writeListeners]) listener(change);
-    this.tell(change);
+    this.notify(change);
     return object;
   }
 
   /** Called with each change as soon as watches may see it. Ends with the disposable. */
-  onChange(listener: (change: Change) => void): Disposable {
+  onChange(listener: (change: StorageChange) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
   /** Called with each change as it is made, whatever watches may see. Ends with the disposable. */
-  onWrite(listener: (change: Change) => void): Disposable {
+  onWrite(listener: (change: StorageChange) => void): Disposable {
     this.#writeListeners.add(listener);
     return { [Symbol.dispose]: () => void this.#writeListeners.delete(listener) };
   }
 
   /** What the objects with this owner are: storage and key. */
-  *ownedBy(uid: string): Iterable<{ readonly storage: KindStorage; readonly object: StoredObject }> {
+  *ownedBy(uid: string): Iterable<{ readonly storage: KindStorage; readonly object: SimObject }> {
     for (const place of [...(this.owned.get(uid) ?? [])]) {
       const [resource = '', key = ''] = place.split(' ');
       const storage = this.storagesByPath.get(resource);
@@ -128,11 +128,11 @@ export class ClusterState {
   }
 
   /** Reports the change to those who follow what watches see. */
-  protected tell(change: Change): void {
+  protected notify(change: StorageChange): void {
     for (const listener of [...this.#listeners]) listener(change);
   }
 
-  #index({ type, storage, object, before }: Change): void {
+  #index({ type, storage, object, before }: StorageChange): void {
     const place = `${storage.kind.resource}.${storage.kind.group} ${object.key}`;
     for (const uid of before?.owners ?? []) {
       const places = this.owned.get(uid);
@@ -143,7 +143,7 @@ export class ClusterState {
   }
 
   /** Adds the object to the index of owners. */
-  protected place(storage: KindStorage, object: StoredObject): void {
+  protected place(storage: KindStorage, object: SimObject): void {
     for (const uid of object.owners) {
       const places = this.owned.get(uid) ?? new Set();
       this.owned.set(uid, places.add(`${storage.kind.resource}.${storage.kind.group} ${object.key}`));
@@ -160,7 +160,7 @@ function isNamed(kind: SimKind, name: KindName): boolean {
 const patienceMs = 3_000;
 
 /** Resolves true as soon as watches see the revision, false after 3 s, or when the signal aborts. */
-export async function whenVisible(state: ClusterState, revision: number, signal: AbortSignal): Promise<boolean> {
+export async function whenVisible(state: SimState, revision: number, signal: AbortSignal): Promise<boolean> {
   if (state.visibleRevision >= revision) return true;
   const enough = new AbortController();
   using _listening = state.onChange(() => {

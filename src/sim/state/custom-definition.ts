@@ -4,11 +4,11 @@ import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { textsIn } from '../../model/model-document.ts';
 import type { ScalePaths, SimKind } from '../kinds/built-in-kinds.ts';
-import { parsed, type StoredObject } from '../kinds/stored-object.ts';
-import type { ClusterState } from './cluster-state.ts';
-import { removeNow } from './deletion.ts';
+import { parseSimObject, type SimObject } from '../kinds/stored-object.ts';
+import type { SimState } from './cluster-state.ts';
+import { removeWithDependents } from './deletion.ts';
 import type { KindStorage } from './kind-storage.ts';
-import { createObject, replaceObject, storedAs, type WriteOptions } from './object-writes.ts';
+import { createObject, findNamesake, replaceObject, type WriteOptions } from './object-writes.ts';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
 
@@ -43,34 +43,38 @@ export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
  * Creates or replaces a definition and serves its kind. Two changes, as of a real server: the definition, then its status. In their turn
  * the kind is served already.
  */
-export function applyDefinition(state: ClusterState, object: KubernetesObject, options: WriteOptions): StoredObject {
+export function applyDefinition(state: SimState, object: KubernetesObject, options: WriteOptions): SimObject {
   const definitions = definitionsOf(state);
   const kind = customKindOf(object);
-  const before = storedAs(definitions, object);
+  const before = findNamesake(definitions, object);
   const bare = withStatus(object, { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: storedVersionsOf(object) });
   const stored =
     before === undefined
       ? createObject(state, definitions, bare, options)
-      : replaceObject(state, definitions, { ...options, before, object: withStatus(object, parsed(definitions.kind, before).status) });
+      : replaceObject(state, definitions, {
+          ...options,
+          before,
+          object: withStatus(object, parseSimObject(definitions.kind, before).status),
+        });
   if (kind !== undefined) {
     state.serve(kind);
     replaceObject(state, definitions, {
       manager: 'kube-apiserver',
       before: stored,
-      object: established(state, parsed(definitions.kind, stored)),
+      object: established(state, parseSimObject(definitions.kind, stored)),
     });
   }
   return stored;
 }
 
 /** Deletes the definition: each object of the kind first, then the kind is served no more. */
-export function withdrawDefinition(state: ClusterState, definition: StoredObject): void {
+export function withdrawDefinition(state: SimState, definition: SimObject): void {
   const definitions = definitionsOf(state);
-  const kind = customKindOf(parsed(definitions.kind, definition));
+  const kind = customKindOf(parseSimObject(definitions.kind, definition));
   const storage = kind === undefined ? undefined : state.storage(kind.group, kind.resource);
-  for (const object of storage?.sorted() ?? []) if (storage !== undefined) removeNow(state, storage, object);
+  for (const object of storage?.sorted() ?? []) if (storage !== undefined) removeWithDependents(state, storage, object);
   if (storage !== undefined) state.withdraw(storage);
-  removeNow(state, definitions, definition);
+  removeWithDependents(state, definitions, definition);
 }
 
 /** True for the kind whose objects define kinds. */
@@ -78,11 +82,11 @@ export function isDefinitions({ kind }: KindStorage): boolean {
   return kind.kind === 'CustomResourceDefinition' && kind.group === 'apiextensions.k8s.io';
 }
 
-function definitionsOf(state: ClusterState): KindStorage {
+function definitionsOf(state: SimState): KindStorage {
   return state.storageOf({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' });
 }
 
-function established(state: ClusterState, object: KubernetesObject): KubernetesObject {
+function established(state: SimState, object: KubernetesObject): KubernetesObject {
   const names = isJsonObject(object.spec) && isJsonObject(object.spec.names) ? object.spec.names : {};
   const lastTransitionTime = textAt(listAt(object.status, 'conditions')[0], 'lastTransitionTime') ?? state.timestamp();
   const conditions = [

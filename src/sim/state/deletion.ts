@@ -1,31 +1,31 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
-import { parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
-import type { ClusterState } from './cluster-state.ts';
+import { parseSimObject, type SimObject, simObjectOf } from '../kinds/stored-object.ts';
+import type { SimState } from './cluster-state.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { dropObject, hasGeneration, patchMetadata } from './object-writes.ts';
 
-export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+export type DeletionPropagation = 'Background' | 'Foreground' | 'Orphan';
 
 /** What a deletion came to: it is gone, or waits for finalizers in this state. */
-export type Deleted =
-  | { readonly result: 'gone'; readonly object: StoredObject }
-  | { readonly result: 'terminating'; readonly object: StoredObject };
+export type DeletionResult =
+  | { readonly result: 'gone'; readonly object: SimObject }
+  | { readonly result: 'terminating'; readonly object: SimObject };
 
 /**
  * Deletes as a cluster with its controllers does, in one turn: finalizers hold the object back; what it owns alone goes with it, in the
  * background or before it; a namespace's content goes before the namespace.
  */
 export function deleteObject(
-  state: ClusterState,
+  state: SimState,
   storage: KindStorage,
-  before: StoredObject,
-  propagation: Propagation = 'Background',
-): Deleted {
+  before: SimObject,
+  propagation: DeletionPropagation = 'Background',
+): DeletionResult {
   if (isNamespace(storage)) return deleteNamespace(state, storage, before);
   if (propagation === 'Orphan') orphan(state, before);
   const added = propagation === 'Foreground' && hasDependents(state, before) ? ['foregroundDeletion'] : [];
   const finalizers = [...new Set([...finalizersOf(storage, before), ...added])];
-  if (finalizers.length === 0) return { result: 'gone', object: removeNow(state, storage, before) };
+  if (finalizers.length === 0) return { result: 'gone', object: removeWithDependents(state, storage, before) };
   const object = before.terminating && added.length === 0 ? before : markTerminating(state, storage, { before, finalizers });
   if (added.length > 0) deleteDependents(state, object.uid, 'Foreground');
   // The last dependent may have taken the finalizer with it in this same turn.
@@ -33,8 +33,9 @@ export function deleteObject(
 }
 
 /** Takes an object out whatever its finalizers say, and with it what it owns, or contains. */
-export function removeNow(state: ClusterState, storage: KindStorage, before: StoredObject): StoredObject {
-  if (isNamespace(storage)) for (const { storage: kind, object } of contentOf(state, before.name)) removeNow(state, kind, object);
+export function removeWithDependents(state: SimState, storage: KindStorage, before: SimObject): SimObject {
+  if (isNamespace(storage))
+    for (const { storage: kind, object } of contentOf(state, before.name)) removeWithDependents(state, kind, object);
   const current = storage.get(before.key);
   const gone = current === undefined ? before : dropObject(state, storage, current);
   deleteDependents(state, before.uid, 'Background');
@@ -44,9 +45,9 @@ export function removeNow(state: ClusterState, storage: KindStorage, before: Sto
 }
 
 /** Lets go what is being deleted and has no finalizers any more. False for a namespace that still has content. */
-export function settle(state: ClusterState, storage: KindStorage, object: StoredObject): boolean {
+export function finishDeletion(state: SimState, storage: KindStorage, object: SimObject): boolean {
   if (!isNamespace(storage)) {
-    removeNow(state, storage, object);
+    removeWithDependents(state, storage, object);
     return true;
   }
   if (contentOf(state, object.name).length > 0) return false;
@@ -54,13 +55,13 @@ export function settle(state: ClusterState, storage: KindStorage, object: Stored
   return true;
 }
 
-function deleteNamespace(state: ClusterState, storage: KindStorage, before: StoredObject): Deleted {
+function deleteNamespace(state: SimState, storage: KindStorage, before: SimObject): DeletionResult {
   if (!before.terminating) {
-    const old = parsed(storage.kind, before);
+    const old = parseSimObject(storage.kind, before);
     const status = { ...(isJsonObject(old.status) ? old.status : {}), phase: 'Terminating' };
     const make = (revision: number) => {
       const metadata = { ...old.metadata, resourceVersion: String(revision), deletionTimestamp: state.timestamp() };
-      return storedOf(storage.kind, { ...old, metadata, status }, revision);
+      return simObjectOf(storage.kind, { ...old, metadata, status }, revision);
     };
     state.write(storage, { type: 'MODIFIED', before, make });
   }
@@ -71,14 +72,14 @@ function deleteNamespace(state: ClusterState, storage: KindStorage, before: Stor
 }
 
 /** A namespace that terminates goes with the last object in it. */
-function settleNamespace(state: ClusterState, name: string): void {
+function settleNamespace(state: SimState, name: string): void {
   const storage = name === '' ? undefined : state.storage('', 'namespaces');
   const namespace = storage?.get(name);
   if (storage === undefined || namespace?.terminating !== true || contentOf(state, name).length > 0) return;
   if (finalizersOf(storage, namespace).length === 0) dropObject(state, storage, namespace);
 }
 
-function deleteDependents(state: ClusterState, uid: string, propagation: Propagation): void {
+function deleteDependents(state: SimState, uid: string, propagation: DeletionPropagation): void {
   if (uid === '') return;
   for (const { storage, object } of [...state.ownedBy(uid)]) {
     const others = object.owners.filter((owner) => owner !== uid);
@@ -87,35 +88,35 @@ function deleteDependents(state: ClusterState, uid: string, propagation: Propaga
   }
 }
 
-function orphan(state: ClusterState, owner: StoredObject): void {
+function orphan(state: SimState, owner: SimObject): void {
   for (const { storage, object } of [...state.ownedBy(owner.uid)]) disown(state, storage, { object, uid: owner.uid });
 }
 
-function disown(state: ClusterState, storage: KindStorage, { object, uid }: { readonly object: StoredObject; readonly uid: string }): void {
-  const references = parsed(storage.kind, object).metadata.ownerReferences ?? [];
+function disown(state: SimState, storage: KindStorage, { object, uid }: { readonly object: SimObject; readonly uid: string }): void {
+  const references = parseSimObject(storage.kind, object).metadata.ownerReferences ?? [];
   const ownerReferences = references.filter((reference) => reference.uid !== uid);
   patchMetadata(state, storage, object, { ownerReferences: ownerReferences.length === 0 ? undefined : ownerReferences });
 }
 
 /** An owner that is deleted in the foreground goes once its last dependent has gone. */
-function settleOwners(state: ClusterState, storage: KindStorage, gone: StoredObject): void {
+function settleOwners(state: SimState, storage: KindStorage, gone: SimObject): void {
   if (gone.owners.length === 0) return;
-  for (const reference of parsed(storage.kind, gone).metadata.ownerReferences ?? []) {
+  for (const reference of parseSimObject(storage.kind, gone).metadata.ownerReferences ?? []) {
     const owners = state.storages().find(({ kind }) => kind.kind === reference.kind && reference.apiVersion?.startsWith(kind.group));
     const owner = owners?.get(owners.kind.namespaced ? `${gone.namespace}/${reference.name}` : (reference.name ?? ''));
     if (owners === undefined || owner?.terminating !== true || owner.uid !== reference.uid || hasDependents(state, owner)) continue;
     const finalizers = finalizersOf(owners, owner).filter((finalizer) => finalizer !== 'foregroundDeletion');
-    if (finalizers.length === 0) removeNow(state, owners, owner);
+    if (finalizers.length === 0) removeWithDependents(state, owners, owner);
     else patchMetadata(state, owners, owner, { finalizers });
   }
 }
 
 function markTerminating(
-  state: ClusterState,
+  state: SimState,
   storage: KindStorage,
-  { before, finalizers }: { readonly before: StoredObject; readonly finalizers: readonly string[] },
-): StoredObject {
-  const { generation } = parsed(storage.kind, before).metadata;
+  { before, finalizers }: { readonly before: SimObject; readonly finalizers: readonly string[] },
+): SimObject {
+  const { generation } = parseSimObject(storage.kind, before).metadata;
   return patchMetadata(state, storage, before, {
     deletionTimestamp: state.timestamp(),
     deletionGracePeriodSeconds: 0,
@@ -124,13 +125,13 @@ function markTerminating(
   });
 }
 
-function hasDependents(state: ClusterState, owner: StoredObject): boolean {
+function hasDependents(state: SimState, owner: SimObject): boolean {
   if (owner.uid === '') return false;
   for (const _dependent of state.ownedBy(owner.uid)) return true;
   return false;
 }
 
-function contentOf(state: ClusterState, namespace: string): { readonly storage: KindStorage; readonly object: StoredObject }[] {
+function contentOf(state: SimState, namespace: string): { readonly storage: KindStorage; readonly object: SimObject }[] {
   return state
     .storages()
     .filter(({ kind }) => kind.namespaced)
@@ -142,8 +143,8 @@ function contentOf(state: ClusterState, namespace: string): { readonly storage: 
     );
 }
 
-function finalizersOf(storage: KindStorage, object: StoredObject): readonly string[] {
-  const { finalizers } = parsed(storage.kind, object).metadata;
+function finalizersOf(storage: KindStorage, object: SimObject): readonly string[] {
+  const { finalizers } = parseSimObject(storage.kind, object).metadata;
   return Array.isArray(finalizers) ? finalizers.filter((finalizer: Json): finalizer is string => typeof finalizer === 'string') : [];
 }
 

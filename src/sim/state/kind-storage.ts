@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, simObjectOf } from '../kinds/stored-object.ts';
 
 /** One write, in the order in which the cluster made them: `revision` counts over all kinds. */
-export interface Change {
+export interface StorageChange {
   readonly revision: number;
   readonly storage: KindStorage;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** The object after it; of a DELETED its last state, at the revision of the deletion. */
-  readonly object: StoredObject;
+  readonly object: SimObject;
   /** The state before it; absent of an ADDED. */
-  readonly before?: StoredObject;
+  readonly before?: SimObject;
 }
 
 /** A state that continue tokens refer to. */
-export interface Snapshot {
+export interface PinnedList {
   readonly revision: number;
   readonly takenMs: number;
-  readonly objects: readonly StoredObject[];
+  readonly objects: readonly SimObject[];
 }
 
 /** Most snapshots kept for continue tokens; the one least asked for goes first, and its tokens are expired. */
@@ -30,10 +30,10 @@ export class KindStorage {
   /** History before it is forgotten. */
   oldestRevision: number;
   readonly #historyLength: number;
-  readonly #snapshots = new LRUCache<number, Snapshot>({ max: maxSnapshots });
-  #objects = new Map<string, StoredObject>();
-  #history: Change[] = [];
-  #sorted: readonly StoredObject[] | undefined;
+  readonly #snapshots = new LRUCache<number, PinnedList>({ max: maxSnapshots });
+  #objects = new Map<string, SimObject>();
+  #history: StorageChange[] = [];
+  #sorted: readonly SimObject[] | undefined;
 
   constructor(kind: SimKind, options: { readonly revision: number; readonly historyLength: number }) {
     this.kind = kind;
@@ -46,7 +46,7 @@ export class KindStorage {
     const old = this.kind;
     this.kind = kind;
     if (kind.source !== 'custom' || (kind.kind === old.kind && kind.versions[0] === old.versions[0])) return;
-    const printed = [...this.#objects.values()].map((object) => storedOf(kind, parsed(old, object), object.revision));
+    const printed = [...this.#objects.values()].map((object) => simObjectOf(kind, parseSimObject(old, object), object.revision));
     this.reset(printed, this.#history.at(-1)?.revision ?? this.oldestRevision);
   }
 
@@ -54,18 +54,18 @@ export class KindStorage {
     return this.#objects.size;
   }
 
-  get(key: string): StoredObject | undefined {
+  get(key: string): SimObject | undefined {
     return this.#objects.get(key);
   }
 
   /** All objects by key, in order of code units. The array is shared, and stays as it is when the storage changes. */
-  sorted(): readonly StoredObject[] {
+  sorted(): readonly SimObject[] {
     this.#sorted ??= [...this.#objects.values()].sort(byKey);
     return this.#sorted;
   }
 
   /** The objects as they were at the revision, or undefined if its history is forgotten. */
-  at(revision: number): readonly StoredObject[] | undefined {
+  at(revision: number): readonly SimObject[] | undefined {
     if (revision < this.oldestRevision) return undefined;
     if (this.#history.every((change) => change.revision <= revision)) return this.sorted();
     const objects = new Map(this.#objects);
@@ -78,12 +78,12 @@ export class KindStorage {
   }
 
   /** What came after the revision, the oldest first, or undefined if that is forgotten. */
-  since(revision: number): readonly Change[] | undefined {
+  since(revision: number): readonly StorageChange[] | undefined {
     if (revision < this.oldestRevision) return undefined;
     return this.#history.filter((change) => change.revision > revision);
   }
 
-  apply(change: Change): void {
+  apply(change: StorageChange): void {
     if (change.type === 'DELETED') this.#objects.delete(change.object.key);
     else this.#objects.set(change.object.key, change.object);
     this.#sorted = undefined;
@@ -95,16 +95,16 @@ export class KindStorage {
   }
 
   /** Keeps the state for continue tokens. */
-  pin(snapshot: Snapshot): void {
+  pin(snapshot: PinnedList): void {
     if (!this.#snapshots.has(snapshot.revision)) this.#snapshots.set(snapshot.revision, snapshot);
   }
 
-  pinned(revision: number): Snapshot | undefined {
+  pinned(revision: number): PinnedList | undefined {
     return this.#snapshots.get(revision);
   }
 
   /** Goes back to these objects, as of the revision; no history remains. */
-  reset(objects: Iterable<StoredObject>, revision: number): void {
+  reset(objects: Iterable<SimObject>, revision: number): void {
     this.#objects = new Map([...objects].map((object) => [object.key, object]));
     this.#sorted = undefined;
     this.#history = [];
@@ -113,6 +113,6 @@ export class KindStorage {
   }
 }
 
-function byKey(left: StoredObject, right: StoredObject): number {
+function byKey(left: SimObject, right: SimObject): number {
   return left.key < right.key ? -1 : left.key > right.key ? 1 : 0;
 }

@@ -5,8 +5,8 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, ObjectMetadata } from '../../core/objects.ts';
 import { managedAfterUpdate, type Writer } from '../fields/managed-fields.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { keyOf, parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
-import type { ClusterState } from './cluster-state.ts';
+import { parseSimObject, type SimObject, simObjectOf, storageKey } from '../kinds/stored-object.ts';
+import type { SimState } from './cluster-state.ts';
 import type { KindStorage } from './kind-storage.ts';
 
 /** Who writes. */
@@ -17,7 +17,7 @@ export interface WriteOptions extends Writer {
 
 /** An object to be replaced, and what by. */
 export interface Replacement extends WriteOptions {
-  readonly before: StoredObject;
+  readonly before: SimObject;
   readonly object: KubernetesObject;
 }
 
@@ -29,14 +29,14 @@ const generations = new Set([
 ]);
 
 /** Creates an object that is not there. What its metadata does not say, the cluster gives. */
-export function createObject(state: ClusterState, storage: KindStorage, object: KubernetesObject, options: WriteOptions): StoredObject {
+export function createObject(state: SimState, storage: KindStorage, object: KubernetesObject, options: WriteOptions): SimObject {
   const { kind } = storage;
   const complete = newObject(state, kind, object, options);
   return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision) });
 }
 
 /** The object as it would be created, without a version. */
-export function newObject(state: ClusterState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
+export function newObject(state: SimState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
   const { resourceVersion: _version, ...given } = object.metadata;
   const metadata = compact({
     ...given,
@@ -55,7 +55,7 @@ export function newObject(state: ClusterState, kind: SimKind, object: Kubernetes
  *
  * Answers the state it has then: the one before if nothing changed.
  */
-export function replaceObject(state: ClusterState, storage: KindStorage, replacement: Replacement): StoredObject {
+export function replaceObject(state: SimState, storage: KindStorage, replacement: Replacement): SimObject {
   const { kind } = storage;
   const { before } = replacement;
   const next = nextObject(state, kind, replacement);
@@ -64,8 +64,8 @@ export function replaceObject(state: ClusterState, storage: KindStorage, replace
 }
 
 /** The object as it would be after it was replaced, at the version it has before; undefined if nothing would change. */
-export function nextObject(state: ClusterState, kind: SimKind, { before, object, ...options }: Replacement): KubernetesObject | undefined {
-  const old = parsed(kind, before);
+export function nextObject(state: SimState, kind: SimKind, { before, object, ...options }: Replacement): KubernetesObject | undefined {
+  const old = parseSimObject(kind, before);
   const { resourceVersion: _version, ...given } = object.metadata;
   const kept = compact({
     ...given,
@@ -88,15 +88,15 @@ export function nextObject(state: ClusterState, kind: SimKind, { before, object,
 }
 
 /** Changes some of an object's metadata. */
-export function patchMetadata(state: ClusterState, storage: KindStorage, before: StoredObject, change: JsonObject): StoredObject {
-  const old = parsed(storage.kind, before);
+export function patchMetadata(state: SimState, storage: KindStorage, before: SimObject, change: JsonObject): SimObject {
+  const old = parseSimObject(storage.kind, before);
   const object = { ...old, metadata: compact({ ...old.metadata, ...change }) };
   return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(storage.kind, object, revision) });
 }
 
 /** Takes the object out. Its last state carries the revision of its deletion, as on the wire. */
-export function dropObject(state: ClusterState, storage: KindStorage, before: StoredObject): StoredObject {
-  const last = parsed(storage.kind, before);
+export function dropObject(state: SimState, storage: KindStorage, before: SimObject): SimObject {
+  const last = parseSimObject(storage.kind, before);
   return state.write(storage, { type: 'DELETED', before, make: (revision) => versioned(storage.kind, last, revision) });
 }
 
@@ -106,13 +106,13 @@ export function hasGeneration(kind: SimKind): boolean {
 }
 
 /** The state stored under the names in the metadata. */
-export function storedAs(storage: KindStorage, { metadata }: { readonly metadata: ObjectMetadata }): StoredObject | undefined {
-  return storage.get(keyOf(storage.kind.namespaced ? (metadata.namespace ?? 'default') : '', metadata.name));
+export function findNamesake(storage: KindStorage, { metadata }: { readonly metadata: ObjectMetadata }): SimObject | undefined {
+  return storage.get(storageKey(storage.kind.namespaced ? (metadata.namespace ?? 'default') : '', metadata.name));
 }
 
-function versioned(kind: SimKind, object: KubernetesObject, revision: number): StoredObject {
+function versioned(kind: SimKind, object: KubernetesObject, revision: number): SimObject {
   const metadata = kind.anonymous ? object.metadata : { ...object.metadata, resourceVersion: String(revision) };
-  return storedOf(kind, { ...object, metadata }, revision);
+  return simObjectOf(kind, { ...object, metadata }, revision);
 }
 
 function withManagedFields(object: KubernetesObject, managedFields: readonly JsonObject[] | undefined): KubernetesObject {

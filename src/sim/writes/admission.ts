@@ -3,32 +3,32 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import type { KubernetesObject, ObjectMetadata } from '../../core/objects.ts';
 import { defaultedValue, schemaFaults } from '../fields/custom-schema.ts';
-import { zeroOfKind } from '../fields/kind-types.ts';
-import { invalid, type Refusal, type StatusCause } from '../kinds/api-status.ts';
+import { zeroValueOfKind } from '../fields/kind-types.ts';
+import { type ApiRefusal, invalidObject, type StatusCause } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { forbiddenChanges, missingParts } from './unchangeable.ts';
+import { forbiddenChanges, missingFields } from './unchangeable.ts';
 
 /** What only the server says of an object. */
 const ownedByServer = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'selfLink'];
 
 /** What the server itself puts into a new object, and does not take from it. */
-export function withServerParts(kind: SimKind, object: KubernetesObject): KubernetesObject {
-  const own = completed(kind, { ...object, metadata: withoutKeys(object.metadata, ownedByServer) });
+export function withServerFields(kind: SimKind, object: KubernetesObject): KubernetesObject {
+  const own = withDefaults(kind, { ...object, metadata: withoutKeys(object.metadata, ownedByServer) });
   if (kind.source === 'builtIn' && kind.kind === 'Namespace') return admittedNamespace(own);
   if (!kind.hasStatus) return own;
-  return withStatus(own, kind.kind === 'Pod' ? { phase: 'Pending' } : zeroOfKind(kind).status);
+  return replaceStatus(own, kind.kind === 'Pod' ? { phase: 'Pending' } : zeroValueOfKind(kind).status);
 }
 
 /** The object without what only the server says of it, as what is to stand under that name. */
-export function asWritten(object: KubernetesObject, name: string): KubernetesObject {
+export function withoutServerFields(object: KubernetesObject, name: string): KubernetesObject {
   const { finalizers } = object.metadata;
   const empty = Array.isArray(finalizers) && finalizers.length === 0 ? ['finalizers'] : [];
   return { ...object, metadata: { ...withoutKeys(object.metadata, [...ownedByServer, ...empty]), name } };
 }
 
 /** The object with that status, or without any. */
-export function withStatus({ status: _status, ...body }: KubernetesObject, status: Json | undefined): KubernetesObject {
+export function replaceStatus({ status: _status, ...body }: KubernetesObject, status: Json | undefined): KubernetesObject {
   return status === undefined ? body : { ...body, status };
 }
 
@@ -40,7 +40,7 @@ export function admittedNamespace({ metadata, ...rest }: KubernetesObject): Kube
 }
 
 /** What the kind makes of what it is given: defaults of custom resources, the data of a Secret that came as text, a namespace's own label. */
-export function completed(kind: SimKind, object: KubernetesObject, version = kind.versions[0] ?? ''): KubernetesObject {
+export function withDefaults(kind: SimKind, object: KubernetesObject, version = kind.versions[0] ?? ''): KubernetesObject {
   if (kind.source === 'custom') {
     // A schema says nothing of metadata: what stands there of it is no default of ours.
     const value = defaultedValue(kind.schemas[version] ?? {}, { ...object, metadata: {} });
@@ -61,14 +61,14 @@ export function completed(kind: SimKind, object: KubernetesObject, version = kin
 export function refuseObject(
   context: ResourceContext,
   { old, next }: { readonly old: KubernetesObject | undefined; readonly next: KubernetesObject },
-): Refusal | undefined {
-  const { kind } = context.asked.storage;
+): ApiRefusal | undefined {
+  const { kind } = context.target.storage;
   // What was wrong before, as what was put in by hand may be, is no reason to refuse a change of something else.
   const before = new Set(old === undefined ? [] : contentFaults(context, old).map(({ field }) => field));
   const wrong = contentFaults(context, next).filter(({ field }) => !before.has(field));
   const causes = [...(old === undefined ? [] : changeFaults(kind, old, next)), ...wrong];
   const { name } = next.metadata;
-  if (causes.length > 0) return invalid({ kind: kind.kind, group: kind.group, name }, causes);
+  if (causes.length > 0) return invalidObject({ kind: kind.kind, group: kind.group, name }, causes);
   return context.server.hooks.refuseWrite?.(context, next);
 }
 
@@ -76,10 +76,10 @@ function changeFaults(kind: SimKind, old: KubernetesObject, next: KubernetesObje
   return kind.source === 'builtIn' ? forbiddenChanges(kind, old, next) : [];
 }
 
-function contentFaults({ asked }: ResourceContext, next: KubernetesObject): readonly StatusCause[] {
-  const { kind } = asked.storage;
-  if (kind.source === 'builtIn') return missingParts(kind, next);
-  return schemaFaults(kind.schemas[asked.resource.version] ?? {}, next);
+function contentFaults({ target }: ResourceContext, next: KubernetesObject): readonly StatusCause[] {
+  const { kind } = target.storage;
+  if (kind.source === 'builtIn') return missingFields(kind, next);
+  return schemaFaults(kind.schemas[target.resource.version] ?? {}, next);
 }
 
 function withoutKeys(metadata: ObjectMetadata, keys: readonly string[]): ObjectMetadata {

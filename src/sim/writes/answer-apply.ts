@@ -3,79 +3,79 @@ import { textAt } from '../../core/json-at.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { knownFields, typeFaultsOf } from '../fields/check-fields.ts';
-import { spelledPath } from '../fields/field-set.ts';
+import { pathText } from '../fields/field-set.ts';
 import { typeOfKind } from '../fields/kind-types.ts';
 import { managerOfWrite } from '../fields/managed-fields.ts';
-import { type Ownership, parseManagers, printManagers, spelledManager } from '../fields/managers.ts';
+import { managerText, type Ownership, parseManagers, printManagers } from '../fields/managers.ts';
 import { fieldSetOf } from '../fields/owned-fields.ts';
-import { applyFields, type FieldConflict, type Tracking } from '../fields/track-fields.ts';
-import { misformedIn } from '../fields/value-formats.ts';
-import { conflict, isRefusal, modified, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
-import { keyOf, parsed } from '../kinds/stored-object.ts';
+import { applyFields, type OwnershipConflict, type Tracking } from '../fields/track-fields.ts';
+import { firstFormatError } from '../fields/value-formats.ts';
+import { type ApiRefusal, apiRefusal, conflict, isApiRefusal, modifiedMessage, notFound } from '../kinds/api-status.ts';
+import { parseSimObject, storageKey } from '../kinds/stored-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { asWritten, completed, refuseObject, withServerParts } from './admission.ts';
-import { keepChanged, keepCreated } from './keep-write.ts';
+import { refuseObject, withDefaults, withoutServerFields, withServerFields } from './admission.ts';
+import { storeChanged, storeCreated } from './keep-write.ts';
 import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
 import type { WriteRequest } from './write-options.ts';
 
 /** What somebody applies. */
-export interface ApplyRequest {
+export interface SimApplyRequest {
   readonly request: WriteRequest;
   readonly applied: JsonObject;
 }
 
 /** Answers a server-side apply of an object or of its status: created, changed, or as it was. */
-export async function answerApply(context: ResourceContext, wanted: ApplyRequest): Promise<void> {
-  const { storage, resource } = context.asked;
+export async function answerApply(context: ResourceContext, wanted: SimApplyRequest): Promise<void> {
+  const { storage, resource } = context.target;
   const { kind } = storage;
   const refused = refuseApplied(context, wanted.applied);
   if (refused !== undefined) return answerRefusal(context, refused);
   const name = resource.name ?? '';
-  const before = storage.get(keyOf(resource.namespace ?? '', name));
-  const old = before === undefined ? undefined : parsed(kind, before);
+  const before = storage.get(storageKey(resource.namespace ?? '', name));
+  const old = before === undefined ? undefined : parseSimObject(kind, before);
   const next = old === undefined ? created(context, wanted) : changed(context, wanted, old);
-  if (isRefusal(next)) return answerRefusal(context, next);
+  if (isApiRefusal(next)) return answerRefusal(context, next);
   const { request } = wanted;
   const options = { managedFields: 'given', ...(resource.subresource === undefined ? {} : { subresource: resource.subresource }) } as const;
   const write = { request, object: next, warnings: [], options };
-  await (before === undefined ? keepCreated(context, write) : keepChanged(context, { ...write, before }));
+  await (before === undefined ? storeCreated(context, write) : storeChanged(context, { ...write, before }));
 }
 
 /** 409 for fields that other managers own. */
-export function conflictsWith(conflicts: readonly FieldConflict[]): Refusal {
-  const told = conflicts.map(({ manager, path }) => ({ by: spelledManager(manager), field: spelledPath(path) }));
+export function ownershipConflict(conflicts: readonly OwnershipConflict[]): ApiRefusal {
+  const told = conflicts.map(({ manager, path }) => ({ by: managerText(manager), field: pathText(path) }));
   const causes = told.map(({ by, field }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field }));
   const [first] = told;
   if (told.length === 1)
-    return { ...refusal(409, `Apply failed with 1 conflict: conflict with ${first?.by}: ${first?.field}`), details: { causes } };
+    return { ...apiRefusal(409, `Apply failed with 1 conflict: conflict with ${first?.by}: ${first?.field}`), details: { causes } };
   const lines = [...Map.groupBy(told, ({ by }) => by)]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([by, fields]) => [`conflicts with ${by}:`, ...fields.map(({ field }) => `- ${field}`)]);
-  return { ...refusal(409, `Apply failed with ${told.length} conflicts: ${lines.join('\n')}`), details: { causes } };
+  return { ...apiRefusal(409, `Apply failed with ${told.length} conflicts: ${lines.join('\n')}`), details: { causes } };
 }
 
 /** Who owns fields of an object before anybody applies to it: one that nobody owns is an update's from before. */
-export function managersOf(context: ResourceContext, old: KubernetesObject): readonly Ownership[] {
-  const { kind } = context.asked.storage;
+export function fieldManagersOf(context: ResourceContext, old: KubernetesObject): readonly Ownership[] {
+  const { kind } = context.target.storage;
   const managers = parseManagers(old.metadata.managedFields);
   if (managers !== undefined) return managers;
-  const by = managerOfWrite(kind, 'Update', { manager: 'before-first-apply', version: context.asked.resource.version });
+  const by = managerOfWrite(kind, 'Update', { manager: 'before-first-apply', version: context.target.resource.version });
   return [{ ...by, time: context.server.state.timestamp(), fields: fieldSetOf(typeOfKind(kind), withoutIdentity(old)) }];
 }
 
 /** What is wrong with what is applied, whatever it is applied to. */
-function refuseApplied({ asked }: ResourceContext, applied: JsonObject): Refusal | undefined {
-  const { storage, resource } = asked;
+function refuseApplied({ target }: ResourceContext, applied: JsonObject): ApiRefusal | undefined {
+  const { storage, resource } = target;
   const { kind } = storage;
   const { group, version, namespace, name = '' } = resource;
   const [apiVersion, given] = [textAt(applied, 'apiVersion') ?? '', textAt(applied, 'kind') ?? ''];
   const versionName = apiVersionOf({ group, version });
   if (given !== kind.kind || apiVersion !== versionName) {
-    return refusal(400, `invalid object type: ${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${given}`);
+    return apiRefusal(400, `invalid object type: ${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${given}`);
   }
   const { metadata = {} } = applied;
-  if (isJsonObject(metadata) && metadata.managedFields !== undefined) return refusal(400, 'metadata.managedFields must be nil');
+  if (isJsonObject(metadata) && metadata.managedFields !== undefined) return apiRefusal(400, 'metadata.managedFields must be nil');
   const type = typeOfKind(kind, version);
   const called = `${group === '' ? `/${version}` : versionName}, Kind=${kind.kind}`;
   const subject = `${textAt(metadata, 'namespace') ?? ''}/${textAt(metadata, 'name') ?? ''}; ${called}`;
@@ -84,28 +84,28 @@ function refuseApplied({ asked }: ResourceContext, applied: JsonObject): Refusal
     const what = faults.length === 1 ? faults[0] : `errors:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
     return { code: 500, message: `failed to create typed patch object (${subject}): ${what}` };
   }
-  const misformed = misformedIn(type, applied);
+  const misformed = firstFormatError(type, applied);
   if (misformed !== undefined) {
     const why = `unable to convert unstructured object to ${called}: ${misformed}`;
     return { code: 500, message: `failed to convert new object (${subject}) to proper version: ${why}` };
   }
   const own = metadataOf(applied);
   if (own.namespace !== undefined && own.namespace !== namespace) {
-    return refusal(400, 'the namespace of the provided object does not match the namespace sent on the request');
+    return apiRefusal(400, 'the namespace of the provided object does not match the namespace sent on the request');
   }
   const guard = own.resourceVersion ?? '';
   if (!/^\d*$/.test(guard)) return { code: 500, message: `strconv.ParseUint: parsing ${JSON.stringify(guard)}: invalid syntax` };
   return own.name === '' ? undefined : refuseOtherName({ metadata: own }, name);
 }
 
-function created(context: ResourceContext, { request, applied }: ApplyRequest): KubernetesObject | Refusal {
-  const { storage, resource } = context.asked;
+function created(context: ResourceContext, { request, applied }: SimApplyRequest): KubernetesObject | ApiRefusal {
+  const { storage, resource } = context.target;
   const { kind } = storage;
   const { name = '', namespace } = resource;
   const { uid } = metadataOf(applied);
   if (resource.subresource !== undefined) return notFound(kind, name);
   if (metadataOf(applied).name === '')
-    return refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    return apiRefusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (uid !== undefined) {
     return conflict(kind, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
   }
@@ -116,47 +116,47 @@ function created(context: ResourceContext, { request, applied }: ApplyRequest): 
   if (refused !== undefined) return refused;
   const tracked = applyFields([], { live: { metadata: {} }, applied: object, force: request.isForced }, trackingOf(context, request));
   const managers = tracked.result === 'applied' ? tracked.managers : [];
-  const next = withServerParts(kind, cleaned(context, object));
+  const next = withServerFields(kind, cleaned(context, object));
   return refuseObject(context, { old: undefined, next }) ?? withManagers(next, managers);
 }
 
-function changed(context: ResourceContext, { request, applied }: ApplyRequest, old: KubernetesObject): KubernetesObject | Refusal {
-  const { storage, resource } = context.asked;
+function changed(context: ResourceContext, { request, applied }: SimApplyRequest, old: KubernetesObject): KubernetesObject | ApiRefusal {
+  const { storage, resource } = context.target;
   const { kind } = storage;
   const { name } = old.metadata;
   const { uid, resourceVersion } = metadataOf(applied);
   const live = withoutIdentity(old);
   const result = applyFields(
-    managersOf(context, old),
+    fieldManagersOf(context, old),
     { live, applied: appliedPart(context, applied), force: request.isForced },
     trackingOf(context, request),
   );
-  if (result.result === 'conflicts') return conflictsWith(result.conflicts);
-  if (isGuard(resourceVersion) && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
+  if (result.result === 'conflicts') return ownershipConflict(result.conflicts);
+  if (isGuard(resourceVersion) && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modifiedMessage);
   const other = refuseOtherUid(kind, old, uid);
   if (other !== undefined) return other;
   const merged = { ...result.object, metadata: { ...metadataOf(result.object), name } } as KubernetesObject;
-  const next = completed(kind, asWritten(cleaned(context, merged), name), resource.version);
+  const next = withDefaults(kind, withoutServerFields(cleaned(context, merged), name), resource.version);
   const refused = refuseFinalizers(kind, { old, object: next }) ?? refuseObject(context, { old, next });
   return refused ?? withManagers(next, result.managers);
 }
 
 /** Without nulls, which say that a field is owned and has no value. */
-function cleaned({ asked }: ResourceContext, object: KubernetesObject): KubernetesObject {
-  const { value } = knownFields(typeOfKind(asked.storage.kind, asked.resource.version), object);
+function cleaned({ target }: ResourceContext, object: KubernetesObject): KubernetesObject {
+  const { value } = knownFields(typeOfKind(target.storage.kind, target.resource.version), object);
   return value as KubernetesObject;
 }
 
 /** Through a status nothing but the status is applied; beside it, everything else. */
-function appliedPart({ asked }: ResourceContext, applied: JsonObject): JsonObject {
+function appliedPart({ target }: ResourceContext, applied: JsonObject): JsonObject {
   const { metadata, status, ...body } = applied;
-  if (asked.resource.subresource === 'status') return { metadata: {}, ...(status === undefined ? {} : { status }) };
+  if (target.resource.subresource === 'status') return { metadata: {}, ...(status === undefined ? {} : { status }) };
   const rest = { ...body, metadata: withoutServers(metadataOf(applied)) };
-  return asked.storage.kind.hasStatus || status === undefined ? rest : { ...rest, status };
+  return target.storage.kind.hasStatus || status === undefined ? rest : { ...rest, status };
 }
 
-function trackingOf({ asked, server }: ResourceContext, { manager }: WriteRequest): Tracking {
-  const { storage, resource } = asked;
+function trackingOf({ target, server }: ResourceContext, { manager }: WriteRequest): Tracking {
+  const { storage, resource } = target;
   const { subresource, version } = resource;
   const by = managerOfWrite(storage.kind, 'Apply', { manager, version, ...(subresource === undefined ? {} : { subresource }) });
   const except = subresource === undefined && storage.kind.hasStatus ? ['status'] : [];

@@ -1,16 +1,16 @@
-import { forbidden, isRefusal, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
-import { keyOf, type StoredObject, wireText } from '../kinds/stored-object.ts';
-import { isSelected, readSelection } from '../requests/list-options.ts';
+import { type ApiRefusal, apiRefusal, forbidden, isApiRefusal, notFound } from '../kinds/api-status.ts';
+import { type SimObject, storageKey, wireText } from '../kinds/stored-object.ts';
+import { isListed, parseListSelection } from '../requests/list-options.ts';
 import { answerJson, answerObject, answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { listFrame } from '../requests/wire-list.ts';
 import { isDefinitions } from '../state/custom-definition.ts';
-import { type Deleted, deleteObject, type Propagation } from '../state/deletion.ts';
+import { type DeletionPropagation, type DeletionResult, deleteObject } from '../state/deletion.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
 import { warningHeader } from './decode-object.ts';
 import { withdrawKind } from './define-kind.ts';
-import { answerDone } from './keep-write.ts';
-import { type DeleteRequest, readDeleteRequest } from './write-request.ts';
+import { answerWrite } from './keep-write.ts';
+import { readDeleteRequest, type SimDeleteRequest } from './write-request.ts';
 
 /** Kinds whose deletion is answered with the object, where all others get a Status. */
 const returned = new Set([
@@ -27,18 +27,18 @@ const immortal = new Set(['default', 'kube-system', 'kube-public']);
 
 /** Answers a DELETE of one object. */
 export async function answerDelete(context: ResourceContext): Promise<void> {
-  const { storage, resource } = context.asked;
+  const { storage, resource } = context.target;
   const { kind } = storage;
   const wanted = await readDeleteRequest(context);
-  if (isRefusal(wanted)) return answerRefusal(context, wanted);
+  if (isApiRefusal(wanted)) return answerRefusal(context, wanted);
   const name = resource.name ?? '';
-  const before = storage.get(keyOf(resource.namespace ?? '', name));
+  const before = storage.get(storageKey(resource.namespace ?? '', name));
   if (before === undefined) return answerRefusal(context, notFound(kind, name));
   const refused = refuseDeletion(storage, before, wanted);
   if (refused !== undefined) return answerRefusal(context, refused);
   const { result, object } = wanted.isDry ? ({ result: 'gone', object: before } as const) : deleted(context, before, wanted);
   const headers = warningHeader(warningsFor(storage, wanted));
-  await answerDone(context, { result: result === 'gone' ? 'deleted' : 'marked', object }, () => {
+  await answerWrite(context, { result: result === 'gone' ? 'deleted' : 'marked', object }, () => {
     const isReturned = result === 'terminating' || returned.has(kind.kind) || isDefinitions(storage);
     if (isReturned) return answerObject(context, object, { headers });
     const details = { name, ...(kind.group === '' ? {} : { group: kind.group }), kind: kind.resource, uid: before.uid };
@@ -46,8 +46,8 @@ export async function answerDelete(context: ResourceContext): Promise<void> {
   });
 }
 
-function deleted(context: ResourceContext, before: StoredObject, wanted: DeleteRequest): Deleted {
-  const { storage } = context.asked;
+function deleted(context: ResourceContext, before: SimObject, wanted: SimDeleteRequest): DeletionResult {
+  const { storage } = context.target;
   if (!isDefinitions(storage)) return deleteObject(context.server.state, storage, before, propagationOf(storage, wanted));
   withdrawKind(context.server, before);
   return { result: 'gone', object: before };
@@ -55,13 +55,13 @@ function deleted(context: ResourceContext, before: StoredObject, wanted: DeleteR
 
 /** Answers a DELETE of all that is selected: with the objects as they were. */
 export async function answerDeleteCollection(context: ResourceContext): Promise<void> {
-  const { storage, resource } = context.asked;
+  const { storage, resource } = context.target;
   const { state, hooks } = context.server;
   const wanted = await readDeleteRequest(context);
-  if (isRefusal(wanted)) return answerRefusal(context, wanted);
-  const selection = readSelection(context.query, storage.kind, resource);
-  if (isRefusal(selection)) return answerRefusal(context, selection);
-  const chosen = storage.sorted().filter((object) => isSelected(storage.kind, object, selection));
+  if (isApiRefusal(wanted)) return answerRefusal(context, wanted);
+  const selection = parseListSelection(context.query, storage.kind, resource);
+  if (isApiRefusal(selection)) return answerRefusal(context, selection);
+  const chosen = storage.sorted().filter((object) => isListed(storage.kind, object, selection));
   const version = String(state.revision);
   const aftermaths = chosen.map((object) => {
     const propagation = propagationOf(storage, wanted);
@@ -75,7 +75,7 @@ export async function answerDeleteCollection(context: ResourceContext): Promise<
 }
 
 /** Jobs are the one kind whose dependents stay when nobody says what is to become of them. */
-function warningsFor(storage: KindStorage, { propagation }: DeleteRequest): readonly string[] {
+function warningsFor(storage: KindStorage, { propagation }: SimDeleteRequest): readonly string[] {
   if (!isJobs(storage) || propagation !== undefined) return [];
   const how = 'set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
   return [`child pods are preserved by default when jobs are deleted; ${how}`];
@@ -85,20 +85,20 @@ function isJobs({ kind }: KindStorage): boolean {
   return kind.group === 'batch' && kind.kind === 'Job';
 }
 
-function refuseDeletion({ kind }: KindStorage, before: StoredObject, { uid, resourceVersion }: DeleteRequest): Refusal | undefined {
+function refuseDeletion({ kind }: KindStorage, before: SimObject, { uid, resourceVersion }: SimDeleteRequest): ApiRefusal | undefined {
   const { name } = before;
   if (kind.group === '' && kind.resource === 'namespaces' && immortal.has(name))
     return forbidden(kind, 'this namespace may not be deleted', name);
-  const refused = (what: string, wanted: string, held: string): Refusal => {
+  const refused = (what: string, wanted: string, held: string): ApiRefusal => {
     const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${held})`;
     // Here alone a real server names the kind where it else names the resource.
-    return { ...refusal(409, `Operation cannot be fulfilled on ${kind.kind} "${name}": ${why}`), details: { name, kind: kind.kind } };
+    return { ...apiRefusal(409, `Operation cannot be fulfilled on ${kind.kind} "${name}": ${why}`), details: { name, kind: kind.kind } };
   };
   if (uid !== undefined && uid !== before.uid) return refused('UID', uid, before.uid);
   if (resourceVersion === undefined || resourceVersion === String(before.revision)) return undefined;
   return refused('ResourceVersion', resourceVersion, String(before.revision));
 }
 
-function propagationOf(storage: KindStorage, { propagation }: DeleteRequest): Propagation {
+function propagationOf(storage: KindStorage, { propagation }: SimDeleteRequest): DeletionPropagation {
   return propagation ?? (isJobs(storage) ? 'Orphan' : 'Background');
 }

@@ -2,21 +2,21 @@ import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { typeOfKind } from '../fields/kind-types.ts';
-import { invalid, isRefusal, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
+import { type ApiRefusal, apiRefusal, invalidObject, isApiRefusal, notFound } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { keyOf, parsed, type StoredObject, wireText } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, storageKey, wireText } from '../kinds/stored-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { answerApply } from './answer-apply.ts';
 import { answerApplyScale, answerPatchScale } from './answer-scale.ts';
 import { updatedObject } from './answer-write.ts';
 import { decodedObject } from './decode-object.ts';
-import { keepChanged } from './keep-write.ts';
-import { type PatchRequest, type PatchType, patchedValue } from './patch-object.ts';
+import { storeChanged } from './keep-write.ts';
+import { patchedValue, type SimPatchRequest, type SimPatchType } from './patch-object.ts';
 import { refuseOtherName, refuseOtherUid } from './refuse-write.ts';
 import { readWriteRequest } from './write-options.ts';
 
-const patchTypes: Readonly<Record<string, PatchType>> = {
+const patchTypes: Readonly<Record<string, SimPatchType>> = {
   'application/apply-patch+yaml': 'apply',
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
@@ -25,27 +25,27 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
 /** Answers a PATCH of an object, its status or its scale: what is applied, a JSON patch, or a merge patch. */
 export async function answerPatch(context: ResourceContext): Promise<void> {
   const wanted = await readPatch(context);
-  if (isRefusal(wanted)) return answerRefusal(context, wanted);
-  const isScale = context.asked.resource.subresource === 'scale';
+  if (isApiRefusal(wanted)) return answerRefusal(context, wanted);
+  const isScale = context.target.resource.subresource === 'scale';
   if (wanted.type === 'apply') {
-    if (!isJsonObject(wanted.body)) return answerRefusal(context, refusal(400, 'error decoding YAML: expected an object'));
+    if (!isJsonObject(wanted.body)) return answerRefusal(context, apiRefusal(400, 'error decoding YAML: expected an object'));
     const applied = { request: wanted.request, applied: wanted.body };
     return isScale ? answerApplyScale(context, applied) : answerApply(context, applied);
   }
   return isScale ? answerPatchScale(context, wanted) : answerObjectPatch(context, wanted);
 }
 
-async function readPatch(context: ResourceContext): Promise<PatchRequest | Refusal> {
+async function readPatch(context: ResourceContext): Promise<SimPatchRequest | ApiRefusal> {
   const { headers } = context.request;
   const type = patchTypes[headers['content-type']?.split(';')[0]?.trim() ?? ''];
-  if (type === undefined) return { ...refusal(415, '415: Unsupported Media Type'), details: {} };
+  if (type === undefined) return { ...apiRefusal(415, '415: Unsupported Media Type'), details: {} };
   const request = readWriteRequest(context, type);
-  if (isRefusal(request)) return request;
+  if (isApiRefusal(request)) return request;
   const text = await context.body();
-  if (text === undefined) return refusal(413, 'Request entity too large: limit is 3145728');
+  if (text === undefined) return apiRefusal(413, 'Request entity too large: limit is 3145728');
   const body = type === 'apply' ? appliedIn(text) : jsonIn(text);
   if (body !== undefined) return { type, request, body };
-  return refusal(400, type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch: not JSON');
+  return apiRefusal(400, type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch: not JSON');
 }
 
 /** YAML as Go reads it: `y` is a boolean, `0644` an octal number, and keys that are no text become it. JSON is read exactly. */
@@ -68,14 +68,14 @@ function jsonIn(text: string): Json | undefined {
   }
 }
 
-async function answerObjectPatch(context: ResourceContext, wanted: PatchRequest): Promise<void> {
-  const { storage, resource } = context.asked;
+async function answerObjectPatch(context: ResourceContext, wanted: SimPatchRequest): Promise<void> {
+  const { storage, resource } = context.target;
   const { kind } = storage;
   const name = resource.name ?? '';
-  const before = storage.get(keyOf(resource.namespace ?? '', name));
+  const before = storage.get(storageKey(resource.namespace ?? '', name));
   if (before === undefined) return answerRefusal(context, notFound(kind, name));
   const patched = patchedValue(inVersion(kind, before, resource.version), wanted);
-  if (isRefusal(patched)) return answerRefusal(context, patched);
+  if (isApiRefusal(patched)) return answerRefusal(context, patched);
   const decoding = {
     kind: kind.kind,
     version: resource.version,
@@ -84,15 +84,15 @@ async function answerObjectPatch(context: ResourceContext, wanted: PatchRequest)
   };
   const { fieldValidation } = wanted.request;
   const decoded = decodedObject(patched, { ...decoding, fieldValidation, from: 'patch' });
-  if (isRefusal(decoded)) return answerRefusal(context, decoded);
+  if (isApiRefusal(decoded)) return answerRefusal(context, decoded);
   const object = decoded.object as KubernetesObject;
-  const old = parsed(kind, before);
+  const old = parseSimObject(kind, before);
   const refused = refuseOtherIdentity(context, { old, object });
   if (refused !== undefined) return answerRefusal(context, refused);
   const next = updatedObject(context, { old, object: withVersion(object, old) });
-  if (isRefusal(next)) return answerRefusal(context, next);
+  if (isApiRefusal(next)) return answerRefusal(context, next);
   const options = resource.subresource === undefined ? {} : { subresource: resource.subresource };
-  await keepChanged(context, { request: wanted.request, before, object: next, warnings: decoded.warnings, options });
+  await storeChanged(context, { request: wanted.request, before, object: next, warnings: decoded.warnings, options });
 }
 
 /** A patch that takes the version away asks for none. */
@@ -102,25 +102,25 @@ function withVersion(object: KubernetesObject, old: KubernetesObject): Kubernete
   return { ...object, metadata: { ...object.metadata, ...(version === undefined ? {} : { resourceVersion: version }) } };
 }
 
-function inVersion(kind: SimKind, stored: StoredObject, version: string): JsonObject {
+function inVersion(kind: SimKind, stored: SimObject, version: string): JsonObject {
   const value = parseJsonExactly(wireText(kind, stored, { shape: 'object', version }));
   return isJsonObject(value) ? value : {};
 }
 
 /** A patch changes neither what an object is nor which. */
 function refuseOtherIdentity(
-  { asked }: ResourceContext,
+  { target }: ResourceContext,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
-): Refusal | undefined {
-  const { kind } = asked.storage;
+): ApiRefusal | undefined {
+  const { kind } = target.storage;
   const misnamed = refuseOtherName(object, old.metadata.name);
   if (misnamed !== undefined) return misnamed;
   if (object.metadata.namespace !== old.metadata.namespace) {
-    return refusal(400, 'the namespace of the provided object does not match the namespace sent on the request');
+    return apiRefusal(400, 'the namespace of the provided object does not match the namespace sent on the request');
   }
   if (object.kind !== kind.kind) {
     const message = `Invalid value: ${JSON.stringify(object.kind)}: expected ${kind.kind}`;
-    return invalid({ kind: '', name: '' }, [{ reason: 'FieldValueInvalid', message, field: 'patch' }]);
+    return invalidObject({ kind: '', name: '' }, [{ reason: 'FieldValueInvalid', message, field: 'patch' }]);
   }
   return refuseOtherUid(kind, old, object.metadata.uid);
 }

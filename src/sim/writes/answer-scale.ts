@@ -6,15 +6,15 @@ import { typeOfKind } from '../fields/kind-types.ts';
 import { managerOfWrite } from '../fields/managed-fields.ts';
 import { printManagers } from '../fields/managers.ts';
 import { applyFields } from '../fields/track-fields.ts';
-import { conflict, invalid, isRefusal, modified, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
-import { keyOf, parsed, type StoredObject } from '../kinds/stored-object.ts';
+import { type ApiRefusal, apiRefusal, conflict, invalidObject, isApiRefusal, modifiedMessage, notFound } from '../kinds/api-status.ts';
+import { parseSimObject, type SimObject, storageKey } from '../kinds/stored-object.ts';
 import { answerJson, answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { refuseObject } from './admission.ts';
-import { type ApplyRequest, conflictsWith, managersOf } from './answer-apply.ts';
+import { fieldManagersOf, ownershipConflict, type SimApplyRequest } from './answer-apply.ts';
 import { decodedObject, warningHeader } from './decode-object.ts';
-import { keepChanged } from './keep-write.ts';
-import { type PatchRequest, patchedValue } from './patch-object.ts';
+import { storeChanged } from './keep-write.ts';
+import { patchedValue, type SimPatchRequest } from './patch-object.ts';
 import { refuseOtherName } from './refuse-write.ts';
 import { readWriteRequest, type WriteRequest } from './write-options.ts';
 import { readBody } from './write-request.ts';
@@ -22,42 +22,42 @@ import { readBody } from './write-request.ts';
 /** Answers a GET of a scale. */
 export function answerGetScale(context: ResourceContext): void {
   const found = findScaled(context);
-  if (isRefusal(found)) answerRefusal(context, found);
+  if (isApiRefusal(found)) answerRefusal(context, found);
   else answerJson(context, 200, JSON.stringify(scaleOf(context, found.old)));
 }
 
 /** Answers a PUT of a scale: the count it says becomes the object's. */
 export async function answerUpdateScale(context: ResourceContext): Promise<void> {
   const request = readWriteRequest(context);
-  if (isRefusal(request)) return answerRefusal(context, request);
+  if (isApiRefusal(request)) return answerRefusal(context, request);
   const body = await readBody(context);
-  if (isRefusal(body)) return answerRefusal(context, body);
+  if (isApiRefusal(body)) return answerRefusal(context, body);
   await keepScale(context, { request, scale: body, from: 'body' });
 }
 
 /** Answers a JSON or merge patch of a scale. */
-export async function answerPatchScale(context: ResourceContext, wanted: PatchRequest): Promise<void> {
+export async function answerPatchScale(context: ResourceContext, wanted: SimPatchRequest): Promise<void> {
   const found = findScaled(context);
-  if (isRefusal(found)) return answerRefusal(context, found);
+  if (isApiRefusal(found)) return answerRefusal(context, found);
   const scale = patchedValue(scaleOf(context, found.old), wanted);
-  if (isRefusal(scale)) return answerRefusal(context, scale);
+  if (isApiRefusal(scale)) return answerRefusal(context, scale);
   await keepScale(context, { request: wanted.request, scale, from: 'patch' });
 }
 
 /** Answers a server-side apply of a scale: the count is then the manager's, through the scale. */
-export async function answerApplyScale(context: ResourceContext, { request, applied }: ApplyRequest): Promise<void> {
+export async function answerApplyScale(context: ResourceContext, { request, applied }: SimApplyRequest): Promise<void> {
   const found = findScaled(context);
-  if (isRefusal(found)) return answerRefusal(context, found);
-  const { storage, resource } = context.asked;
+  if (isApiRefusal(found)) return answerRefusal(context, found);
+  const { storage, resource } = context.target;
   const { before, old, path } = found;
   const count = numberAt(applied, 'spec', 'replicas');
   const by = managerOfWrite(storage.kind, 'Apply', { manager: request.manager, version: resource.version, subresource: 'scale' });
   const result = applyFields(
-    managersOf(context, old),
+    fieldManagersOf(context, old),
     { live: old, applied: count === undefined ? { metadata: {} } : withValue({ metadata: {} }, path, count), force: request.isForced },
     { type: typeOfKind(storage.kind, resource.version), by, time: undefined },
   );
-  if (result.result === 'conflicts') return answerRefusal(context, conflictsWith(result.conflicts));
+  if (result.result === 'conflicts') return answerRefusal(context, ownershipConflict(result.conflicts));
   const managedFields = printManagers(result.managers);
   const metadata = { ...old.metadata, ...(managedFields === undefined ? {} : { managedFields }) };
   const object = { ...(count === undefined ? old : withValue(old, path, count)), metadata } as KubernetesObject;
@@ -65,7 +65,7 @@ export async function answerApplyScale(context: ResourceContext, { request, appl
   if (refused !== undefined) return answerRefusal(context, refused);
   const options = { subresource: 'scale', managedFields: 'given' } as const;
   const answer = answeringScale(context);
-  await keepChanged(context, { request, before, object, warnings: [], options, answer });
+  await storeChanged(context, { request, before, object, warnings: [], options, answer });
 }
 
 interface ScaleWrite {
@@ -84,9 +84,9 @@ async function keepScale(context: ResourceContext, { request, scale, from }: Sca
     isCustom: false,
   } as const;
   const decoded = decodedObject(scale, decoding);
-  if (isRefusal(decoded)) return answerRefusal(context, decoded);
+  if (isApiRefusal(decoded)) return answerRefusal(context, decoded);
   const found = findScaled(context);
-  if (isRefusal(found)) return answerRefusal(context, found);
+  if (isApiRefusal(found)) return answerRefusal(context, found);
   const { before, old, path } = found;
   const given = decoded.object as KubernetesObject;
   const count = numberAt(given, 'spec', 'replicas') ?? 0;
@@ -96,32 +96,32 @@ async function keepScale(context: ResourceContext, { request, scale, from }: Sca
   if (refused !== undefined) return answerRefusal(context, refused);
   const { warnings } = decoded;
   const answer = answeringScale(context, warnings);
-  await keepChanged(context, { request, before, object, warnings, options: { subresource: 'scale' }, answer });
+  await storeChanged(context, { request, before, object, warnings, options: { subresource: 'scale' }, answer });
 }
 
 interface Scaled {
-  readonly before: StoredObject;
+  readonly before: SimObject;
   readonly old: KubernetesObject;
   readonly path: readonly string[];
 }
 
-function findScaled({ asked }: ResourceContext): Scaled | Refusal {
-  const { storage, resource } = asked;
+function findScaled({ target }: ResourceContext): Scaled | ApiRefusal {
+  const { storage, resource } = target;
   const { name = '', namespace = '' } = resource;
-  const before = storage.get(keyOf(namespace, name));
+  const before = storage.get(storageKey(namespace, name));
   if (before === undefined) return notFound(storage.kind, name);
-  return { before, old: parsed(storage.kind, before), path: (storage.kind.scale?.spec ?? 'spec.replicas').split('.') };
+  return { before, old: parseSimObject(storage.kind, before), path: (storage.kind.scale?.spec ?? 'spec.replicas').split('.') };
 }
 
-function answeringScale(context: ResourceContext, warnings: readonly string[] = []): (stored: StoredObject) => void {
+function answeringScale(context: ResourceContext, warnings: readonly string[] = []): (stored: SimObject) => void {
   return (stored) => {
-    const scale = scaleOf(context, parsed(context.asked.storage.kind, stored));
+    const scale = scaleOf(context, parseSimObject(context.target.storage.kind, stored));
     answerJson(context, 200, JSON.stringify(scale), warningHeader(warnings));
   };
 }
 
-function scaleOf({ asked }: ResourceContext, object: KubernetesObject): JsonObject {
-  const { spec = '', status = '' } = asked.storage.kind.scale ?? {};
+function scaleOf({ target }: ResourceContext, object: KubernetesObject): JsonObject {
+  const { spec = '', status = '' } = target.storage.kind.scale ?? {};
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = Object.entries(labelsAt(object.spec, 'selector', 'matchLabels')).map(([key, value]) => `${key}=${value}`);
   return {
@@ -137,27 +137,27 @@ function scaleOf({ asked }: ResourceContext, object: KubernetesObject): JsonObje
 }
 
 function refuseScale(
-  { asked }: ResourceContext,
+  { target }: ResourceContext,
   { old, scale }: { readonly old: KubernetesObject; readonly scale: KubernetesObject },
-): Refusal | undefined {
-  const { kind } = asked.storage;
+): ApiRefusal | undefined {
+  const { kind } = target.storage;
   const { name } = old.metadata;
   const metadata = objectAt(scale.metadata);
   if (metadata.name === undefined)
-    return refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    return apiRefusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   const { resourceVersion = '', uid = old.metadata.uid } = metadata;
   if (uid !== old.metadata.uid) {
     return conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
   }
-  if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
+  if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modifiedMessage);
   return refuseOtherName(scale, name);
 }
 
-function refuseCount({ asked }: ResourceContext, count: number | undefined): Refusal | undefined {
+function refuseCount({ target }: ResourceContext, count: number | undefined): ApiRefusal | undefined {
   if (count === undefined || count >= 0) return undefined;
   const message = `Invalid value: ${count}: must be greater than or equal to 0`;
-  const subject = { kind: 'Scale', group: 'autoscaling', name: asked.resource.name ?? '' };
-  return invalid(subject, [{ reason: 'FieldValueInvalid', message, field: 'spec.replicas' }]);
+  const subject = { kind: 'Scale', group: 'autoscaling', name: target.resource.name ?? '' };
+  return invalidObject(subject, [{ reason: 'FieldValueInvalid', message, field: 'spec.replicas' }]);
 }
 
 function withValue(object: JsonObject, path: readonly string[], value: Json): JsonObject {

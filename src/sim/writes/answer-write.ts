@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { isRefusal, notFound, type Refusal } from '../kinds/api-status.ts';
+import { type ApiRefusal, isApiRefusal, notFound } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { keyOf, parsed } from '../kinds/stored-object.ts';
+import { parseSimObject, storageKey } from '../kinds/stored-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { asWritten, completed, refuseObject, withServerParts, withStatus } from './admission.ts';
-import { keepChanged, keepCreated } from './keep-write.ts';
+import { refuseObject, replaceStatus, withDefaults, withoutServerFields, withServerFields } from './admission.ts';
+import { storeChanged, storeCreated } from './keep-write.ts';
 import { refuseCreation, refuseOtherName, refuseUpdate } from './refuse-write.ts';
 import { readWriteRequest } from './write-options.ts';
 import { readObject } from './write-request.ts';
@@ -16,52 +16,52 @@ const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Answers a POST: the object as it was created. */
 export async function answerCreate(context: ResourceContext): Promise<void> {
-  const { storage } = context.asked;
+  const { storage } = context.target;
   const request = readWriteRequest(context);
-  if (isRefusal(request)) return answerRefusal(context, request);
+  if (isApiRefusal(request)) return answerRefusal(context, request);
   const read = await readObject(context, request.fieldValidation);
-  if (isRefusal(read)) return answerRefusal(context, read);
+  if (isApiRefusal(read)) return answerRefusal(context, read);
   const { managedFields: _managedFields, ...metadata } = withName(read.object).metadata;
   const named: KubernetesObject = { ...read.object, metadata };
   const refused = refuseCreation(context, named);
   if (refused !== undefined) return answerRefusal(context, refused);
-  const object = withServerParts(storage.kind, named);
+  const object = withServerFields(storage.kind, named);
   const invalid = refuseObject(context, { old: undefined, next: object });
   if (invalid !== undefined) return answerRefusal(context, invalid);
-  await keepCreated(context, { request, object, warnings: read.warnings });
+  await storeCreated(context, { request, object, warnings: read.warnings });
 }
 
 /** Answers a PUT of an object, or of its status. */
 export async function answerUpdate(context: ResourceContext): Promise<void> {
-  const { storage, resource } = context.asked;
+  const { storage, resource } = context.target;
   const request = readWriteRequest(context);
-  if (isRefusal(request)) return answerRefusal(context, request);
+  if (isApiRefusal(request)) return answerRefusal(context, request);
   const read = await readObject(context, request.fieldValidation);
-  if (isRefusal(read)) return answerRefusal(context, read);
+  if (isApiRefusal(read)) return answerRefusal(context, read);
   const name = resource.name ?? '';
   const misnamed = refuseOtherName(read.object, name);
   if (misnamed !== undefined) return answerRefusal(context, misnamed);
   // What stands there now, not before the body had arrived.
-  const before = storage.get(keyOf(resource.namespace ?? '', name));
+  const before = storage.get(storageKey(resource.namespace ?? '', name));
   if (before === undefined) return answerRefusal(context, notFound(storage.kind, name));
-  const old = parsed(storage.kind, before);
+  const old = parseSimObject(storage.kind, before);
   const next = updatedObject(context, { old, object: read.object });
-  if (isRefusal(next)) return answerRefusal(context, next);
+  if (isApiRefusal(next)) return answerRefusal(context, next);
   const { subresource } = resource;
   const options = subresource === undefined ? {} : { subresource };
-  await keepChanged(context, { request, before, object: next, warnings: read.warnings, options });
+  await storeChanged(context, { request, before, object: next, warnings: read.warnings, options });
 }
 
 /** What an update makes of an object: everything but the status, or the status and nothing else. Or why it may not be. */
 export function updatedObject(
   context: ResourceContext,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
-): KubernetesObject | Refusal {
-  const { kind } = context.asked.storage;
+): KubernetesObject | ApiRefusal {
+  const { kind } = context.target.storage;
   const refused = refuseUpdate(kind, { old, object });
   if (refused !== undefined) return refused;
-  const isStatus = context.asked.resource.subresource === 'status';
-  const next = completed(kind, merged(kind, { old, object, isStatus }), context.asked.resource.version);
+  const isStatus = context.target.resource.subresource === 'status';
+  const next = withDefaults(kind, merged(kind, { old, object, isStatus }), context.target.resource.version);
   return refuseObject(context, { old, next }) ?? next;
 }
 
@@ -77,7 +77,7 @@ function merged(
   kind: SimKind,
   { old, object, isStatus }: { readonly old: KubernetesObject; readonly object: KubernetesObject; readonly isStatus: boolean },
 ): KubernetesObject {
-  if (isStatus) return withStatus(old, object.status);
-  const next = asWritten(object, old.metadata.name);
-  return kind.hasStatus ? withStatus(next, old.status) : next;
+  if (isStatus) return replaceStatus(old, object.status);
+  const next = withoutServerFields(object, old.metadata.name);
+  return kind.hasStatus ? replaceStatus(next, old.status) : next;
 }

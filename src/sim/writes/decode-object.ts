@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { knownFields, misfitIn } from '../fields/check-fields.ts';
+import { firstTypeMismatch, knownFields } from '../fields/check-fields.ts';
 import type { FieldType } from '../fields/field-types.ts';
-import { misformedIn } from '../fields/value-formats.ts';
-import { invalid, type Refusal, refusal } from '../kinds/api-status.ts';
+import { firstFormatError } from '../fields/value-formats.ts';
+import { type ApiRefusal, apiRefusal, invalidObject } from '../kinds/api-status.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /** An object as a server takes it in, and what it remarks. */
@@ -26,18 +26,18 @@ export interface DecodeOptions {
 export function decodedObject(
   object: JsonObject,
   { kind, version, type, fieldValidation, from, isCustom }: DecodeOptions,
-): Decoded | Refusal {
-  const refused = (why: string): Refusal => {
-    if (from === 'body') return refusal(400, `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
-    return invalid({ kind: '', name: '' }, [{ reason: 'FieldValueInvalid', message: `Invalid value: ${why}`, field: 'patch' }]);
+): Decoded | ApiRefusal {
+  const refused = (why: string): ApiRefusal => {
+    if (from === 'body') return apiRefusal(400, `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+    return invalidObject({ kind: '', name: '' }, [{ reason: 'FieldValueInvalid', message: `Invalid value: ${why}`, field: 'patch' }]);
   };
-  const misfit = isCustom ? misfitIn(type, { metadata: object.metadata }) : misfitIn(type, object);
+  const misfit = isCustom ? firstTypeMismatch(type, { metadata: object.metadata }) : firstTypeMismatch(type, object);
   if (misfit !== undefined) {
     return refused(
       `json: cannot unmarshal ${jsonTypeOf(misfit.value)} into Go struct field ${kind}.${misfit.place} of type ${misfit.expected}`,
     );
   }
-  const misformed = misformedIn(type, object);
+  const misformed = firstFormatError(type, object);
   // Of a patch the whole object is told, values of a Secret included.
   if (misformed !== undefined) return refused(from === 'body' ? misformed : `${JSON.stringify(JSON.stringify(object))}: ${misformed}`);
   const { value, unknown } = knownFields(type, object);

@@ -1,13 +1,13 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import type { StoredObject } from '../kinds/stored-object.ts';
+import type { SimObject } from '../kinds/stored-object.ts';
 import type { SimServer } from '../requests/sim-server.ts';
 import { applyDefinition, customKindOf, withdrawDefinition } from '../state/custom-definition.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
 import type { WriteOptions } from '../state/object-writes.ts';
 
 /** Serves a CustomResourceDefinition. Watches of a kind that was served in another form end, as they do in a real server. */
-export function defineKind(server: SimServer, definition: KubernetesObject, options: WriteOptions): StoredObject {
+export function defineKind(server: SimServer, definition: KubernetesObject, options: WriteOptions): SimObject {
   const kind = customKindOf(definition);
   const before = kind === undefined ? undefined : server.state.storage(kind.group, kind.resource);
   const was = before?.kind;
@@ -17,7 +17,7 @@ export function defineKind(server: SimServer, definition: KubernetesObject, opti
 }
 
 /** Deletes a definition and all objects of its kind, and ends their watches after they were told. */
-export function withdrawKind(server: SimServer, definition: StoredObject): void {
+export function withdrawKind(server: SimServer, definition: SimObject): void {
   withdrawDefinition(server.state, definition);
   for (const stream of [...server.watches]) if (!server.state.isServed(stream.storage)) stream.end();
 }

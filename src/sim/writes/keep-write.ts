@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, simObjectOf } from '../kinds/stored-object.ts';
 import { answerObject } from '../requests/send-answer.ts';
-import type { ResourceContext, WriteDone } from '../requests/sim-server.ts';
+import type { CompletedWrite, ResourceContext } from '../requests/sim-server.ts';
 import { isDefinitions } from '../state/custom-definition.ts';
-import { settle } from '../state/deletion.ts';
+import { finishDeletion } from '../state/deletion.ts';
 import { createObject, newObject, nextObject, replaceObject, type WriteOptions } from '../state/object-writes.ts';
 import { warningHeader } from './decode-object.ts';
 import { defineKind } from './define-kind.ts';
@@ -18,47 +18,47 @@ export interface AdmittedWrite {
 }
 
 export interface AdmittedChange extends AdmittedWrite {
-  readonly before: StoredObject;
+  readonly before: SimObject;
   /** How it is answered: the object by default. */
-  readonly answer?: (stored: StoredObject) => void;
+  readonly answer?: (stored: SimObject) => void;
 }
 
 /** Creates the object, or only says what it would be, and answers. */
-export async function keepCreated(context: ResourceContext, write: AdmittedWrite): Promise<void> {
-  const { storage } = context.asked;
+export async function storeCreated(context: ResourceContext, write: AdmittedWrite): Promise<void> {
+  const { storage } = context.target;
   const { state } = context.server;
   const options = optionsOf(context, write);
   const { isDry } = write.request;
   const stored = isDry
-    ? storedOf(storage.kind, newObject(state, storage.kind, write.object, options), 0)
+    ? simObjectOf(storage.kind, newObject(state, storage.kind, write.object, options), 0)
     : isDefinitions(storage)
       ? defineKind(context.server, write.object, options)
       : createObject(state, storage, write.object, options);
-  await answerDone(context, { result: 'created', object: stored }, () =>
+  await answerWrite(context, { result: 'created', object: stored }, () =>
     answerObject(context, stored, { status: 201, headers: warningHeader(write.warnings) }),
   );
 }
 
 /** Makes this of the object that is there, or only says what it would be, and answers. */
-export async function keepChanged(context: ResourceContext, write: AdmittedChange): Promise<void> {
+export async function storeChanged(context: ResourceContext, write: AdmittedChange): Promise<void> {
   const { before, answer = (stored) => answerObject(context, stored, { headers: warningHeader(write.warnings) }) } = write;
   const done = write.request.isDry ? triedChange(context, write) : doneChange(context, write);
-  await answerDone(context, { ...done, result: done.object === before ? 'unchanged' : done.result }, () => answer(done.object));
+  await answerWrite(context, { ...done, result: done.object === before ? 'unchanged' : done.result }, () => answer(done.object));
 }
 
-function triedChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): WriteDone {
-  const { kind } = context.asked.storage;
+function triedChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): CompletedWrite {
+  const { kind } = context.target.storage;
   const next = nextObject(context.server.state, kind, { ...optionsOf(context, write), before, object });
-  return { result: 'changed', object: next === undefined ? before : storedOf(kind, next, before.revision) };
+  return { result: 'changed', object: next === undefined ? before : simObjectOf(kind, next, before.revision) };
 }
 
-function doneChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): WriteDone {
-  const { storage } = context.asked;
+function doneChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): CompletedWrite {
+  const { storage } = context.target;
   const { state } = context.server;
   // Who takes the last finalizer of what is being deleted deletes it: no change is told before.
-  if (before.terminating && object.metadata.finalizers === undefined && settle(state, storage, before)) {
-    const metadata = { ...withoutFinalizers(parsed(storage.kind, before)), ...object.metadata };
-    return { result: 'deleted', object: storedOf(storage.kind, { ...object, metadata }, before.revision) };
+  if (before.terminating && object.metadata.finalizers === undefined && finishDeletion(state, storage, before)) {
+    const metadata = { ...withoutFinalizers(parseSimObject(storage.kind, before)), ...object.metadata };
+    return { result: 'deleted', object: simObjectOf(storage.kind, { ...object, metadata }, before.revision) };
   }
   const options = optionsOf(context, write);
   const stored = isDefinitions(storage)
@@ -73,13 +73,13 @@ function withoutFinalizers({ metadata }: KubernetesObject): KubernetesObject['me
 }
 
 /** Answers the write, unless the hook loses the answer. */
-export async function answerDone(context: ResourceContext, done: WriteDone, answer: () => void): Promise<void> {
+export async function answerWrite(context: ResourceContext, done: CompletedWrite, answer: () => void): Promise<void> {
   if ((await context.server.hooks.onWrite?.(context, done)) === 'lost') context.outlet.reset();
   else answer();
 }
 
-function optionsOf({ asked }: ResourceContext, { request, options = {} }: Pick<AdmittedWrite, 'request' | 'options'>): WriteOptions {
-  const { storage, resource } = asked;
+function optionsOf({ target }: ResourceContext, { request, options = {} }: Pick<AdmittedWrite, 'request' | 'options'>): WriteOptions {
+  const { storage, resource } = target;
   // What is no version of its own, a custom resource's schemas tell.
   const version = storage.kind.versions.includes(resource.version) ? { version: resource.version } : {};
   return { manager: request.manager, ...version, ...options };

@@ -1,28 +1,28 @@
 import jsonPatch from 'fast-json-patch';
 import { mergePatch } from '../../core/json/merge-patch.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
-import { type Refusal, refusal } from '../kinds/api-status.ts';
+import { type ApiRefusal, apiRefusal } from '../kinds/api-status.ts';
 import type { WriteRequest } from './write-options.ts';
 
 /** How a patch is written. */
-export type PatchType = 'apply' | 'json' | 'merge';
+export type SimPatchType = 'apply' | 'json' | 'merge';
 
 /** What a PATCH wants, before it is known of what. */
-export interface PatchRequest {
-  readonly type: PatchType;
+export interface SimPatchRequest {
+  readonly type: SimPatchType;
   readonly request: WriteRequest;
   readonly body: Json;
 }
 
 /** The value after the patch, or why there is none. */
-export function patchedValue(object: JsonObject, { type, body }: PatchRequest): JsonObject | Refusal {
+export function patchedValue(object: JsonObject, { type, body }: SimPatchRequest): JsonObject | ApiRefusal {
   if (type === 'json') {
-    if (!Array.isArray(body)) return refusal(400, 'error decoding patch: json: cannot unmarshal object into a list of operations');
+    if (!Array.isArray(body)) return apiRefusal(400, 'error decoding patch: json: cannot unmarshal object into a list of operations');
     const patched = jsonPatched(object, body as readonly Json[]);
-    return patched ?? { ...refusal(422, 'the server rejected our request due to an error in our request'), details: {} };
+    return patched ?? { ...apiRefusal(422, 'the server rejected our request due to an error in our request'), details: {} };
   }
   const patched = isJsonObject(body) ? mergePatch(object, body) : undefined;
-  return isJsonObject(patched) ? patched : refusal(400, 'error decoding patch: json: cannot unmarshal a patch that is no object');
+  return isJsonObject(patched) ? patched : apiRefusal(400, 'error decoding patch: json: cannot unmarshal a patch that is no object');
 }
 
 /**

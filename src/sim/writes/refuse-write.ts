@@ -1,22 +1,31 @@
 import type { Json } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { alreadyExists, conflict, forbidden, invalid, modified, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
+import {
+  type ApiRefusal,
+  alreadyExists,
+  apiRefusal,
+  conflict,
+  forbidden,
+  invalidObject,
+  modifiedMessage,
+  notFound,
+} from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { keyOf } from '../kinds/stored-object.ts';
+import { storageKey } from '../kinds/stored-object.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** 400 for an object that goes by another name than its path. */
-export function refuseOtherName({ metadata }: KubernetesObject, name: string): Refusal | undefined {
+export function refuseOtherName({ metadata }: KubernetesObject, name: string): ApiRefusal | undefined {
   if (metadata.name === undefined || metadata.name === name) return undefined;
-  return refusal(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  return apiRefusal(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 }
 
 /** Why nothing may be created under that name, if so: it has one already, or no place. */
-export function refuseCreation({ asked, server }: ResourceContext, { metadata }: KubernetesObject): Refusal | undefined {
-  const { kind } = asked.storage;
-  const { namespace } = asked.resource;
+export function refuseCreation({ target, server }: ResourceContext, { metadata }: KubernetesObject): ApiRefusal | undefined {
+  const { kind } = target.storage;
+  const { namespace } = target.resource;
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
     return { code: 500, message: 'resourceVersion should not be set on objects to be created' };
   }
@@ -27,25 +36,25 @@ export function refuseCreation({ asked, server }: ResourceContext, { metadata }:
     if (home === undefined) return notFound({ group: '', resource: 'namespaces' }, namespace);
     if (home.terminating) return terminating(kind, metadata.name, namespace);
   }
-  return asked.storage.get(keyOf(namespace ?? '', metadata.name)) === undefined ? undefined : alreadyExists(kind, metadata.name);
+  return target.storage.get(storageKey(namespace ?? '', metadata.name)) === undefined ? undefined : alreadyExists(kind, metadata.name);
 }
 
 /** 422 for a uid that is not the object's, as a patch is told. Told twice by a real server: by its own check and the kind's. */
-export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, uid: string | undefined): Refusal | undefined {
+export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, uid: string | undefined): ApiRefusal | undefined {
   if (uid === undefined || uid === metadata.uid) return undefined;
   const cause = {
     reason: 'FieldValueInvalid',
     message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
     field: 'metadata.uid',
   };
-  return invalid({ kind: kind.kind, group: kind.group, name: metadata.name }, [cause, cause]);
+  return invalidObject({ kind: kind.kind, group: kind.group, name: metadata.name }, [cause, cause]);
 }
 
-function refuseName(kind: SimKind, name: string | undefined): Refusal | undefined {
+function refuseName(kind: SimKind, name: string | undefined): ApiRefusal | undefined {
   const field = 'metadata.name';
   if (name === undefined || name === '') {
     const cause = { reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field };
-    return invalid({ kind: kind.kind, group: kind.group, name: '' }, [cause]);
+    return invalidObject({ kind: kind.kind, group: kind.group, name: '' }, [cause]);
   }
   // Names of roles and their like need only be one segment of a path.
   const isValid = kind.group === 'rbac.authorization.k8s.io' ? !/^\.{1,2}$|[/%]/.test(name) : subdomain.test(name) && name.length <= 253;
@@ -55,10 +64,10 @@ function refuseName(kind: SimKind, name: string | undefined): Refusal | undefine
     message: `Invalid value: ${JSON.stringify(name)}: must be a lowercase RFC 1123 subdomain`,
     field,
   };
-  return invalid({ kind: kind.kind, group: kind.group, name }, [cause]);
+  return invalidObject({ kind: kind.kind, group: kind.group, name }, [cause]);
 }
 
-function terminating(kind: SimKind, name: string, namespace: string): Refusal {
+function terminating(kind: SimKind, name: string, namespace: string): ApiRefusal {
   const refused = forbidden(kind, `unable to create new content in namespace ${namespace} because it is being terminated`, name);
   const cause = { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' };
   return { ...refused, details: { ...refused.details, causes: [cause] } };
@@ -73,16 +82,16 @@ export function isGuard(resourceVersion: string | undefined): resourceVersion is
 export function refuseUpdate(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
-): Refusal | undefined {
+): ApiRefusal | undefined {
   const { name } = old.metadata;
   const { uid, resourceVersion } = object.metadata;
   if (!isGuard(resourceVersion)) {
     if (kind.source === 'custom') {
       const message = 'Invalid value: 0: must be specified for an update';
       const subject = { kind: kind.resource, group: kind.group, name };
-      return invalid(subject, [{ reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }]);
+      return invalidObject(subject, [{ reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }]);
     }
-  } else if (resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
+  } else if (resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modifiedMessage);
   if (uid !== undefined && uid !== old.metadata.uid) {
     return conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
   }
@@ -93,14 +102,14 @@ export function refuseUpdate(
 export function refuseFinalizers(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
-): Refusal | undefined {
+): ApiRefusal | undefined {
   if (old.metadata.deletionTimestamp === undefined) return undefined;
   const added = list(object.metadata.finalizers).filter((finalizer) => !list(old.metadata.finalizers).includes(finalizer));
   if (added.length === 0) return undefined;
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
   const subject = { kind: kind.kind, group: kind.group, name: old.metadata.name };
   const cause = { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' };
-  return invalid(subject, [cause, cause]);
+  return invalidObject(subject, [cause, cause]);
 }
 
 function list(value: Json | undefined): readonly Json[] {

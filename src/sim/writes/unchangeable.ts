@@ -86,7 +86,7 @@ function addressChanges(key: string, old: JsonObject, next: JsonObject): readonl
 const selecting = new Set(['Deployment.apps', 'DaemonSet.apps', 'ReplicaSet.apps', 'StatefulSet.apps']);
 
 /** What a workload lacks without which no server takes it: the causes of its 422. */
-export function missingParts(kind: GroupKind, object: JsonObject): readonly StatusCause[] {
+export function missingFields(kind: GroupKind, object: JsonObject): readonly StatusCause[] {
   const key = keyOfKind(kind);
   if (key === 'Pod') return containerFaults(object.spec, 'spec');
   if (!selecting.has(key) && key !== 'Job.batch') return [];

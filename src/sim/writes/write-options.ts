@@ -1,5 +1,5 @@
-import { invalid, type Refusal, type StatusCause } from '../kinds/api-status.ts';
-import { isTrue } from '../requests/request-target.ts';
+import { type ApiRefusal, invalidObject, type StatusCause } from '../kinds/api-status.ts';
+import { isTrueParameter } from '../requests/request-target.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 
 /** What to do with fields that no schema names: refuse them, drop them and say so, or drop them. */
@@ -17,24 +17,24 @@ const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 const optionKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions' } as const;
 
 /** The options of a creation, an update or a patch, or why they are none. Who applies must say who he is. */
-export function readWriteRequest(context: ResourceContext, patch?: 'apply' | 'json' | 'merge'): WriteRequest | Refusal {
-  const { query, asked } = context;
-  const { verb } = asked.resource;
+export function readWriteRequest(context: ResourceContext, patch?: 'apply' | 'json' | 'merge'): WriteRequest | ApiRefusal {
+  const { query, target } = context;
+  const { verb } = target.resource;
   const causes = causesOf(query, { isPatch: verb === 'patch', isApply: patch === 'apply' });
   if (causes.length > 0) {
     const kind = optionKinds[verb === 'patch' || verb === 'update' ? verb : 'create'];
-    return invalid({ kind, group: 'meta.k8s.io', name: '' }, causes);
+    return invalidObject({ kind, group: 'meta.k8s.io', name: '' }, causes);
   }
   const validation = query.get('fieldValidation');
   return {
     isDry: isDry(context),
     manager: managerOf(context),
-    isForced: isTrue(query.get('force')),
+    isForced: isTrueParameter(query.get('force')),
     fieldValidation: validation === 'Strict' || validation === 'Ignore' ? validation : 'Warn',
   };
 }
 
-/** The field manager: as asked, else the first word of the User-Agent. */
+/** The field manager: as target, else the first word of the User-Agent. */
 export function managerOf({ query, request }: ResourceContext): string {
   return query.get('fieldManager') ?? (request.headers['user-agent'] ?? 'unknown').split('/')[0] ?? 'unknown';
 }

@@ -11,7 +11,7 @@ import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-
 import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations } from '../../../src/propagate/model/propagations.ts';
 import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
-import { bringToLife } from '../../../src/sim/living.ts';
+import { startControllers } from '../../../src/sim/living.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { createLeaseServer } from '../../support/propagate/lease-server.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
@@ -75,7 +75,7 @@ export async function startControllerWorld(
   const life = new AbortController();
   if (living === true) {
     const { clock } = world;
-    for (const name of Object.keys(fleet)) void bringToLife(world.cluster(name), { clock, objects: [node(name)] }, life.signal);
+    for (const name of Object.keys(fleet)) void startControllers(world.cluster(name), { clock, objects: [node(name)] }, life.signal);
   }
   const { clock, log, members, hub } = world;
   const stores = createHubStores(hub, life.signal);

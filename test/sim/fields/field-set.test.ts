@@ -11,8 +11,8 @@ import {
   outsideOf,
   parseFieldSet,
   pathsOf,
+  pathText,
   printFieldSet,
-  spelledPath,
   unionOf,
 } from '../../../src/sim/fields/field-set.ts';
 
@@ -67,7 +67,7 @@ describe('a set of fields', () => {
       ['f:spec', 'f:selector'],
       ['f:kind'],
     ]);
-    expect(pathsOf(set).map(spelledPath)).toEqual(['.kind', '.spec.selector', '.spec.ports[port=80]', '.spec.ports[port=80].name']);
+    expect(pathsOf(set).map(pathText)).toEqual(['.kind', '.spec.selector', '.spec.ports[port=80]', '.spec.ports[port=80].name']);
     expect(printFieldSet(set)).toEqual({
       'f:kind': {},
       'f:spec': { 'f:ports': { 'k:{"port":80}': { '.': {}, 'f:name': {} } }, 'f:selector': {} },
@@ -81,6 +81,6 @@ describe('a set of fields', () => {
     [['f:spec', 'f:ports', 'k:{"port":80,"protocol":"TCP"}'], '.spec.ports[port=80,protocol="TCP"]'],
     [['f:list', 'i:2'], '.list[2]'],
   ])('spells %j', (given, spelled) => {
-    expect(spelledPath(given)).toBe(spelled);
+    expect(pathText(given)).toBe(spelled);
   });
 });

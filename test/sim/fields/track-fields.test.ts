@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { builtInType } from '../../../src/sim/fields/built-in-types.ts';
-import { pathsOf, spelledPath } from '../../../src/sim/fields/field-set.ts';
+import { pathsOf, pathText } from '../../../src/sim/fields/field-set.ts';
 import { type FieldType, untyped } from '../../../src/sim/fields/field-types.ts';
 import type { Manager, Ownership } from '../../../src/sim/fields/managers.ts';
 import { applyFields, type Tracking, trackUpdate } from '../../../src/sim/fields/track-fields.ts';
@@ -157,7 +157,7 @@ describe('by the types of the model', () => {
     expect(refused.result).toBe('applied');
     const other = apply(managers, live, ports({ containerPort: 53, protocol: 'SCTP' }));
     expect(
-      other.result === 'applied' && pathsOf(other.managers.at(-1)?.fields ?? { isMember: false, below: new Map() }).map(spelledPath),
+      other.result === 'applied' && pathsOf(other.managers.at(-1)?.fields ?? { isMember: false, below: new Map() }).map(pathText),
     ).toContain('.spec.template.spec.containers[name="web"].ports[containerPort=53,protocol="SCTP"].protocol');
   });
 });

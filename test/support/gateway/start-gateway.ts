@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createGateway, type Gateway } from '../../../src/gateway.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { kubeconfigOf } from '../../../src/sim/demo.ts';
-import { bringToLife } from '../../../src/sim/living.ts';
+import { startControllers } from '../../../src/sim/living.ts';
 import { type LiveStream, openStream, type Transport, type Variables } from '../clients/live-socket.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { pass, pumped, until } from '../pumped-clock.ts';
@@ -96,7 +96,7 @@ export async function startGateway(
   if (options.living === true) {
     const life = new AbortController();
     stack.defer(() => life.abort());
-    for (const one of clusters.values()) void bringToLife(one, { clock, objects: [nodeOf(one.name)] }, life.signal);
+    for (const one of clusters.values()) void startControllers(one, { clock, objects: [nodeOf(one.name)] }, life.signal);
   }
   options.before?.(cluster);
   const directory = await mkdtemp(path.join(tmpdir(), 'muster-test-'));

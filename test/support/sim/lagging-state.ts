@@ -1,11 +1,11 @@
 import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
-import { parsed, type StoredObject } from '../../../src/sim/kinds/stored-object.ts';
-import { ClusterState, type Write } from '../../../src/sim/state/cluster-state.ts';
-import type { Change, KindStorage } from '../../../src/sim/state/kind-storage.ts';
+import { parseSimObject, type SimObject } from '../../../src/sim/kinds/stored-object.ts';
+import { SimState, type StateWrite } from '../../../src/sim/state/cluster-state.ts';
+import type { KindStorage, StorageChange } from '../../../src/sim/state/kind-storage.ts';
 
 interface SavedState {
   readonly revision: number;
-  readonly storages: readonly { readonly storage: KindStorage; readonly kind: SimKind; readonly objects: readonly StoredObject[] }[];
+  readonly storages: readonly { readonly storage: KindStorage; readonly kind: SimKind; readonly objects: readonly SimObject[] }[];
 }
 
 interface RawMembers {
@@ -18,11 +18,11 @@ interface RawMembers {
 const maxRecent = 1_000;
 
 /** The state of a cluster whose watches can lag behind it, and that can go back to an earlier state. */
-export class LaggingState extends ClusterState {
+export class LaggingState extends SimState {
   readonly #saved = new Map<string, SavedState>();
-  #recent: Change[] = [];
+  #recent: StorageChange[] = [];
   #behind = 0;
-  #held: Change[] = [];
+  #held: StorageChange[] = [];
   #raw: RawMembers | undefined;
 
   override get visibleRevision(): number {
@@ -30,7 +30,7 @@ export class LaggingState extends ClusterState {
   }
 
   /** What `write` puts into that storage gets these members instead of its own. */
-  withMembers(raw: RawMembers, write: () => StoredObject): StoredObject {
+  withMembers(raw: RawMembers, write: () => SimObject): SimObject {
     this.#raw = raw;
     try {
       return write();
@@ -39,17 +39,17 @@ export class LaggingState extends ClusterState {
     }
   }
 
-  override write(storage: KindStorage, write: Write): StoredObject {
+  override write(storage: KindStorage, write: StateWrite): SimObject {
     const raw = this.#raw;
     if (raw?.storage !== storage) return super.write(storage, write);
     return super.write(storage, { ...write, make: (revision) => spliced(storage.kind, write.make(revision), raw.members) });
   }
 
   /** While the cluster lags, the last few changes are held back until later ones follow. */
-  protected override tell(change: Change): void {
+  protected override notify(change: StorageChange): void {
     this.#recent.push(change);
     if (this.#recent.length > maxRecent * 2) this.#recent = this.#recent.slice(-maxRecent);
-    if (this.#behind === 0) super.tell(change);
+    if (this.#behind === 0) super.notify(change);
     else this.#held.push(change);
     while (this.#held.length > this.#behind) this.#tellOldest();
   }
@@ -91,12 +91,12 @@ export class LaggingState extends ClusterState {
 
   #tellOldest(): void {
     const change = this.#held.shift();
-    if (change !== undefined) super.tell(change);
+    if (change !== undefined) super.notify(change);
   }
 }
 
-function spliced(kind: SimKind, stored: StoredObject, members: string): StoredObject {
+function spliced(kind: SimKind, stored: SimObject, members: string): SimObject {
   if (stored.metadataEnd > 0) return { ...stored, text: `${stored.text.slice(0, stored.metadataEnd)},${members}` };
-  const { apiVersion, kind: name, metadata } = parsed(kind, stored);
+  const { apiVersion, kind: name, metadata } = parseSimObject(kind, stored);
   return { ...stored, text: `${JSON.stringify({ apiVersion, kind: name, metadata }).slice(0, -1)},${members}}` };
 }

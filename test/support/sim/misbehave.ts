@@ -16,7 +16,7 @@ export type WireMisbehaviours = Omit<
 export function misbehave(server: SimServer, door: Door, behaviour: Behaviour): WireMisbehaviours {
   const { watches, state } = server;
   const streams = (scope: SimScope = {}): ServedWatch[] =>
-    [...watches].filter(({ asked, request }) => isWithin(factsOf(asked, request.path), scope));
+    [...watches].filter(({ target, request }) => isWithin(factsOf(target, request.path), scope));
   const toAll = (scope: SimScope | undefined, act: (stream: ServedWatch) => void): number => {
     const meant = streams(scope);
     for (const stream of meant) act(stream);

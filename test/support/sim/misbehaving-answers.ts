@@ -1,7 +1,15 @@
-import { forbidden, invalid, type Refusal, reasonOf, refusal, statusOf, tooOld } from '../../../src/sim/kinds/api-status.ts';
+import {
+  type ApiRefusal,
+  apiRefusal,
+  forbidden,
+  invalidObject,
+  statusDocument,
+  statusReasonOf,
+  tooOld,
+} from '../../../src/sim/kinds/api-status.ts';
 import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
 import { expiredList } from '../../../src/sim/reads/answer-list.ts';
-import type { Outlet } from '../../../src/sim/requests/outlet.ts';
+import type { ResponseOutlet } from '../../../src/sim/requests/outlet.ts';
 import { answerJson, answerRefusal, streamHeaders } from '../../../src/sim/requests/send-answer.ts';
 import type { AnswerContext, SimHooks } from '../../../src/sim/requests/sim-server.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -16,7 +24,7 @@ type Answer = (context: AnswerContext) => Promise<void>;
 export function misbehavingHooks(behaviour: Behaviour, log: RequestLog): SimHooks {
   return {
     around(context, answer) {
-      const facts = factsOf(context.asked, context.request.path);
+      const facts = factsOf(context.target, context.request.path);
       const logged = log.begin(context);
       const onHead = (status: number) => {
         logged.status = status;
@@ -26,9 +34,9 @@ export function misbehavingHooks(behaviour: Behaviour, log: RequestLog): SimHook
     },
     isForbidden: (user, action, kind) => behaviour.isForbidden(user, action, kind),
     isUnavailable: (group) => behaviour.isBroken(group),
-    refuseWrite({ asked, request }, next) {
-      const wanted = behaviour.refusals.take(factsOf(asked, request.path));
-      return wanted === undefined ? undefined : refusalFor(asked.storage.kind, next.metadata.name, wanted);
+    refuseWrite({ target, request }, next) {
+      const wanted = behaviour.refusals.take(factsOf(target, request.path));
+      return wanted === undefined ? undefined : refusalFor(target.storage.kind, next.metadata.name, wanted);
     },
   };
 }
@@ -41,7 +49,7 @@ interface Misbehaving {
 
 async function answerOrMisbehave(context: AnswerContext, misbehaving: Misbehaving): Promise<void> {
   const { behaviour, facts, answer } = misbehaving;
-  const { server, outlet, asked } = context;
+  const { server, outlet, target } = context;
   const delayMs = behaviour.delays.find(facts);
   if (delayMs !== undefined) await server.state.clock.sleep(delayMs, outlet.signal);
   if (outlet.signal.aborted) return;
@@ -49,7 +57,7 @@ async function answerOrMisbehave(context: AnswerContext, misbehaving: Misbehavin
   if (location !== undefined) return answerJson(context, 302, '', { location });
   const scripted = behaviour.answers.take(facts);
   if (scripted !== undefined) return answerScripted(context, scripted);
-  const verb = asked.type === 'resource' ? asked.resource.verb : undefined;
+  const verb = target.type === 'resource' ? target.resource.verb : undefined;
   if (verb === 'watch') return answerWatch(context, misbehaving);
   const isExpired = verb === 'list' && namesVersion(context) && !context.query.get('continue') && behaviour.expiredLists.take(facts);
   return isExpired ? answerRefusal(context, expiredList) : answer(context);
@@ -70,7 +78,7 @@ async function answerWatch(context: AnswerContext, { behaviour, facts, answer }:
   const failure = expired === 'event' ? gone : error === undefined ? undefined : refusalOf(error);
   if (failure !== undefined || behaviour.closesAtOnce.find(facts) !== undefined) {
     outlet.head(200, streamHeaders);
-    if (failure !== undefined) void outlet.write(`{"type":"ERROR","object":${JSON.stringify(statusOf(failure))}}\n`);
+    if (failure !== undefined) void outlet.write(`{"type":"ERROR","object":${JSON.stringify(statusDocument(failure))}}\n`);
     return outlet.end();
   }
   const fault = behaviour.streaming.find(facts);
@@ -81,7 +89,7 @@ async function answerWatch(context: AnswerContext, { behaviour, facts, answer }:
 }
 
 /** The outlet, with that fault in the initial events of a WatchList. `take` counts a use of the fault. */
-function withStreamingFault({ outlet, server }: AnswerContext, fault: StreamingFault, take: () => boolean): Outlet {
+function withStreamingFault({ outlet, server }: AnswerContext, fault: StreamingFault, take: () => boolean): ResponseOutlet {
   const { clock } = server.state;
   const initial: string[] = [];
   let isInitial = true;
@@ -121,9 +129,9 @@ function withStreamingFault({ outlet, server }: AnswerContext, fault: StreamingF
 function answerScripted(context: AnswerContext, { status, headers = {}, body }: SimAnswer): void {
   const { outlet } = context;
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const reason = reasonOf(status);
-  const standard: Refusal = { code: status, message: `sent by the cluster: ${status}`, ...(reason === undefined ? {} : { reason }) };
-  const content = body ?? (status >= 400 ? statusOf(standard) : '');
+  const reason = statusReasonOf(status);
+  const standard: ApiRefusal = { code: status, message: `sent by the cluster: ${status}`, ...(reason === undefined ? {} : { reason }) };
+  const content = body ?? (status >= 400 ? statusDocument(standard) : '');
   const isRaw = typeof content === 'string' || content instanceof Uint8Array;
   const bytes = isRaw ? Buffer.from(content) : Buffer.from(JSON.stringify(content));
   outlet.head(status, { 'content-type': 'application/json', ...own });
@@ -131,13 +139,13 @@ function answerScripted(context: AnswerContext, { status, headers = {}, body }: 
   outlet.end();
 }
 
-/** The Status of an ERROR that somebody asked for. */
+/** The Status of an ERROR that somebody target for. */
 export function refusalOf({
   code,
-  reason = reasonOf(code),
+  reason = statusReasonOf(code),
   message = `sent by the cluster: ${code}`,
   retryAfterSeconds,
-}: StatusError): Refusal {
+}: StatusError): ApiRefusal {
   return {
     code,
     message,
@@ -146,22 +154,22 @@ export function refusalOf({
   };
 }
 
-function refusalFor(kind: SimKind, name: string, wanted: WriteRefusal): Refusal {
+function refusalFor(kind: SimKind, name: string, wanted: WriteRefusal): ApiRefusal {
   switch (wanted.type) {
     case 'quota':
       return forbidden(kind, `exceeded quota: ${wanted.quota ?? 'compute'}, requested: pods=1, used: pods=10, limited: pods=10`, name);
     case 'invalid': {
       const { field, message = 'Invalid value: "": refused by the cluster' } = wanted;
-      return invalid({ kind: kind.kind, group: kind.group, name }, [{ reason: 'FieldValueInvalid', message, field }]);
+      return invalidObject({ kind: kind.kind, group: kind.group, name }, [{ reason: 'FieldValueInvalid', message, field }]);
     }
     case 'webhookTimeout': {
       const webhook = wanted.webhook ?? 'policy.example.com';
       const why = `failed calling webhook "${webhook}": failed to call webhook: Post "https://${webhook}/validate?timeout=10s": context deadline exceeded`;
-      return { ...refusal(500, `Internal error occurred: ${why}`), details: { causes: [{ reason: '', message: why }] } };
+      return { ...apiRefusal(500, `Internal error occurred: ${why}`), details: { causes: [{ reason: '', message: why }] } };
     }
     case 'denied': {
       const { webhook = 'policy.example.com', message = 'not allowed here' } = wanted;
-      return { ...refusal(403, `admission webhook "${webhook}" denied the request: ${message}`) };
+      return { ...apiRefusal(403, `admission webhook "${webhook}" denied the request: ${message}`) };
     }
     default:
       return wanted satisfies never;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../src/core/clock.ts';
-import type { Outlet } from '../../../src/sim/requests/outlet.ts';
+import type { ResponseOutlet } from '../../../src/sim/requests/outlet.ts';
 import type { Behaviour, Cut } from './behaviour.ts';
 import type { RequestFacts } from './rule-set.ts';
 
@@ -22,8 +22,8 @@ export interface PacedOutletOptions {
 const highWaterBytes = 1 << 20;
 
 /** An outlet in front of another one: what goes in comes out in order, at the pace, at the time and as far as misbehaviours allow. */
-export class PacedOutlet implements Outlet {
-  readonly #outlet: Outlet;
+export class PacedOutlet implements ResponseOutlet {
+  readonly #outlet: ResponseOutlet;
   readonly #options: PacedOutletOptions;
   readonly #holdsHead: boolean;
   readonly #queue: Piece[] = [];
@@ -37,7 +37,7 @@ export class PacedOutlet implements Outlet {
   #compressed: { readonly cut: Cut; readonly chunks: Uint8Array[] } | undefined;
   #head: Piece | undefined;
 
-  constructor(outlet: Outlet, options: PacedOutletOptions) {
+  constructor(outlet: ResponseOutlet, options: PacedOutletOptions) {
     this.#outlet = outlet;
     this.#options = options;
     const { behaviour, facts } = options;

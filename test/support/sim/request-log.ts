@@ -8,7 +8,7 @@ export type LoggedRequest = { -readonly [Key in keyof SimRequest]: SimRequest[Ke
 /** The latest requests that are kept. */
 const maxRequests = 100_000;
 
-/** What the server was asked, the oldest first. */
+/** What the server was target, the oldest first. */
 export class RequestLog {
   readonly #clock: Clock;
   #requests: SimRequest[] = [];
@@ -21,10 +21,10 @@ export class RequestLog {
     return this.#requests;
   }
 
-  begin({ request, asked, outlet }: AnswerContext): LoggedRequest {
+  begin({ request, target, outlet }: AnswerContext): LoggedRequest {
     const logged: LoggedRequest = Object.assign(request, {
       startedMs: this.#clock.monotonic(),
-      ...(asked.type === 'resource' ? { resource: asked.resource } : {}),
+      ...(target.type === 'resource' ? { resource: target.resource } : {}),
     });
     outlet.signal.addEventListener('abort', () => {
       logged.endedMs = this.#clock.monotonic();

@@ -1,5 +1,5 @@
 import type { RequestedResource } from '../../../src/sim/kinds/embedded-cluster.ts';
-import type { Asked } from '../../../src/sim/requests/request-target.ts';
+import type { RequestTarget } from '../../../src/sim/requests/request-target.ts';
 import type { SimScope } from './misbehaviours.ts';
 
 /** What misbehaviours are narrowed by. */
@@ -11,7 +11,7 @@ export interface RequestFacts {
 }
 
 /** What misbehaviours see of the request. */
-export function factsOf(asked: Asked, path: string): RequestFacts {
+export function factsOf(asked: RequestTarget, path: string): RequestFacts {
   if (asked.type === 'resource') return { path, group: asked.resource.group, kind: asked.storage.kind.kind, resource: asked.resource };
   return 'group' in asked && asked.group !== undefined ? { path, group: asked.group } : { path };
 }

@@ -4,10 +4,10 @@ import { apiVersionOf } from '../../../src/core/kinds.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { type Administration, findObject, putObject, storageFor } from '../../../src/sim/administer.ts';
 import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
-import { parsed } from '../../../src/sim/kinds/stored-object.ts';
+import { parseSimObject } from '../../../src/sim/kinds/stored-object.ts';
 import { containerStatusOf } from '../../../src/sim/reads/run-log.ts';
 import type { SimServer } from '../../../src/sim/requests/sim-server.ts';
-import { createObject, replaceObject, storedAs } from '../../../src/sim/state/object-writes.ts';
+import { createObject, findNamesake, replaceObject } from '../../../src/sim/state/object-writes.ts';
 import { withdrawKind } from '../../../src/sim/writes/define-kind.ts';
 import type { ContainerLogs } from './container-logs.ts';
 import type { LaggingState } from './lagging-state.ts';
@@ -30,7 +30,7 @@ export function administerSim(
   return {
     putRaw(object, members) {
       const storage = storageFor(server, object);
-      return parsed(
+      return parseSimObject(
         storage.kind,
         state.withMembers({ storage, members }, () => putObject(server, object)),
       );
@@ -47,7 +47,7 @@ export function administerSim(
         // Objects that are filled in have one shape: their managedFields are alike, and a third of the work.
         const own = managedFields === undefined ? metadata : { managedFields, ...metadata };
         const stored = putObject(server, { ...identity, ...given, metadata: { ...own, name } });
-        managedFields ??= parsed(filled, stored).metadata.managedFields;
+        managedFields ??= parseSimObject(filled, stored).metadata.managedFields;
       }
     },
     withdraw(name) {
@@ -60,7 +60,7 @@ export function administerSim(
     writeLog({ namespace = 'default', pod, container }, ...lines) {
       const { storage, object } = findObject(server, 'Pod', { name: pod, namespace });
       if (object === undefined) throw new Error(`no Pod ${namespace}/${pod}`);
-      const run = numberAt(containerStatusOf(parsed(storage.kind, object), container), 'restartCount') ?? 0;
+      const run = numberAt(containerStatusOf(parseSimObject(storage.kind, object), container), 'restartCount') ?? 0;
       logs.write({ uid: object.uid, container, run }, lines);
     },
   };
@@ -90,7 +90,7 @@ function aggregateApi(server: SimServer, { group, version, kinds }: AggregatedAp
     },
     status: { conditions: [{ type: 'Available', status: 'True', lastTransitionTime, reason: 'Passed', message: 'all checks passed' }] },
   };
-  const before = storedAs(services, object);
+  const before = findNamesake(services, object);
   if (before === undefined) createObject(state, services, object, { manager: 'kube-apiserver' });
   else replaceObject(state, services, { manager: 'kube-apiserver', before, object });
 }

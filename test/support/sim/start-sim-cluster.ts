@@ -63,7 +63,7 @@ export async function startSimCluster(options: SimClusterOptions): Promise<SimCl
       return log.all;
     },
     openWatches: () =>
-      Array.from(server.watches, ({ asked, request }): OpenWatch => ({ ...asked.resource, request: request as SimRequest })),
+      Array.from(server.watches, ({ target, request }): OpenWatch => ({ ...target.resource, request: request as SimRequest })),
     connections: () => door.connections,
     writes: () => writes.all,
     onWrite: (hook) => writes.onWrite(hook),

@@ -4,9 +4,9 @@ import { findObject } from '../../../src/sim/administer.ts';
 import { gitVersionOf } from '../../../src/sim/create-sim-server.ts';
 import { builtInKinds } from '../../../src/sim/kinds/built-in-kinds.ts';
 import type { KindName } from '../../../src/sim/kinds/embedded-cluster.ts';
-import { parsed, storedOf } from '../../../src/sim/kinds/stored-object.ts';
+import { parseSimObject, simObjectOf } from '../../../src/sim/kinds/stored-object.ts';
 import type { SimServer } from '../../../src/sim/requests/sim-server.ts';
-import { removeNow } from '../../../src/sim/state/deletion.ts';
+import { removeWithDependents } from '../../../src/sim/state/deletion.ts';
 import type { KindStorage } from '../../../src/sim/state/kind-storage.ts';
 import { createObject, patchMetadata } from '../../../src/sim/state/object-writes.ts';
 import type { Door } from './door.ts';
@@ -49,11 +49,11 @@ export function upset(server: SimServer, state: LaggingState, door: Door): State
     recreate(kind, name, namespace) {
       const { storage, object } = findObject(server, kind, { name, namespace });
       if (object === undefined) throw new Error(`no ${storage.kind.kind} ${name} in the cluster`);
-      const old = parsed(storage.kind, object);
-      removeNow(state, storage, object);
+      const old = parseSimObject(storage.kind, object);
+      removeWithDependents(state, storage, object);
       const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, deletionTimestamp: _deleted, ...metadata } = old.metadata;
       const again = { ...old, metadata: { ...metadata, name } };
-      return parsed(storage.kind, createObject(state, storage, again, { manager: 'sim' }));
+      return parseSimObject(storage.kind, createObject(state, storage, again, { manager: 'sim' }));
     },
     upgrade(version, convert) {
       serveVersion(server, version);
@@ -72,12 +72,12 @@ function churnKind(server: SimServer, kind: KindName, { updates = 0, deletes = 0
   const objects = storage.sorted();
   const [first] = objects;
   for (const object of objects.slice(0, updates)) {
-    const { annotations } = parsed(storage.kind, object).metadata;
+    const { annotations } = parseSimObject(storage.kind, object).metadata;
     patchMetadata(state, storage, object, { annotations: { ...annotations, 'sim/churn': String(state.revision) } });
   }
-  for (const object of deletes > 0 ? objects.slice(-deletes) : []) removeNow(state, storage, object);
+  for (const object of deletes > 0 ? objects.slice(-deletes) : []) removeWithDependents(state, storage, object);
   if (first === undefined) return;
-  const model = parsed(storage.kind, first);
+  const model = parseSimObject(storage.kind, first);
   for (let index = 0; index < creates; index++) {
     const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, ...metadata } = model.metadata;
     const name = `${first.name}-churn-${state.revision}`;
@@ -88,7 +88,7 @@ function churnKind(server: SimServer, kind: KindName, { updates = 0, deletes = 0
 /** Converts each object in place, so the history of the kind has the converted object too. */
 function convertObjects(storage: KindStorage, convert: (object: KubernetesObject) => KubernetesObject): void {
   for (const object of storage.sorted()) {
-    Object.assign(object, storedOf(storage.kind, convert(parsed(storage.kind, object)), object.revision));
+    Object.assign(object, simObjectOf(storage.kind, convert(parseSimObject(storage.kind, object)), object.revision));
   }
 }
 

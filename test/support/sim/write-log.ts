@@ -2,9 +2,9 @@ import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type Json, parseJsonExactly } from '../../../src/core/json.ts';
 import { objectAt, textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { parsed } from '../../../src/sim/kinds/stored-object.ts';
-import { isTrue } from '../../../src/sim/requests/request-target.ts';
-import type { ResourceContext, WriteDone } from '../../../src/sim/requests/sim-server.ts';
+import { parseSimObject } from '../../../src/sim/kinds/stored-object.ts';
+import { isTrueParameter } from '../../../src/sim/requests/request-target.ts';
+import type { CompletedWrite, ResourceContext } from '../../../src/sim/requests/sim-server.ts';
 import { isDry, managerOf } from '../../../src/sim/writes/write-options.ts';
 import type { SimWrite, WriteAftermath, WriteHook } from './sim-cluster.ts';
 
@@ -27,7 +27,7 @@ export class WriteLog {
   }
 
   /** Notes the write in this event-loop turn. Resolves when all hooks have been told, with what becomes of its answer. */
-  async note(context: ResourceContext, done: WriteDone): Promise<WriteAftermath> {
+  async note(context: ResourceContext, done: CompletedWrite): Promise<WriteAftermath> {
     this.#seq += 1;
     const write = writeOf(context, done, this.#seq);
     if (this.#writes.length >= maxWrites * 1.25) this.#writes = this.#writes.slice(-maxWrites);
@@ -49,9 +49,9 @@ const patches: Readonly<Record<string, SimWrite['patch']>> = {
   'application/merge-patch+json': 'merge',
 };
 
-function writeOf(context: ResourceContext, { result, object: stored }: WriteDone, seq: number): NotedWrite {
-  const { asked, request, query, server } = context;
-  const { storage, resource } = asked;
+function writeOf(context: ResourceContext, { result, object: stored }: CompletedWrite, seq: number): NotedWrite {
+  const { target, request, query, server } = context;
+  const { storage, resource } = target;
   const { kind } = storage;
   const patch = resource.verb === 'patch' ? patches[request.headers['content-type']?.split(';')[0]?.trim() ?? ''] : undefined;
   let object: KubernetesObject | undefined;
@@ -67,13 +67,13 @@ function writeOf(context: ResourceContext, { result, object: stored }: WriteDone
     ...(resource.subresource === undefined ? {} : { subresource: resource.subresource }),
     path: request.path,
     manager: managerOf(context),
-    isForced: patch !== undefined && isTrue(query.get('force')),
+    isForced: patch !== undefined && isTrueParameter(query.get('force')),
     isDry: isDry(context),
     user: request.user ?? '',
     preconditions: {},
     result,
     get object() {
-      object ??= parsed(kind, stored);
+      object ??= parseSimObject(kind, stored);
       return object;
     },
   };
