@@ -51,7 +51,7 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
     );
   // The code of the embedded fleet is loaded only when it is needed.
   const [{ startDemoFleet }, { hubDefinitions }] = await Promise.all([
-    import('./sim/demo.ts'),
+    import('./sim/start-demo-fleet.ts'),
     import('./propagate/hub/hub-definitions.ts'),
   ]);
   const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });

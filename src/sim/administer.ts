@@ -1,7 +1,7 @@
 import { groupOfApiVersion } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { EmbeddedCluster, KindName, SimChange } from './kinds/embedded-cluster.ts';
-import { parseSimObject, type SimObject, storageKey } from './kinds/stored-object.ts';
+import { parseSimObject, type SimObject, storageKey } from './kinds/sim-object.ts';
 import type { SimServer } from './requests/sim-server.ts';
 import { isDefinitions } from './state/custom-definition.ts';
 import { removeWithDependents } from './state/deletion.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../core/json.ts';
 import { isApiRefusal, noSuchMethod } from './kinds/api-status.ts';
 import type { SimVerb } from './kinds/embedded-cluster.ts';
-import { apiCallerOf } from './requests/caller.ts';
+import { apiCallerOf } from './requests/api-caller.ts';
 import { answerJson, answerRefusal } from './requests/send-answer.ts';
 import type { ResourceContext } from './requests/sim-server.ts';
 import { readObject } from './writes/write-request.ts';

@@ -10,19 +10,19 @@ import {
   tooLarge,
 } from './kinds/api-status.ts';
 import type { RequestedResource } from './kinds/embedded-cluster.ts';
-import { storageKey } from './kinds/stored-object.ts';
+import { storageKey } from './kinds/sim-object.ts';
 import { answerDiscovery, answerUnknown, answerVersion, unavailableRefusal } from './reads/answer-discovery.ts';
 import { answerList } from './reads/answer-list.ts';
 import { answerLog } from './reads/answer-log.ts';
 import { answerWatch } from './reads/answer-watch.ts';
-import { apiCallerOf } from './requests/caller.ts';
+import { apiCallerOf } from './requests/api-caller.ts';
 import { answerObject, answerRefusal, answerText } from './requests/send-answer.ts';
 import type { AnswerContext, ResourceContext } from './requests/sim-server.ts';
-import { whenVisible } from './state/cluster-state.ts';
+import { whenVisible } from './state/sim-state.ts';
+import { answerCreate, answerUpdate } from './writes/answer-create-update.ts';
 import { answerDelete, answerDeleteCollection } from './writes/answer-delete.ts';
 import { answerPatch } from './writes/answer-patch.ts';
 import { answerGetScale, answerUpdateScale } from './writes/answer-scale.ts';
-import { answerCreate, answerUpdate } from './writes/answer-write.ts';
 
 /** Answers one request as an API server does. */
 export async function answer(context: AnswerContext): Promise<void> {

@@ -4,7 +4,7 @@ import { administer } from './administer.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
 import type { EmbeddedClusterOptions } from './kinds/embedded-cluster.ts';
 import type { ServedWatch, SimHooks, SimServer } from './requests/sim-server.ts';
-import { SimState, type StateOptions } from './state/cluster-state.ts';
+import { SimState, type StateOptions } from './state/sim-state.ts';
 
 export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
   /** Changes kept per kind for watches to resume from. An older version answers 410. Default: 1,000. */

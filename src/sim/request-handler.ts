@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { answer } from './answer.ts';
-import { createResponseOutlet } from './requests/outlet.ts';
 import { parseRequestTarget } from './requests/request-target.ts';
+import { createResponseOutlet } from './requests/response-outlet.ts';
 import type { AnswerContext, ServedRequest, SimServer } from './requests/sim-server.ts';
 
 type Message = IncomingMessage | Http2ServerRequest;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/core/json.ts';
 import { labelsAt, listAt, objectAt, textAt } from '../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { createWireClient, type WireBody } from '../support/clients/wire-client.ts';
-import { type Living, startLiving } from './start-living.ts';
+import { type Living, startLiving } from './start-controlled.ts';
 
 interface AppliedLife extends Living {
   /** Applies a workload of the name `web` as `muster`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startControllers } from '../../src/sim/living.ts';
+import { startControllers } from '../../src/sim/start-controllers.ts';
 import { createWireClient, type WireClient, type WireProtocol } from '../support/clients/wire-client.ts';
 import { until } from '../support/cluster/transport.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';

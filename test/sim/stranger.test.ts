@@ -1,6 +1,6 @@
 import { ApiextensionsV1Api, CoreV1Api, CustomObjectsApi, KubeConfig, type V1Pod, VersionApi, Watch } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
-import { kubeconfigOf } from '../../src/sim/demo.ts';
+import { kubeconfigOf } from '../../src/sim/start-demo-fleet.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 /** Everybody's client, configured by the fleet's own kubeconfig. */

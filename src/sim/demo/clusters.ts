@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { readyAnnotation } from '../living/nodes.ts';
+import { readyAnnotation } from '../controllers/nodes.ts';
 import { customKindsAt } from './custom-kinds.ts';
 import { type DemoProgram, type NodeHardware, nodeOf, Workloads } from './workloads.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { kubernetesTime } from '../living/world.ts';
+import { kubernetesTime } from '../controllers/world.ts';
 
 const dayMs = 86_400_000;
 

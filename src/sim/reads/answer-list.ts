@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { type ApiRefusal, apiRefusal, isApiRefusal, tooLarge } from '../kinds/api-status.ts';
-import { type SimObject, type WireForm, wireText } from '../kinds/stored-object.ts';
+import { type SimObject, type WireForm, wireText } from '../kinds/sim-object.ts';
 import { isListed, type ListSelection, parseListSelection, refuseListOptions } from '../requests/list-options.ts';
 import { acceptedShape } from '../requests/media-type.ts';
 import { answerJson, answerRefusal, streamHeaders } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { type ContinueToken, indexAfter, type ListMetadata, listFrame, parseToken, printToken } from '../requests/wire-list.ts';
-import { whenVisible } from '../state/cluster-state.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
+import { whenVisible } from '../state/sim-state.ts';
 
 /** A state of the whole kind, and where in it the page begins. */
 interface Source {

@@ -4,11 +4,11 @@ import { isJsonObject } from '../../core/json.ts';
 import type { TypedObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import { type ApiRefusal, apiRefusal, isApiRefusal, notFound } from '../kinds/api-status.ts';
-import { parseSimObject, storageKey } from '../kinds/stored-object.ts';
+import { parseSimObject, storageKey } from '../kinds/sim-object.ts';
 import { acceptedShape } from '../requests/media-type.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { type LogQuery, parseLogQuery } from './log-options.ts';
+import { type LogQuery, parseLogQuery } from './log-query.ts';
 import { containerStatusOf, RunLog } from './run-log.ts';
 
 const podKind = { resource: 'pods', group: '' };

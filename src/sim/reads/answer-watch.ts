@@ -4,7 +4,7 @@ import { acceptedShape } from '../requests/media-type.ts';
 import { isTrueParameter } from '../requests/request-target.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { whenVisible } from '../state/cluster-state.ts';
+import { whenVisible } from '../state/sim-state.ts';
 import { WatchStream } from './watch-stream.ts';
 
 /** Answers a watch until it ends: what there is or was, then what happens. */

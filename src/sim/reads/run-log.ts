@@ -3,8 +3,8 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import type { LogEntry, LogKey } from '../requests/container-lines.ts';
 import type { SimServer } from '../requests/sim-server.ts';
-import { type GeneratedRun, generatedLines } from './chatter.ts';
-import type { LogQuery } from './log-options.ts';
+import { type GeneratedRun, generatedLines } from './generated-lines.ts';
+import type { LogQuery } from './log-query.ts';
 
 /** One line as a kubelet tells it. */
 export interface LoggedLine {

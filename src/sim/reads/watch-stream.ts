@@ -1,8 +1,8 @@
 import { type ApiRefusal, statusDocument } from '../kinds/api-status.ts';
-import { parseSimObject, type SimObject, simObjectOf, type WireForm, wireText } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, simObjectOf, type WireForm, wireText } from '../kinds/sim-object.ts';
 import { isListed, type ListSelection } from '../requests/list-options.ts';
-import type { ResponseOutlet } from '../requests/outlet.ts';
 import type { ResourceTarget } from '../requests/request-target.ts';
+import type { ResponseOutlet } from '../requests/response-outlet.ts';
 import { streamHeaders } from '../requests/send-answer.ts';
 import type { ResourceContext, ServedRequest, ServedWatch } from '../requests/sim-server.ts';
 import { bookmarkText } from '../requests/wire-list.ts';

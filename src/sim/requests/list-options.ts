@@ -2,7 +2,7 @@ import { MusterError } from '../../core/errors.ts';
 import { type LabelSelector, matchesLabelSelector, parseLabelSelector } from '../../core/selectors.ts';
 import { type ApiRefusal, apiRefusal, invalidOptions, isApiRefusal, type StatusCause } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parseSimObject, type SimObject } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject } from '../kinds/sim-object.ts';
 import { type FieldTest, parseFieldSelector } from './field-selector.ts';
 import { isTrueParameter } from './request-target.ts';
 

@@ -1,6 +1,6 @@
 import { type ApiRefusal, apiRefusal } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import type { WireShape } from '../kinds/stored-object.ts';
+import type { WireShape } from '../kinds/sim-object.ts';
 
 const representations = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 

@@ -1,7 +1,7 @@
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { RequestedResource, SimVerb } from '../kinds/embedded-cluster.ts';
-import type { SimState } from '../state/cluster-state.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
+import type { SimState } from '../state/sim-state.ts';
 
 /** What a request wants, told by its method and path. */
 export type RequestTarget =

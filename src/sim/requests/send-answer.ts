@@ -1,5 +1,5 @@
 import { type ApiRefusal, statusDocument } from '../kinds/api-status.ts';
-import { type SimObject, wireText } from '../kinds/stored-object.ts';
+import { type SimObject, wireText } from '../kinds/sim-object.ts';
 import { acceptedShape } from './media-type.ts';
 import type { AnswerContext, ResourceContext } from './sim-server.ts';
 

@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ApiRefusal } from '../kinds/api-status.ts';
 import type { RequestedResource, SimVerb } from '../kinds/embedded-cluster.ts';
-import type { SimObject } from '../kinds/stored-object.ts';
-import type { SimState } from '../state/cluster-state.ts';
+import type { SimObject } from '../kinds/sim-object.ts';
 import type { KindStorage, StorageChange } from '../state/kind-storage.ts';
+import type { SimState } from '../state/sim-state.ts';
 import type { ContainerLines } from './container-lines.ts';
-import type { ResponseOutlet } from './outlet.ts';
 import type { RequestTarget, ResourceTarget } from './request-target.ts';
+import type { ResponseOutlet } from './response-outlet.ts';
 
 /** What a user wants to do. */
 export type DesiredAction = Omit<RequestedResource, 'version' | 'verb'> & { readonly verb: SimVerb | 'impersonate' };

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import type { SimObject, WireForm } from '../kinds/stored-object.ts';
+import type { SimObject, WireForm } from '../kinds/sim-object.ts';
 
 /** What a list says beside its items. */
 export interface ListMetadata {

@@ -4,11 +4,11 @@ import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { textsIn } from '../../model/model-document.ts';
 import type { ScalePaths, SimKind } from '../kinds/built-in-kinds.ts';
-import { parseSimObject, type SimObject } from '../kinds/stored-object.ts';
-import type { SimState } from './cluster-state.ts';
+import { parseSimObject, type SimObject } from '../kinds/sim-object.ts';
 import { removeWithDependents } from './deletion.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { createObject, findNamesake, replaceObject, type WriteOptions } from './object-writes.ts';
+import type { SimState } from './sim-state.ts';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
 

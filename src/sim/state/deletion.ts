@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
-import { parseSimObject, type SimObject, simObjectOf } from '../kinds/stored-object.ts';
-import type { SimState } from './cluster-state.ts';
+import { parseSimObject, type SimObject, simObjectOf } from '../kinds/sim-object.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { dropObject, hasGeneration, patchMetadata } from './object-writes.ts';
+import type { SimState } from './sim-state.ts';
 
 export type DeletionPropagation = 'Background' | 'Foreground' | 'Orphan';
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parseSimObject, type SimObject, simObjectOf } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, simObjectOf } from '../kinds/sim-object.ts';
 
 /** One write, in the order in which the cluster made them: `revision` counts over all kinds. */
 export interface StorageChange {

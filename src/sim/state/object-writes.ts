@@ -5,9 +5,9 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, ObjectMetadata } from '../../core/objects.ts';
 import { managedAfterUpdate, type Writer } from '../fields/managed-fields.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parseSimObject, type SimObject, simObjectOf, storageKey } from '../kinds/stored-object.ts';
-import type { SimState } from './cluster-state.ts';
+import { parseSimObject, type SimObject, simObjectOf, storageKey } from '../kinds/sim-object.ts';
 import type { KindStorage } from './kind-storage.ts';
+import type { SimState } from './sim-state.ts';
 
 /** Who writes. */
 export interface WriteOptions extends Writer {

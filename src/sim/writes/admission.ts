@@ -7,7 +7,7 @@ import { zeroValueOfKind } from '../fields/kind-types.ts';
 import { type ApiRefusal, invalidObject, type StatusCause } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { forbiddenChanges, missingFields } from './unchangeable.ts';
+import { forbiddenChanges, missingFields } from './builtin-rules.ts';
 
 /** What only the server says of an object. */
 const ownedByServer = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'selfLink'];

@@ -11,12 +11,12 @@ import { fieldSetOf } from '../fields/owned-fields.ts';
 import { applyFields, type OwnershipConflict, type Tracking } from '../fields/track-fields.ts';
 import { firstFormatError } from '../fields/value-formats.ts';
 import { type ApiRefusal, apiRefusal, conflict, isApiRefusal, modifiedMessage, notFound } from '../kinds/api-status.ts';
-import { parseSimObject, storageKey } from '../kinds/stored-object.ts';
+import { parseSimObject, storageKey } from '../kinds/sim-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { refuseObject, withDefaults, withoutServerFields, withServerFields } from './admission.ts';
-import { storeChanged, storeCreated } from './keep-write.ts';
 import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
+import { storeChanged, storeCreated } from './store-write.ts';
 import type { WriteRequest } from './write-options.ts';
 
 /** What somebody applies. */

@@ -1,5 +1,5 @@
 import { type ApiRefusal, apiRefusal, forbidden, isApiRefusal, notFound } from '../kinds/api-status.ts';
-import { type SimObject, storageKey, wireText } from '../kinds/stored-object.ts';
+import { type SimObject, storageKey, wireText } from '../kinds/sim-object.ts';
 import { isListed, parseListSelection } from '../requests/list-options.ts';
 import { answerJson, answerObject, answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
@@ -9,7 +9,7 @@ import { type DeletionPropagation, type DeletionResult, deleteObject } from '../
 import type { KindStorage } from '../state/kind-storage.ts';
 import { warningHeader } from './decode-object.ts';
 import { withdrawKind } from './define-kind.ts';
-import { answerWrite } from './keep-write.ts';
+import { answerWrite } from './store-write.ts';
 import { readDeleteRequest, type SimDeleteRequest } from './write-request.ts';
 
 /** Kinds whose deletion is answered with the object, where all others get a Status. */

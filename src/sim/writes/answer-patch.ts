@@ -4,16 +4,16 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { typeOfKind } from '../fields/kind-types.ts';
 import { type ApiRefusal, apiRefusal, invalidObject, isApiRefusal, notFound } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parseSimObject, type SimObject, storageKey, wireText } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, storageKey, wireText } from '../kinds/sim-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { answerApply } from './answer-apply.ts';
+import { updatedObject } from './answer-create-update.ts';
 import { answerApplyScale, answerPatchScale } from './answer-scale.ts';
-import { updatedObject } from './answer-write.ts';
 import { decodedObject } from './decode-object.ts';
-import { storeChanged } from './keep-write.ts';
 import { patchedValue, type SimPatchRequest, type SimPatchType } from './patch-object.ts';
 import { refuseOtherName, refuseOtherUid } from './refuse-write.ts';
+import { storeChanged } from './store-write.ts';
 import { readWriteRequest } from './write-options.ts';
 
 const patchTypes: Readonly<Record<string, SimPatchType>> = {

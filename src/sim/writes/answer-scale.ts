@@ -7,15 +7,15 @@ import { managerOfWrite } from '../fields/managed-fields.ts';
 import { printManagers } from '../fields/managers.ts';
 import { applyFields } from '../fields/track-fields.ts';
 import { type ApiRefusal, apiRefusal, conflict, invalidObject, isApiRefusal, modifiedMessage, notFound } from '../kinds/api-status.ts';
-import { parseSimObject, type SimObject, storageKey } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, storageKey } from '../kinds/sim-object.ts';
 import { answerJson, answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { refuseObject } from './admission.ts';
 import { fieldManagersOf, ownershipConflict, type SimApplyRequest } from './answer-apply.ts';
 import { decodedObject, warningHeader } from './decode-object.ts';
-import { storeChanged } from './keep-write.ts';
 import { patchedValue, type SimPatchRequest } from './patch-object.ts';
 import { refuseOtherName } from './refuse-write.ts';
+import { storeChanged } from './store-write.ts';
 import { readWriteRequest, type WriteRequest } from './write-options.ts';
 import { readBody } from './write-request.ts';
 

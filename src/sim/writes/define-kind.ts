@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import type { SimObject } from '../kinds/stored-object.ts';
+import type { SimObject } from '../kinds/sim-object.ts';
 import type { SimServer } from '../requests/sim-server.ts';
 import { applyDefinition, customKindOf, withdrawDefinition } from '../state/custom-definition.ts';
 import type { KindStorage } from '../state/kind-storage.ts';

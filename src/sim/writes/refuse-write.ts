@@ -11,7 +11,7 @@ import {
   notFound,
 } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { storageKey } from '../kinds/stored-object.ts';
+import { storageKey } from '../kinds/sim-object.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

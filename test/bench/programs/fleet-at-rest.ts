@@ -8,7 +8,7 @@ import { loadConfig } from '../../../src/config/load-config.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
-import { kubeconfigOf } from '../../../src/sim/demo.ts';
+import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
 import { cpuNow, cpuSince, finish, reachableBytes } from './measuring.ts';

@@ -2,7 +2,7 @@
 //   pods-fleet.ts CLUSTERS PODS [ENV]
 // ENV: values of environment in each pod, 3 by default.
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { kubeconfigOf } from '../../../src/sim/demo.ts';
+import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
 import { podOf, podWithEnvironment } from '../pods.ts';

@@ -1,7 +1,7 @@
 // An embedded cluster in a process of its own, with pods and all that has to do with them. Prints where its kubeconfig is.
 //   related-fleet.ts PODS
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { kubeconfigOf } from '../../../src/sim/demo.ts';
+import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
 import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
 import { podOf } from '../pods.ts';
 import { writeKubeconfigText } from './bench-kubeconfig.ts';

@@ -11,7 +11,7 @@ import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-
 import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations } from '../../../src/propagate/model/propagations.ts';
 import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
-import { startControllers } from '../../../src/sim/living.ts';
+import { startControllers } from '../../../src/sim/start-controllers.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { createLeaseServer } from '../../support/propagate/lease-server.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';

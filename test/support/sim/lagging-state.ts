@@ -1,7 +1,7 @@
 import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
-import { parseSimObject, type SimObject } from '../../../src/sim/kinds/stored-object.ts';
-import { SimState, type StateWrite } from '../../../src/sim/state/cluster-state.ts';
+import { parseSimObject, type SimObject } from '../../../src/sim/kinds/sim-object.ts';
 import type { KindStorage, StorageChange } from '../../../src/sim/state/kind-storage.ts';
+import { SimState, type StateWrite } from '../../../src/sim/state/sim-state.ts';
 
 interface SavedState {
   readonly revision: number;

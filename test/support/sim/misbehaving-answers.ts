@@ -9,7 +9,7 @@ import {
 } from '../../../src/sim/kinds/api-status.ts';
 import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
 import { expiredList } from '../../../src/sim/reads/answer-list.ts';
-import type { ResponseOutlet } from '../../../src/sim/requests/outlet.ts';
+import type { ResponseOutlet } from '../../../src/sim/requests/response-outlet.ts';
 import { answerJson, answerRefusal, streamHeaders } from '../../../src/sim/requests/send-answer.ts';
 import type { AnswerContext, SimHooks } from '../../../src/sim/requests/sim-server.ts';
 import type { Behaviour } from './behaviour.ts';

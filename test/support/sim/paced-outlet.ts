@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../src/core/clock.ts';
-import type { ResponseOutlet } from '../../../src/sim/requests/outlet.ts';
+import type { ResponseOutlet } from '../../../src/sim/requests/response-outlet.ts';
 import type { Behaviour, Cut } from './behaviour.ts';
 import type { RequestFacts } from './rule-set.ts';
 

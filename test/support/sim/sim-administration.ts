@@ -4,7 +4,7 @@ import { apiVersionOf } from '../../../src/core/kinds.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { type Administration, findObject, putObject, storageFor } from '../../../src/sim/administer.ts';
 import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
-import { parseSimObject } from '../../../src/sim/kinds/stored-object.ts';
+import { parseSimObject } from '../../../src/sim/kinds/sim-object.ts';
 import { containerStatusOf } from '../../../src/sim/reads/run-log.ts';
 import type { SimServer } from '../../../src/sim/requests/sim-server.ts';
 import { createObject, findNamesake, replaceObject } from '../../../src/sim/state/object-writes.ts';

@@ -4,7 +4,7 @@ import { findObject } from '../../../src/sim/administer.ts';
 import { gitVersionOf } from '../../../src/sim/create-sim-server.ts';
 import { builtInKinds } from '../../../src/sim/kinds/built-in-kinds.ts';
 import type { KindName } from '../../../src/sim/kinds/embedded-cluster.ts';
-import { parseSimObject, simObjectOf } from '../../../src/sim/kinds/stored-object.ts';
+import { parseSimObject, simObjectOf } from '../../../src/sim/kinds/sim-object.ts';
 import type { SimServer } from '../../../src/sim/requests/sim-server.ts';
 import { removeWithDependents } from '../../../src/sim/state/deletion.ts';
 import type { KindStorage } from '../../../src/sim/state/kind-storage.ts';

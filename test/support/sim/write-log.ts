@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type Json, parseJsonExactly } from '../../../src/core/json.ts';
 import { objectAt, textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { parseSimObject } from '../../../src/sim/kinds/stored-object.ts';
+import { parseSimObject } from '../../../src/sim/kinds/sim-object.ts';
 import { isTrueParameter } from '../../../src/sim/requests/request-target.ts';
 import type { CompletedWrite, ResourceContext } from '../../../src/sim/requests/sim-server.ts';
 import { isDry, managerOf } from '../../../src/sim/writes/write-options.ts';

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Pod, StatefulSet } from './controller-view.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
-import type { Pod, StatefulSet } from './view.ts';
 import { changedStatus, controlEach, hashOf, type World } from './world.ts';
 
 const from = 'statefulset-controller';

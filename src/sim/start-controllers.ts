@@ -1,20 +1,20 @@
 import type { Clock } from '../core/clock.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import { controlledKindOf, createControllerView } from './controllers/controller-view.ts';
+import { startCronJobs } from './controllers/cron-jobs.ts';
+import { keepDaemonSets } from './controllers/daemon-sets.ts';
+import { keepDeployments } from './controllers/deployments.ts';
+import { createEventLog } from './controllers/events.ts';
+import { runJobs } from './controllers/jobs.ts';
+import { runPods } from './controllers/kubelet.ts';
+import { reportNodes } from './controllers/nodes.ts';
+import { isTerminating } from './controllers/pods.ts';
+import { keepReplicaSets } from './controllers/replica-sets.ts';
+import { bindPods } from './controllers/scheduler.ts';
+import { keepServices } from './controllers/services.ts';
+import { keepStatefulSets } from './controllers/stateful-sets.ts';
+import { createWorld, type World, type WorldControl } from './controllers/world.ts';
 import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
-import { startCronJobs } from './living/cron-jobs.ts';
-import { keepDaemonSets } from './living/daemon-sets.ts';
-import { keepDeployments } from './living/deployments.ts';
-import { createEventLog } from './living/events.ts';
-import { runJobs } from './living/jobs.ts';
-import { runPods } from './living/kubelet.ts';
-import { reportNodes } from './living/nodes.ts';
-import { isTerminating } from './living/pods.ts';
-import { keepReplicaSets } from './living/replica-sets.ts';
-import { bindPods } from './living/scheduler.ts';
-import { keepServices } from './living/services.ts';
-import { keepStatefulSets } from './living/stateful-sets.ts';
-import { controlledKindOf, createControllerView } from './living/view.ts';
-import { createWorld, type World, type WorldControl } from './living/world.ts';
 
 export interface SimControllerOptions {
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
-import type { Node } from './view.ts';
+import type { Node } from './controller-view.ts';
 import { kubernetesTime, type World, withCondition } from './world.ts';
 
 /** Takes a node off the air while it stands among its annotations: `sim/ready: "false"`. */

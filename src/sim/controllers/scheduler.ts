@@ -1,7 +1,7 @@
 import { hasTrueCondition } from '../../core/conditions.ts';
 import { itemsOf } from '../../core/stored.ts';
+import type { Node, Pod } from './controller-view.ts';
 import { isFinished, isTerminating } from './pods.ts';
-import type { Node, Pod } from './view.ts';
 import { type World, withCondition } from './world.ts';
 
 const from = 'default-scheduler';

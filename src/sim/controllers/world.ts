@@ -6,8 +6,8 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
 import type { Stored } from '../../core/stored.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
-import { RoundTimers } from './agenda.ts';
-import { type ControlledKind, type ControlledKinds, type ControllerView, parseGroupKind } from './view.ts';
+import { type ControlledKind, type ControlledKinds, type ControllerView, parseGroupKind } from './controller-view.ts';
+import { RoundTimers } from './round-timers.ts';
 
 /** What happened, to whom: it becomes an Event. */
 export interface ReportedEvent {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import { itemsOf } from '../../core/stored.ts';
+import type { Pod, Service } from './controller-view.ts';
 import { isFinished, isReady, isTerminating } from './pods.ts';
-import type { Pod, Service } from './view.ts';
 import { controllerReference, isSame, suffix, type World } from './world.ts';
 
 const slices = 'EndpointSlice.discovery.k8s.io';

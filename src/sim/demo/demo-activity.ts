@@ -3,9 +3,9 @@ import type { Clock } from '../../core/clock.ts';
 import { numberAt, objectAt } from '../../core/json-at.ts';
 import type { TypedObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
+import { readyAnnotation } from '../controllers/nodes.ts';
+import { hashOf } from '../controllers/world.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
-import { readyAnnotation } from '../living/nodes.ts';
-import { hashOf } from '../living/world.ts';
 import { Workloads } from './workloads.ts';
 
 /** Between two things that somebody does in a cluster of the demo, in milliseconds. */

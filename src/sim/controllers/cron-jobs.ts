@@ -3,9 +3,9 @@ import { Cron } from 'croner';
 import { hasTrueCondition } from '../../core/conditions.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Stored } from '../../core/stored.ts';
+import type { CronJob } from './controller-view.ts';
 import { isJobFinished } from './jobs.ts';
 import { isTerminating } from './pods.ts';
-import type { CronJob } from './view.ts';
 import { changedStatus, controllerReference, kubernetesTime, type World } from './world.ts';
 
 const from = 'cronjob-controller';

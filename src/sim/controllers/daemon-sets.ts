@@ -1,6 +1,6 @@
+import type { DaemonSet, Pod } from './controller-view.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
-import type { DaemonSet, Pod } from './view.ts';
 import { changedStatus, controlEach, hashOf, suffix, type World } from './world.ts';
 
 const from = 'daemonset-controller';

@@ -2,9 +2,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { demoClustersAt } from './demo/clusters.ts';
-import { runDemoActivity } from './demo/director.ts';
+import { runDemoActivity } from './demo/demo-activity.ts';
 import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
-import { startControllers } from './living.ts';
+import { startControllers } from './start-controllers.ts';
 import { startEmbeddedCluster } from './start-embedded-cluster.ts';
 
 /** The embedded fleet that `--demo` shows. Disposing of it ends its life, its connections and its servers. */

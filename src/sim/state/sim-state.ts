@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { KindName } from '../kinds/embedded-cluster.ts';
-import type { SimObject } from '../kinds/stored-object.ts';
+import type { SimObject } from '../kinds/sim-object.ts';
 import { KindStorage, type StorageChange } from './kind-storage.ts';
 
 /** What became of an object, before it has a revision. */

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import { startControllers } from '../../src/sim/living.ts';
+import { startControllers } from '../../src/sim/start-controllers.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';

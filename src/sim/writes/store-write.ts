@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { parseSimObject, type SimObject, simObjectOf } from '../kinds/stored-object.ts';
+import { parseSimObject, type SimObject, simObjectOf } from '../kinds/sim-object.ts';
 import { answerObject } from '../requests/send-answer.ts';
 import type { CompletedWrite, ResourceContext } from '../requests/sim-server.ts';
 import { isDefinitions } from '../state/custom-definition.ts';

@@ -2,9 +2,9 @@ import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
+import type { Job } from './controller-view.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, podOf, podPhaseOf } from './pods.ts';
-import type { Job } from './view.ts';
 import { changedStatus, kubernetesTime, suffix, type World, withCondition } from './world.ts';
 
 const from = 'job-controller';

@@ -1,8 +1,8 @@
 import type { V1Condition } from '@kubernetes/client-node';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
+import type { Deployment, ReplicaSet } from './controller-view.ts';
 import { isReady } from './pods.ts';
-import type { Deployment, ReplicaSet } from './view.ts';
 import { changedStatus, controlEach, controllerReference, hashOf, type World, withCondition } from './world.ts';
 
 const from = 'deployment-controller';

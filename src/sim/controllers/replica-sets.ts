@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { ReplicaSet } from './controller-view.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, podOf } from './pods.ts';
-import type { ReplicaSet } from './view.ts';
 import { changedStatus, controlEach, suffix, type World } from './world.ts';
 
 const from = 'replicaset-controller';

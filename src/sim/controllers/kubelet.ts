@@ -1,8 +1,8 @@
 import type { V1Condition, V1ContainerStatus } from '@kubernetes/client-node';
 import type { JsonObject } from '../../core/json.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
+import type { Pod } from './controller-view.ts';
 import { containerImagesOf, isTerminating, outcomeAnnotationOf, podPhaseOf } from './pods.ts';
-import type { Pod } from './view.ts';
 import { changedStatus, imageDigest, kubernetesTime, type World, withCondition } from './world.ts';
 
 const from = 'kubelet';

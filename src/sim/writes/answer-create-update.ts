@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { type ApiRefusal, isApiRefusal, notFound } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
-import { parseSimObject, storageKey } from '../kinds/stored-object.ts';
+import { parseSimObject, storageKey } from '../kinds/sim-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { refuseObject, replaceStatus, withDefaults, withoutServerFields, withServerFields } from './admission.ts';
-import { storeChanged, storeCreated } from './keep-write.ts';
 import { refuseCreation, refuseOtherName, refuseUpdate } from './refuse-write.ts';
+import { storeChanged, storeCreated } from './store-write.ts';
 import { readWriteRequest } from './write-options.ts';
 import { readObject } from './write-request.ts';
 

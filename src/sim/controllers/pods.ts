@@ -3,7 +3,7 @@ import { hasTrueCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
-import type { Pod, ReplicaSet } from './view.ts';
+import type { Pod, ReplicaSet } from './controller-view.ts';
 import { controllerReference, type World } from './world.ts';
 
 /** What becomes of a pod, said by an annotation of its template, as the simulated kubelet of a real test cluster has it. */

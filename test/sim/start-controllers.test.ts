@@ -3,10 +3,10 @@ import { hasTrueCondition } from '../../src/core/conditions.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import { isScheduled } from '../../src/sim/living/cron-jobs.ts';
-import { isReady, podPhaseOf } from '../../src/sim/living/pods.ts';
+import { isScheduled } from '../../src/sim/controllers/cron-jobs.ts';
+import { isReady, podPhaseOf } from '../../src/sim/controllers/pods.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
-import { startLiving } from './start-living.ts';
+import { startLiving } from './start-controlled.ts';
 
 const template = (image = 'web:1.0.0', outcome?: string): JsonObject => ({
   metadata: { labels: { app: 'web' }, ...(outcome === undefined ? {} : { annotations: { 'sim/outcome': outcome } }) },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { textAt } from '../../src/core/json-at.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { startDemoFleet } from '../../src/sim/demo.ts';
-import { isReady, podPhaseOf } from '../../src/sim/living/pods.ts';
+import { isReady, podPhaseOf } from '../../src/sim/controllers/pods.ts';
+import { startDemoFleet } from '../../src/sim/start-demo-fleet.ts';
 import { createWireClient } from '../support/clients/wire-client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
