@@ -7,14 +7,14 @@ import { z } from 'zod';
 import { baseDescriptionOf, innermostSchemaOf, schemaBoundOf, schemaDefaultOf } from '../src/core/json/documents.ts';
 import { meanings } from '../src/core/json/field-definitions.ts';
 import { printYaml } from '../src/core/json/print-yaml.ts';
-import { type CustomResource, definitionOf } from '../src/propagate/hub/custom-resource.ts';
+import { type CustomResource, customResourceDefinitionOf } from '../src/propagate/hub/custom-resource.ts';
 import { hubResources } from '../src/propagate/hub/hub-definitions.ts';
 
 const written = 'Written by `npm run crds` from src/propagate/model. Do not edit it.';
 
 /** The text of a definition, for `kubectl apply`. */
 export function definitionText(resource: CustomResource): string {
-  return `# ${written.replaceAll('`', '')}\n${printYaml(definitionOf(resource))}`;
+  return `# ${written.replaceAll('`', '')}\n${printYaml(customResourceDefinitionOf(resource))}`;
 }
 
 /** The page that names every field of these resources. */

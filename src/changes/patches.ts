@@ -2,7 +2,7 @@ import { MusterError } from '../core/errors.ts';
 import { readDocument } from '../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
-import { operations } from '../manifests/json-patch-definition.ts';
+import { patchOperations } from '../manifests/json-patch-definition.ts';
 import type { ObjectAddress, PatchObjectRequest } from './object-client.ts';
 import type { ChangeTarget } from './write-targets.ts';
 
@@ -20,7 +20,7 @@ export function checkPatch(type: PatchTypeInput, patch: Json): void {
     return;
   }
   if (!Array.isArray(patch)) throw new MusterError('BAD_INPUT', `patch: expected a list of operations (RFC 6902), got ${shapeOf(patch)}`);
-  const read = readDocument(operations, patch, { path: 'patch' });
+  const read = readDocument(patchOperations, patch, { path: 'patch' });
   const [problem] = 'problems' in read ? read.problems : [];
   if (problem !== undefined) throw new MusterError('BAD_INPUT', `${problem.path}: ${problem.message}`);
 }

@@ -5,10 +5,10 @@ import { printYaml } from '../core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { redact } from '../core/redaction.ts';
-import { prune, withoutServed } from './prune.ts';
+import { portableOf, withoutServerFields } from './prune.ts';
 
 /** What stood there, and what is to; absent: nothing. */
-interface Compared {
+interface ComparedObjects {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject | undefined;
   /** Of a Secret, or a kind that is guarded as one: keys are told and that they change, never what they hold. */
@@ -24,23 +24,23 @@ const maxEditLength = 2_000;
 /**
  * What changes, as a unified diff of YAML: without what a server fills in, so that it is about what somebody meant. Undefined if nothing does.
  */
-export function diffOf({ before, after, isSensitive }: Compared): string | undefined {
+export function diffOf({ before, after, isSensitive }: ComparedObjects): string | undefined {
   // What a server filled into an object that was there stands on both sides.
-  const clean = before === undefined || after === undefined ? (object: JsonObject) => prune(object) : withoutServed;
+  const clean = before === undefined || after === undefined ? (object: JsonObject) => portableOf(object) : withoutServerFields;
   const [old, next] = [before, after].map((object) => (object === undefined ? undefined : clean(object)));
   if (equalJson(old, next)) return undefined;
   const [oldText, nextText] = isSensitive
-    ? [textOf(guarded(old, next, 'before')), textOf(guarded(next, old, 'after'))]
+    ? [textOf(withoutValues(old, next, 'before')), textOf(withoutValues(next, old, 'after'))]
     : [textOf(old), textOf(next)];
   return unified(oldText, nextText);
 }
 
 function unified(oldText: string, nextText: string): string {
   const header = ['live', 'planned', oldText, nextText, undefined, undefined] as const;
-  return createTwoFilesPatch(...header, { context, headerOptions: FILE_HEADERS_ONLY, maxEditLength }) ?? wholly(oldText, nextText);
+  return createTwoFilesPatch(...header, { context, headerOptions: FILE_HEADERS_ONLY, maxEditLength }) ?? wholeDiff(oldText, nextText);
 }
 
-function wholly(oldText: string, nextText: string): string {
+function wholeDiff(oldText: string, nextText: string): string {
   const lines = (text: string, sign: string) =>
     text
       .split('\n')
@@ -68,18 +68,21 @@ function inOrder(object: JsonObject): JsonObject {
 const named = new Set(['apiVersion', 'kind', 'metadata', 'type', 'immutable']);
 
 /** The object with words in place of values: whether each is the other's. */
-function guarded(object: JsonObject | undefined, other: JsonObject | undefined, side: 'before' | 'after'): JsonObject | undefined {
+function withoutValues(object: JsonObject | undefined, other: JsonObject | undefined, side: 'before' | 'after'): JsonObject | undefined {
   if (object === undefined) return undefined;
   const shown = redact(object as KubernetesObject, { sensitive: true, live: true });
   return Object.fromEntries(
-    Object.entries(shown).map(([key, value]) => [key, named.has(key) ? value : worded(value, { other: other?.[key], side })]),
+    Object.entries(shown).map(([key, value]) => [key, named.has(key) ? value : placeholderOf(value, { other: other?.[key], side })]),
   );
 }
 
-function worded(value: Json | undefined, { other, side }: { readonly other: Json | undefined; readonly side: 'before' | 'after' }): Json {
+function placeholderOf(
+  value: Json | undefined,
+  { other, side }: { readonly other: Json | undefined; readonly side: 'before' | 'after' },
+): Json {
   if (isJsonObject(value)) {
     const others = isJsonObject(other) ? other : {};
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, worded(member, { other: others[key], side })]));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, placeholderOf(member, { other: others[key], side })]));
   }
   return equalJson(value, other) ? '(not shown)' : side === 'before' ? '(not shown, changes)' : '(not shown, changed)';
 }

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { checkedSchema, listSchema, structureSchema } from '../core/json/documents.ts';
-import { anyJson, choice, inGraph, pointer } from '../core/json/field-definitions.ts';
+import { anyJson, describedEnum, graphqlHints, pointer } from '../core/json/field-definitions.ts';
 
 /** Most operations of one patch. */
 export const maxPatchOperations = 10_000;
 
-export const operation = checkedSchema(
+export const patchOperation = checkedSchema(
   structureSchema({
-    op: choice('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
+    op: describedEnum('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
       add: 'Adds a value, or inserts it in a list.',
       remove: 'Removes a value, which must exist.',
       replace: 'Replaces a value, which must exist.',
@@ -16,12 +16,12 @@ export const operation = checkedSchema(
       test: 'Refuses the whole patch unless the value at the path is equal.',
     })
       .describe('The type of the operation.')
-      .register(inGraph, { isSpelledSame: true }),
+      .register(graphqlHints, { isSpelledSame: true }),
     path: pointer.describe('A JSON pointer (RFC 6901), such as `/spec/replicas`.'),
     from: pointer.exactOptional().describe('A JSON pointer to the source. Only with move and copy.'),
     value: anyJson.exactOptional().describe('The value for add, replace and test. Default: null.'),
   })
-    .register(inGraph, { name: 'JsonPatchInput' })
+    .register(graphqlHints, { name: 'JsonPatchInput' })
     .describe('One operation of a JSON patch (RFC 6902).'),
   ({ op, from }, tell) => {
     const needsFrom = op === 'move' || op === 'copy';
@@ -30,7 +30,7 @@ export const operation = checkedSchema(
 );
 
 /** A JSON patch (RFC 6902). The checks are those that do not need the document that it patches. */
-export const operations = listSchema(operation, { max: maxPatchOperations });
+export const patchOperations = listSchema(patchOperation, { max: maxPatchOperations });
 
 /** One operation of RFC 6902. An absent `value` counts as null for operations that need one. */
-export type JsonPatchOperation = z.output<typeof operations>[number];
+export type JsonPatchOperation = z.output<typeof patchOperations>[number];

@@ -2,10 +2,10 @@ import jsonPatch, { type Operation } from 'fast-json-patch';
 import { equalJson } from '../core/json/json-values.ts';
 import { isJsonObject, isRawNumber, type Json } from '../core/json.ts';
 import { type JsonPatchOperation, maxPatchOperations } from './json-patch-definition.ts';
-import { indexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
+import { listIndexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
 
 /** What a patch came to. `index` is of the operation that failed; the message names its pointer and never a value. */
-type JsonPatched =
+type JsonPatchResult =
   | { readonly result: 'patched'; readonly document: Json }
   | { readonly result: 'failed'; readonly index: number; readonly pointer: string; readonly message: string };
 
@@ -19,12 +19,12 @@ const maxCopiedCharacters = 3 * 1024 * 1024;
  * What the standard leaves open is refused: a pointer through `__proto__`, or through `constructor` to `prototype`. At most `maxPatchOperations`
  * operations and `maxCopiedCharacters` of copies.
  */
-export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatched {
+export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatchResult {
   if (operations.length > maxPatchOperations) {
     const message = `expected at most ${maxPatchOperations} operations, got ${operations.length}`;
     return { result: 'failed', index: maxPatchOperations, pointer: '', message };
   }
-  const patching: Patching = { document: mutableCopy(document), copied: 0 };
+  const patching: PatchState = { document: mutableCopy(document), copied: 0 };
   for (const [index, operation] of operations.entries()) {
     const problem = applyOne(patching, operation);
     if (problem !== undefined) return { result: 'failed', index, pointer: problem.pointer, message: problem.message };
@@ -32,32 +32,32 @@ export function applyJsonPatch(document: Json, operations: readonly JsonPatchOpe
   return { result: 'patched', document: patching.document };
 }
 
-interface Patching {
+interface PatchState {
   document: Json;
   /** Characters of JSON that were copied so far. */
   copied: number;
 }
 
-interface Problem {
+interface PatchProblem {
   readonly pointer: string;
   readonly message: string;
 }
 
 /** The library changes the document; what may be changed is checked here, as it looks along prototypes and copies the document for each `from`. */
-function applyOne(patching: Patching, operation: JsonPatchOperation): Problem | undefined {
+function applyOne(patching: PatchState, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, path } = operation;
   const keys = parsePointer(path);
   if (keys === undefined) return { pointer: path, message: `expected a JSON pointer (RFC 6901), got ${JSON.stringify(path)}` };
-  if (isTrap(keys)) return { pointer: path, message: `no operation may go through ${JSON.stringify(path)}` };
+  if (isPrototypePath(keys)) return { pointer: path, message: `no operation may go through ${JSON.stringify(path)}` };
   switch (op) {
     case 'add':
       return add(patching, { path, keys }, mutableCopy(operandOf(operation)));
     case 'remove':
-      return existing(patching, { path, keys }, op) ?? write(patching, { op, path });
+      return checkExists(patching, { path, keys }, op) ?? write(patching, { op, path });
     case 'replace':
-      return existing(patching, { path, keys }, op) ?? write(patching, { op, path, value: mutableCopy(operandOf(operation)) });
+      return checkExists(patching, { path, keys }, op) ?? write(patching, { op, path, value: mutableCopy(operandOf(operation)) });
     case 'test':
-      return existing(patching, { path, keys }, op) ?? test(patching, { path, keys }, operandOf(operation));
+      return checkExists(patching, { path, keys }, op) ?? test(patching, { path, keys }, operandOf(operation));
     case 'copy':
     case 'move':
       return transfer(patching, { path, keys }, operation);
@@ -67,12 +67,12 @@ function applyOne(patching: Patching, operation: JsonPatchOperation): Problem | 
   }
 }
 
-interface Place {
+interface PatchTarget {
   readonly path: string;
   readonly keys: readonly string[];
 }
 
-function add(patching: Patching, { path, keys }: Place, value: Json): Problem | undefined {
+function add(patching: PatchState, { path, keys }: PatchTarget, value: Json): PatchProblem | undefined {
   return addable(patching.document, keys) ? write(patching, { op: 'add', path, value }) : missing(path, 'add');
 }
 
@@ -82,24 +82,24 @@ function addable(document: Json, keys: readonly string[]): boolean {
   if (last === undefined) return true;
   const parent = valueAtKeys(document, keys.slice(0, -1));
   if (!Array.isArray(parent)) return isJsonObject(parent);
-  const index = last === '-' ? parent.length : indexOf(last);
+  const index = last === '-' ? parent.length : listIndexOf(last);
   return index !== undefined && index <= parent.length;
 }
 
-function existing({ document }: Patching, { path, keys }: Place, op: string): Problem | undefined {
+function checkExists({ document }: PatchState, { path, keys }: PatchTarget, op: string): PatchProblem | undefined {
   return valueAtKeys(document, keys) === undefined ? missing(path, op) : undefined;
 }
 
-function test({ document }: Patching, { path, keys }: Place, value: Json): Problem | undefined {
+function test({ document }: PatchState, { path, keys }: PatchTarget, value: Json): PatchProblem | undefined {
   if (equalJson(valueAtKeys(document, keys), value)) return undefined;
   return { pointer: path, message: `the test of ${JSON.stringify(path)} failed` };
 }
 
 /** A copy, or a move as what it is defined to be: a removal and an addition. */
-function transfer(patching: Patching, to: Place, operation: JsonPatchOperation): Problem | undefined {
+function transfer(patching: PatchState, to: PatchTarget, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, from } = operation;
   const keys = typeof from === 'string' ? parsePointer(from) : undefined;
-  if (from === undefined || keys === undefined || isTrap(keys)) {
+  if (from === undefined || keys === undefined || isPrototypePath(keys)) {
     return {
       pointer: from ?? to.path,
       message: `expected a JSON pointer (RFC 6901) as \`from\` of the ${op} to ${JSON.stringify(to.path)}`,
@@ -114,7 +114,7 @@ function transfer(patching: Patching, to: Place, operation: JsonPatchOperation):
   return write(patching, { op: 'remove', path: from }) ?? add(patching, to, value);
 }
 
-function copy(patching: Patching, to: Place, value: Json): Problem | undefined {
+function copy(patching: PatchState, to: PatchTarget, value: Json): PatchProblem | undefined {
   patching.copied += JSON.stringify(value).length;
   if (patching.copied > maxCopiedCharacters) {
     return {
@@ -125,15 +125,15 @@ function copy(patching: Patching, to: Place, value: Json): Problem | undefined {
   return add(patching, to, mutableCopy(value));
 }
 
-function write(patching: Patching, operation: Operation): undefined {
+function write(patching: PatchState, operation: Operation): undefined {
   patching.document = jsonPatch.applyOperation<Json>(patching.document, operation).newDocument;
 }
 
-function missing(pointer: string, op: string): Problem {
+function missing(pointer: string, op: string): PatchProblem {
   return { pointer, message: `${op}: nothing stands at ${JSON.stringify(pointer)}${op === 'add' ? ', nor where it would be added' : ''}` };
 }
 
-function isTrap(keys: readonly string[]): boolean {
+function isPrototypePath(keys: readonly string[]): boolean {
   return keys.some((key, at) => key === '__proto__' || (key === 'prototype' && keys[at - 1] === 'constructor'));
 }
 

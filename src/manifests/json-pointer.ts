@@ -16,7 +16,7 @@ export function printPointer(keys: readonly (string | number)[]): string {
 }
 
 /** The index that a key names in a list: decimal digits without a zero before them. Undefined if it is none, `-` too. */
-export function indexOf(key: string): number | undefined {
+export function listIndexOf(key: string): number | undefined {
   return /^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : undefined;
 }
 
@@ -35,7 +35,7 @@ export function withValueAtKeys(document: Json, keys: readonly string[], value: 
   const [key, ...rest] = keys;
   if (key === undefined) return value;
   if (Array.isArray(document)) {
-    const index = indexOf(key);
+    const index = listIndexOf(key);
     return document.map((item: Json, at) => (at === index ? withValueAtKeys(item, rest, value) : item));
   }
   if (!isJsonObject(document)) return document;
@@ -46,7 +46,7 @@ export function withValueAtKeys(document: Json, keys: readonly string[], value: 
 
 function memberAt(value: Json | undefined, key: string): Json | undefined {
   if (Array.isArray(value)) {
-    const index = indexOf(key);
+    const index = listIndexOf(key);
     return index === undefined ? undefined : value[index];
   }
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -17,11 +17,11 @@ export function textOfKey(key: ObjectKey): string {
 }
 
 /** Returns the kind of the object, without its version. */
-export function kindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion' | 'kind'>): GroupKind {
+export function groupKindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion' | 'kind'>): GroupKind {
   return { group: groupOfApiVersion(apiVersion), kind };
 }
 
 /** Returns the key of the object in a mirror. */
-export function placeOfKey({ namespace, name }: ObjectKey): NamespacedName {
+export function objectPlaceOf({ namespace, name }: ObjectKey): NamespacedName {
   return { namespace: namespace ?? '', name };
 }

@@ -3,11 +3,11 @@ import type { Json, JsonObject } from '../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { Stored } from '../core/stored.ts';
-import { kindOfKey } from './object-key.ts';
+import { groupKindOfKey } from './object-key.ts';
 
 const template = ['spec', 'template', 'spec'];
 
-const paths: ReadonlyMap<string, readonly string[]> = new Map([
+const podSpecPaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['Pod', ['spec']],
   ['PodTemplate', ['template', 'spec']],
   ['ReplicationController', template],
@@ -24,7 +24,7 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map([
  * there is none, whatever its kind.
  */
 function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
-  const known = paths.get(groupKindOf(object));
+  const known = podSpecPaths.get(kindTextOf(object));
   const path = known ?? (Array.isArray(valueAt(object, ...template, 'containers')) ? template : undefined);
   return path === undefined || valueAt(object, ...path) === undefined ? undefined : path;
 }
@@ -36,19 +36,19 @@ export function podSpecOf(object: JsonObject): Stored<V1PodSpec> | undefined {
 }
 
 /** `Pod`, `Deployment.apps`: the kind of a manifest, whatever its version. */
-export function groupKindOf(object: JsonObject): string {
-  return keyOfKind(kindOfKey({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' }));
+export function kindTextOf(object: JsonObject): string {
+  return keyOfKind(groupKindOfKey({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' }));
 }
 
 /** A container, and where it stands in its object. */
-interface PlacedContainer {
+interface ContainerAtPath {
   readonly path: readonly string[];
   readonly name: string | undefined;
   readonly container: Json;
 }
 
 /** The containers of an object in that scope: init containers first, each in the order of their list. */
-export function containersOf(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly PlacedContainer[] {
+export function containersIn(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly ContainerAtPath[] {
   const path = podSpecPathOf(object);
   if (path === undefined) return [];
   return listsOf[scope].flatMap((list) =>

@@ -3,7 +3,7 @@ import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { groupOfApiVersion } from '../core/kinds.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
-interface PruneOptions {
+interface PortableOptions {
   /** Whether `ttlSecondsAfterFinished` of a Job goes [yes]: with it the member deletes the Job, and we would create it again. */
   readonly removeJobTtl?: boolean;
 }
@@ -14,8 +14,8 @@ interface PruneOptions {
  *
  * The rules of a kind hold for its own group. An object without `apiVersion`, as an item of a list, counts as of that group.
  */
-export function prune<T extends JsonObject>(object: T, { removeJobTtl = true }: PruneOptions = {}): T {
-  const common = withoutValueAt(withoutServed(object), ['metadata', 'finalizers']);
+export function portableOf<T extends JsonObject>(object: T, { removeJobTtl = true }: PortableOptions = {}): T {
+  const common = withoutValueAt(withoutServerFields(object), ['metadata', 'finalizers']);
   const { kind } = object;
   const rule = typeof kind === 'string' ? rules.get(kind) : undefined;
   if (rule === undefined || (typeof object.apiVersion === 'string' && groupOfApiVersion(object.apiVersion) !== rule.group)) return common;
@@ -23,11 +23,11 @@ export function prune<T extends JsonObject>(object: T, { removeJobTtl = true }: 
 }
 
 /** The object without its status and what of its metadata is true in one cluster alone; `finalizers` stay. Nothing is changed in place. */
-export function withoutServed<T extends JsonObject>(object: T): T {
-  return withoutAll(object, servedPaths);
+export function withoutServerFields<T extends JsonObject>(object: T): T {
+  return withoutAll(object, serverFields);
 }
 
-const servedPaths: readonly (readonly string[])[] = [
+const serverFields: readonly (readonly string[])[] = [
   ['status'],
   ...[
     'creationTimestamp',
@@ -44,7 +44,7 @@ const servedPaths: readonly (readonly string[])[] = [
 
 interface KindRule {
   readonly group: string;
-  readonly prune: <T extends JsonObject>(object: T, options: Required<PruneOptions>) => T;
+  readonly prune: <T extends JsonObject>(object: T, options: Required<PortableOptions>) => T;
 }
 
 const rules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
@@ -65,7 +65,7 @@ const jobLabels = [
   ...[...controllerUids, ...jobNames].map((label) => ['spec', 'template', 'metadata', 'labels', label]),
 ];
 
-function pruneJob<T extends JsonObject>(job: T, { removeJobTtl }: Required<PruneOptions>): T {
+function pruneJob<T extends JsonObject>(job: T, { removeJobTtl }: Required<PortableOptions>): T {
   const lasting = removeJobTtl ? withoutValueAt(job, ['spec', 'ttlSecondsAfterFinished']) : job;
   return valueAt(lasting, 'spec', 'manualSelector') === true ? lasting : withoutAll(lasting, jobLabels);
 }

@@ -3,7 +3,7 @@ import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { isPathSegment } from '../core/names.ts';
 import { isDeeperThan, withoutMembers } from './json-edits.ts';
 import type { Manifest } from './manifest.ts';
-import { withoutServed } from './prune.ts';
+import { withoutServerFields } from './prune.ts';
 import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
 
 /** What was read: every manifest, or why not. `path` is of the field, below `[2]` for the third document of several; messages hold no values. */
@@ -32,7 +32,7 @@ export function readManifestJson(json: Json, options: ReadManifestsOptions = {})
 }
 
 function readAll(documents: readonly Json[], { lists = 'refused' }: ReadManifestsOptions): ManifestsRead {
-  const found = documents.flatMap((document, index): readonly Found[] => {
+  const found = documents.flatMap((document, index): readonly DocumentAtPath[] => {
     const path = documents.length === 1 ? '' : `[${index}]`;
     if (lists === 'refused' || !isList(document)) return [{ path, document }];
     return listAt(document, 'items').map((item, at) => ({ path: `${path}${path === '' ? '' : '.'}items[${at}]`, document: item }));
@@ -47,7 +47,7 @@ function readAll(documents: readonly Json[], { lists = 'refused' }: ReadManifest
   return { result: 'read', manifests };
 }
 
-interface Found {
+interface DocumentAtPath {
   readonly path: string;
   readonly document: Json;
 }
@@ -66,7 +66,7 @@ function readManifest(json: Json): ManifestRead {
   if (isList(json)) return refused('', 'expected one object, got a list of them');
   const problem = checks.map((check) => check(json)).find((one) => one !== undefined) ?? longInteger(json);
   if (problem !== undefined) return problem;
-  const stripped = withoutServed(json);
+  const stripped = withoutServerFields(json);
   const { metadata: written } = stripped;
   const nowhere = valueAt(written, 'namespace') === null ? ['namespace'] : [];
   const metadata = isJsonObject(written) ? withoutMembers(written, ['generateName', ...nowhere]) : {};

@@ -1,6 +1,6 @@
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ObjectKey } from './manifest.ts';
-import { kindOfKey } from './object-key.ts';
+import { groupKindOfKey } from './object-key.ts';
 
 /** Kinds in write order: a kind comes before the kinds that need it (docs/internals/propagation.md 5.1). */
 const ranked: readonly (readonly string[])[] = [
@@ -42,5 +42,5 @@ export function writeRankOf(kind: GroupKind): number {
 
 /** Sorts objects by write rank. Objects of one rank keep their order. */
 export function inWriteOrder<T extends { readonly key: ObjectKey }>(objects: readonly T[]): readonly T[] {
-  return objects.toSorted((a, b) => writeRankOf(kindOfKey(a.key)) - writeRankOf(kindOfKey(b.key)));
+  return objects.toSorted((a, b) => writeRankOf(groupKindOfKey(a.key)) - writeRankOf(groupKindOfKey(b.key)));
 }

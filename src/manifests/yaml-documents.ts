@@ -3,7 +3,7 @@ import type { Json } from '../core/json.ts';
 import { valueOfDocument, YamlRefusal } from './yaml-value.ts';
 
 /** What a text of YAML came to. A message says what was expected and at which line, counted from 1, and holds no value. */
-export type YamlRead =
+export type YamlDocuments =
   | { readonly result: 'read'; readonly documents: readonly Json[] }
   | { readonly result: 'refused'; readonly message: string };
 
@@ -24,7 +24,7 @@ const maxLexemes = 400_000;
  * once, no tags of one's own, no integers beyond 64 bits, one document between two such lines. What is too large, too many or too deep is refused before
  * it is parsed whole.
  */
-export function readYamlDocuments(text: string): YamlRead {
+export function readYamlDocuments(text: string): YamlDocuments {
   if (Buffer.byteLength(text) > maxManifestBytes) return refused(`expected at most ${maxManifestBytes} bytes of YAML, got more`);
   const documents: Json[] = [];
   try {
@@ -39,20 +39,20 @@ export function readYamlDocuments(text: string): YamlRead {
   return { result: 'read', documents };
 }
 
-function refused(message: string): YamlRead {
+function refused(message: string): YamlDocuments {
   return { result: 'refused', message };
 }
 
 /** A part of the text between two separators. */
-interface Chunk {
+interface DocumentText {
   readonly text: string;
   /** Where it begins in the whole text. */
   readonly offset: number;
 }
 
 /** All before anything is parsed, so that too many are refused at once. */
-function chunksOf(text: string): readonly Chunk[] {
-  const chunks: Chunk[] = [];
+function chunksOf(text: string): readonly DocumentText[] {
+  const chunks: DocumentText[] = [];
   let begin = 0;
   for (const match of text.matchAll(/^---(.*)(?:\n|$)/gm)) {
     if (!/^\s*(?:#.*)?$/.test(match[1] ?? '')) throw new YamlRefusal('expected nothing beside the --- that begins a document', match.index);
@@ -66,7 +66,7 @@ function chunksOf(text: string): readonly Chunk[] {
 // What YAML 1.1 does not let stand in a text unescaped (5.1), and the line break that only it has.
 const unprintable = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]|\p{Cs}/u;
 
-function readChunk({ text, offset }: Chunk): Json {
+function readChunk({ text, offset }: DocumentText): Json {
   const source = text.startsWith('\ufeff') ? text.slice(1) : text;
   const shift = offset + text.length - source.length;
   try {

@@ -27,7 +27,7 @@ export class YamlRefusal extends Error {
 const maxAliasedCharacters = 3 * 1024 * 1024;
 
 /** What is read of one document. */
-interface Reading {
+interface ReadingState {
   /** What each anchor holds, and how many characters it stands for. */
   readonly anchors: Map<string, { readonly value: Json; readonly characters: number }>;
   /** What was read so far, aliases written out. */
@@ -46,7 +46,7 @@ export function valueOfDocument(document: Document.Parsed): Json {
   return readNode(document.contents, { anchors: new Map(), characters: 0, aliased: 0 });
 }
 
-function readNode(node: unknown, reading: Reading): Json {
+function readNode(node: unknown, reading: ReadingState): Json {
   if (node === null || node === undefined) return null;
   if (isAlias(node)) return readAlias(node, reading);
   const before = reading.characters;
@@ -56,7 +56,7 @@ function readNode(node: unknown, reading: Reading): Json {
   return value;
 }
 
-function readContents(node: unknown, reading: Reading): Json {
+function readContents(node: unknown, reading: ReadingState): Json {
   reading.characters += 1;
   if (isScalar(node)) return readScalar(node, reading);
   if (isMap(node)) return readMap(node, reading);
@@ -64,7 +64,7 @@ function readContents(node: unknown, reading: Reading): Json {
   throw new YamlRefusal('expected a scalar, a list or a map', 0);
 }
 
-function readAlias(alias: Alias, reading: Reading): Json {
+function readAlias(alias: Alias, reading: ReadingState): Json {
   const meant = reading.anchors.get(alias.source);
   if (meant === undefined) throw new YamlRefusal('expected an alias of an anchor before it', offsetOf(alias));
   reading.characters += meant.characters;
@@ -76,7 +76,7 @@ function readAlias(alias: Alias, reading: Reading): Json {
 const prefix = 'tag:yaml.org,2002:';
 const scalarTags: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'null'].map((name) => prefix + name));
 
-function readScalar(scalar: Scalar, reading: Reading): Json {
+function readScalar(scalar: Scalar, reading: ReadingState): Json {
   const text = typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? '');
   reading.characters += text.length;
   // An escape can make what no UTF-8 can say.
@@ -103,12 +103,12 @@ function fits(value: Json, tag: string): boolean {
   }
 }
 
-function readList(list: YAMLSeq, reading: Reading): Json {
+function readList(list: YAMLSeq, reading: ReadingState): Json {
   refuseTag(list, 'seq');
   return list.items.map((item) => (isPair(item) ? mapOf([item], reading) : readNode(item, reading)));
 }
 
-function readMap(map: YAMLMap, reading: Reading): Json {
+function readMap(map: YAMLMap, reading: ReadingState): Json {
   refuseTag(map, 'map');
   return mapOf(map.items, reading);
 }
@@ -118,7 +118,7 @@ function refuseTag(collection: YAMLMap | YAMLSeq, own: string): void {
   if (tag !== undefined && tag !== prefix + own) throw new YamlRefusal('expected no tag of its own', offsetOf(collection));
 }
 
-function mapOf(pairs: readonly Pair[], reading: Reading): JsonObject {
+function mapOf(pairs: readonly Pair[], reading: ReadingState): JsonObject {
   // A Map, as `__proto__` is a key like any other.
   const entries = new Map<string, Json>();
   const written = new Set<string>();

@@ -85,7 +85,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     const { members, clientOf, join } = stack.use(createTestMembers({ clock: systemClock, log: silentLog, endpointOf: () => endpoint }));
     join('hub');
     stores = createHubStores({ cluster: endpoint.name, members, client: () => clientOf('hub') }, life.signal);
-    await vi.waitFor(() => expect(stores.propagations.problem()).toBeUndefined(), 15_000);
+    await vi.waitFor(() => expect(stores.propagations.unavailability()).toBeUndefined(), 15_000);
   }, 60_000);
   afterAll(async () => {
     life.abort();
@@ -258,7 +258,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
       values: { ...configMap, data: { a: '1' } },
     };
     expect(await revisions.recordOldValues(owner, { revision: 1, values: [old] }, never)).toEqual({ result: 'written' });
-    expect(await revisions.list(owner, never)).toEqual([{ ...revision, createdAt: expect.any(String), isTakenBack: false }]);
+    expect(await revisions.list(owner, never)).toEqual([{ ...revision, createdAt: expect.any(String), isRolledBack: false }]);
     expect(await revisions.oldValues(owner, 1, never)).toEqual([old]);
   });
 

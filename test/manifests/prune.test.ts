@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json.ts';
-import { prune } from '../../src/manifests/prune.ts';
+import { portableOf } from '../../src/manifests/prune.ts';
 import { deepFreeze } from '../support/store/store-objects.ts';
 
 const served = {
@@ -25,7 +25,7 @@ describe('of every kind', () => {
       spec: { size: 3 },
       status: { ready: true },
     };
-    expect(prune(object)).toEqual({
+    expect(portableOf(object)).toEqual({
       apiVersion: 'example.com/v1',
       kind: 'Widget',
       metadata: { name: 'w', namespace: 'd', labels: { a: 'b' }, generateName: 'w-' },
@@ -35,21 +35,21 @@ describe('of every kind', () => {
 
   test('a template of an object inside keeps its metadata', () => {
     const spec = { template: { metadata: { generation: 1, uid: 'u' } }, status: 'x' };
-    expect(prune({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec }).spec).toBe(spec);
+    expect(portableOf({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec }).spec).toBe(spec);
   });
 
   test('nothing is changed in place, and an own __proto__ stays a key', () => {
     const object = deepFreeze(
       JSON.parse('{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u","__proto__":{"polluted":true}},"status":{}}'),
     );
-    const pruned = prune(object);
+    const pruned = portableOf(object);
     expect(JSON.stringify(pruned)).toBe('{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","__proto__":{"polluted":true}}}');
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   test('what holds nothing of the server is given back as it is', () => {
     const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
-    expect(prune(object)).toBe(object);
+    expect(portableOf(object)).toBe(object);
   });
 });
 
@@ -76,7 +76,7 @@ const job = {
 
 describe('of a Job', () => {
   test('what the controller marks its pods with goes', () => {
-    expect(prune(job).spec).toEqual({
+    expect(portableOf(job).spec).toEqual({
       selector: { matchLabels: { mine: 'x', 'job-name': 'j' } },
       template: { metadata: { labels: { mine: 'x' } } },
     });
@@ -85,16 +85,16 @@ describe('of a Job', () => {
   test('with a selector of its own it stays', () => {
     const manual = { ...job, spec: { ...job.spec, manualSelector: true } };
     const { ttlSecondsAfterFinished: _ttl, ...rest } = manual.spec;
-    expect(prune(manual).spec).toEqual(rest);
+    expect(portableOf(manual).spec).toEqual(rest);
   });
 
   test('the time to live stays if asked for', () => {
-    expect((prune(job, { removeJobTtl: false }).spec as JsonObject).ttlSecondsAfterFinished).toBe(5);
+    expect((portableOf(job, { removeJobTtl: false }).spec as JsonObject).ttlSecondsAfterFinished).toBe(5);
   });
 
   test('a map that is emptied goes too', () => {
     const spec = { selector: { matchLabels: { 'controller-uid': 'a' } }, parallelism: 2 };
-    expect(prune({ ...job, spec }).spec).toEqual({ parallelism: 2 });
+    expect(portableOf({ ...job, spec }).spec).toEqual({ parallelism: 2 });
   });
 });
 
@@ -170,7 +170,7 @@ describe.each<[string, JsonObject, JsonObject]>([
   ],
 ])('of %s', (_name, object, expected) => {
   test('goes', () => {
-    expect(prune(object)).toEqual(expected);
+    expect(portableOf(object)).toEqual(expected);
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type Json, parseJsonExactly } from '../../src/core/json.ts';
 import { textAt, valueAt } from '../../src/core/json-at.ts';
-import { maxDocuments, readYamlDocuments, type YamlRead } from '../../src/manifests/yaml-documents.ts';
+import { maxDocuments, readYamlDocuments, type YamlDocuments } from '../../src/manifests/yaml-documents.ts';
 
 // What kubectl 1.36.3 answered: `kubectl create --dry-run=client --validate=false -o json`, recorded once. null: it refused.
 const scalars: readonly (readonly [string, string | null])[] = fixture('kubectl-scalars.json') as never;
@@ -148,7 +148,7 @@ test('integers of 64 bits are exact', () => {
   expect(JSON.stringify(document)).toBe('{"a":9223372036854775807,"b":-9223372036854775808}');
 });
 
-function documentsOf(read: YamlRead): readonly Json[] {
+function documentsOf(read: YamlDocuments): readonly Json[] {
   if (read.result === 'refused') throw new Error(read.message);
   return read.documents;
 }

@@ -6,7 +6,7 @@ import { checkedSchema, innerSchemaOf, type ReportProblem, translatedSchema, typ
 import { parseDuration, parseInstant } from './json-values.ts';
 
 /** What the GraphQL schema needs to know about a definition, in addition to its description and default. */
-interface InGraph {
+interface GraphqlHints {
   /** The name of the input type of a structure, or of the enum. */
   readonly name?: string;
   /** The scalar of a value. Default: `String`, `Int`, `Boolean` or the name. */
@@ -21,28 +21,28 @@ interface InGraph {
   readonly isSpelledSame?: true;
 }
 
-/** The `InGraph` of each definition. For a field, use `graphOf`. */
-export const inGraph = z.registry<InGraph>();
+/** The `GraphqlHints` of each definition. For a field, use `graphqlHintsOf`. */
+export const graphqlHints = z.registry<GraphqlHints>();
 
-/** The `InGraph` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
-export function graphOf(schema: z.core.$ZodType): InGraph {
+/** The `GraphqlHints` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
+export function graphqlHintsOf(schema: z.core.$ZodType): GraphqlHints {
   const inner = innerSchemaOf(schema);
-  return { ...(inner === undefined ? {} : graphOf(inner)), ...inGraph.get(schema) };
+  return { ...(inner === undefined ? {} : graphqlHintsOf(inner)), ...graphqlHints.get(schema) };
 }
 
 /** The meaning of each value of an enum, by the definition of the enum. */
 export const meanings = z.registry<Readonly<Record<string, string>>>();
 
 /** An enum with the meaning of each of its values. `name` is its name in the GraphQL schema. */
-export function choice<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
-  return word(Object.keys(values) as Name[])
-    .register(inGraph, { name })
+export function describedEnum<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
+  return textEnum(Object.keys(values) as Name[])
+    .register(graphqlHints, { name })
     .register(meanings, values)
     .describe(about);
 }
 
 /** An enum of these values, which need no description. */
-export function word<const Name extends string>(names: readonly Name[]) {
+export function textEnum<const Name extends string>(names: readonly Name[]) {
   return z.enum(names, typeError(`one of ${names.join(', ')}`));
 }
 
@@ -100,7 +100,7 @@ export const labelValue = z
 export const time = anyText
   .refine(isTime, typeError('a time such as 2026-01-31T12:00:00Z'))
   .meta({ format: 'date-time', maxLength: 64 })
-  .register(inGraph, { scalar: 'DateTime' });
+  .register(graphqlHints, { scalar: 'DateTime' });
 
 /** `parseInstant` reads the letters T and Z in capitals only. */
 function isTime(read: string): boolean {
@@ -122,7 +122,7 @@ export const duration = translatedSchema(
     .string(aDuration)
     .regex(/^([0-9]+(ms|s|m|h))+$/, aDuration)
     .meta({ maxLength: 64 })
-    .register(inGraph, { scalar: 'Duration' }),
+    .register(graphqlHints, { scalar: 'Duration' }),
   {
     decode(read, tell): number | undefined {
       const nanoseconds = parseDuration(read);
@@ -161,7 +161,7 @@ export function amount(min: 0 | 1) {
       'x-kubernetes-int-or-string': true,
       ...rules([`type(self) == int ? self >= ${min} : self.matches('${percentages}')`, `expected ${what}`]),
     })
-    .register(inGraph, { scalar: 'IntOrString' });
+    .register(graphqlHints, { scalar: 'IntOrString' });
   return translatedSchema(written, { decode: (value) => amountOf(value, min), encode: (value) => value });
 }
 
@@ -177,7 +177,7 @@ function textMap(check: (key: string, value: string, tell: ReportProblem) => voi
   const written = z
     .record(z.string(), z.string(typeError('a text')), typeError('texts by keys'))
     .meta({ maxProperties: 500 })
-    .register(inGraph, { scalar: 'StringMap' });
+    .register(graphqlHints, { scalar: 'StringMap' });
   const read = checkedSchema(written, (map, tell) => {
     for (const [key, value] of Object.entries(map)) check(key, value, tell);
   });
@@ -213,10 +213,10 @@ const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 export const anyObject = z
   .custom<JsonObject>(isJsonObject, typeError('an object'))
   .meta({ type: 'object', ...anything })
-  .register(inGraph, { scalar: 'JSON' });
+  .register(graphqlHints, { scalar: 'JSON' });
 
 /** Any JSON value, unchanged. */
 export const anyJson = z
   .custom<Json>((value) => value !== undefined, typeError('a value'))
   .meta({ nullable: true, ...anything })
-  .register(inGraph, { scalar: 'JSON' });
+  .register(graphqlHints, { scalar: 'JSON' });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { invariant } from '../../core/errors.ts';
 import { baseDescriptionOf, innermostSchemaOf, schemaDefaultOf } from '../../core/json/documents.ts';
-import { graphOf, meanings } from '../../core/json/field-definitions.ts';
+import { graphqlHintsOf, meanings } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { FieldsOf } from '../builder/pothos.ts';
@@ -16,7 +16,7 @@ type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;
 export interface DefinedTypes {
   /** The input of a structure. */
   input<T = unknown>(schema: z.ZodType): InputRef<T>;
-  /** The enum of a `choice`. */
+  /** The enum of a `describedEnum`. */
   enum(schema: z.ZodType): DefinedEnum;
   /** What declares these members of a structure as fields of an output, which `of` finds them in. */
   fields<T>(t: FieldsOf<T>, schema: z.ZodType, read: MembersRead<T>): Readonly<Record<string, OutputField>>;
@@ -39,7 +39,7 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
 
   function typeOf(schema: z.core.$ZodType): AnyInput | readonly [AnyInput] {
     const part = innermostSchemaOf(schema);
-    const { scalar, name } = graphOf(schema);
+    const { scalar, name } = graphqlHintsOf(schema);
     const { def } = part._zod;
     const type = scalar ?? types.get(name ?? '') ?? scalars[def.type];
     if (type !== undefined) return type;
@@ -64,10 +64,10 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
   function inputOf(name: string, schema: z.core.$ZodType): InputRef<unknown> {
     const { def } = innermostSchemaOf(schema)._zod;
     invariant(def.type === 'object', `${name} is made from a structure`);
-    const members = Object.entries(def.shape).filter(([, field]) => graphOf(field).isAbsent !== true);
+    const members = Object.entries(def.shape).filter(([, field]) => graphqlHintsOf(field).isAbsent !== true);
     return pothos.inputType(name, {
       description: baseDescriptionOf(schema) ?? '',
-      isOneOf: graphOf(schema).isOneOf === true,
+      isOneOf: graphqlHintsOf(schema).isOneOf === true,
       fields: (t) =>
         Object.fromEntries(
           members.map(([member, field]) => {
@@ -105,7 +105,7 @@ const scalars: Readonly<Record<string, string>> = { string: 'String', boolean: '
 
 /** Whether a member must be given, and its default: only of scalars and enums, as the default of a structure is that of its members. */
 function presenceOf(field: z.core.$ZodType): { readonly required?: true; readonly defaultValue?: Json } {
-  if (field._zod.optin === undefined || graphOf(field).isRequired === true) return { required: true };
+  if (field._zod.optin === undefined || graphqlHintsOf(field).isRequired === true) return { required: true };
   const fallback = schemaDefaultOf(field);
   if (fallback === undefined || typeof fallback === 'object') return {};
   return {
@@ -114,5 +114,5 @@ function presenceOf(field: z.core.$ZodType): { readonly required?: true; readonl
 }
 
 function spelled(value: string, schema: z.core.$ZodType): string {
-  return graphOf(schema).isSpelledSame === true ? value : schemaSpelling(value);
+  return graphqlHintsOf(schema).isSpelledSame === true ? value : schemaSpelling(value);
 }

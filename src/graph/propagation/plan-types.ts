@@ -3,7 +3,7 @@ import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { printYaml } from '../../core/json/print-yaml.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { SyncView } from '../../load/reads/reads.ts';
-import { kindOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../../propagate/model/notes.ts';
 import type { ReplicaShare } from '../../propagate/model/placement.ts';
 import { replicaStrategy } from '../../propagate/model/placement-definition.ts';
@@ -111,7 +111,7 @@ function syncOf({ clusters }: PropagationPlan, { reads, read }: GraphContext): r
   return clusters.flatMap(({ cluster, objects }) => {
     const view = objects.length === 0 ? undefined : reads.cluster(read, cluster);
     if (view === undefined) return [];
-    const kinds = new Set(objects.map(({ key }) => keyOfKind(kindOfKey(key))));
+    const kinds = new Set(objects.map(({ key }) => keyOfKind(groupKindOfKey(key))));
     return reads
       .servedKinds(read, view)
       .filter(({ kind }) => kinds.has(keyOfKind(kind)))

@@ -21,10 +21,10 @@ export interface HubPorts extends PropagationsPorts {
 
 /** Who asks, and now. */
 export function requesterOf({ identityOf, clock }: PropagationsPorts, caller: Caller): Requester {
-  return { ...identityOf(caller), at: timeOf(clock) };
+  return { ...identityOf(caller), at: timestampOf(clock) };
 }
 
 /** Now, as RFC 3339 text. */
-export function timeOf({ now }: Pick<Clock, 'now'>): string {
+export function timestampOf({ now }: Pick<Clock, 'now'>): string {
   return new Date(now()).toISOString();
 }

@@ -1,11 +1,11 @@
 import { inputOf } from '../model/input-spec.ts';
 import type { Propagations } from '../model/propagations.ts';
 import type { HubPorts, PropagationsPorts } from './api-ports.ts';
-import { pause, remove, resume, rollback } from './change-propagation.ts';
+import { deletePropagation, pausePropagation, resumePropagation, rollBackPropagation } from './change-propagation.ts';
 import { planInput } from './plan-input.ts';
 import { propagateInput } from './propagate-input.ts';
-import { followOne, pageOf, viewNow } from './read-propagations.ts';
-import { readyHub, unavailable } from './ready-hub.ts';
+import { followPropagation, propagationPageOf, readPropagation } from './read-propagations.ts';
+import { hubUnavailable, readyHub } from './ready-hub.ts';
 
 /** Intents over a planner and what is kept on the hub. It owns nothing: the stores end with their own signal. */
 export function createPropagations(ports: PropagationsPorts): Propagations {
@@ -13,21 +13,21 @@ export function createPropagations(ports: PropagationsPorts): Propagations {
   return {
     plan: (context, input) => planInput(ports, context, input),
     propagate: async (context, asked) => propagateInput(await onHub(context.signal), context, asked),
-    get: async ({ signal }, name) => viewNow((await onHub(signal)).stores, name),
-    list: async ({ caller, signal }, filter) => pageOf((await onHub(signal)).stores, filter, caller.key),
-    pause: async (context, name) => pause(await onHub(context.signal), { context, name }),
-    resume: async (context, name, options) => resume(await onHub(context.signal), { context, name }, options),
-    rollback: async (context, name, revision) => rollback(await onHub(context.signal), { context, name }, revision),
-    delete: async (context, name, deletion) => remove(await onHub(context.signal), { context, name }, deletion),
+    get: async ({ signal }, name) => readPropagation((await onHub(signal)).stores, name),
+    list: async ({ caller, signal }, filter) => propagationPageOf((await onHub(signal)).stores, filter, caller.key),
+    pause: async (context, name) => pausePropagation(await onHub(context.signal), { context, name }),
+    resume: async (context, name, options) => resumePropagation(await onHub(context.signal), { context, name }, options),
+    rollback: async (context, name, revision) => rollBackPropagation(await onHub(context.signal), { context, name }, revision),
+    delete: async (context, name, deletion) => deletePropagation(await onHub(context.signal), { context, name }, deletion),
     async revisions({ signal }, name, first) {
       const { stores } = await onHub(signal);
-      const found = viewNow(stores, name);
+      const found = readPropagation(stores, name);
       if (found === undefined) return [];
       const kept = await stores.revisions.list(found.propagation, signal);
-      if ('fault' in kept) throw unavailable(kept.fault);
+      if ('fault' in kept) throw hubUnavailable(kept.fault);
       return kept.slice(0, Math.max(0, first));
     },
-    follow: async (context, name, listener, signal) => followOne((await onHub(context.signal)).stores, { name, listener }, signal),
+    follow: async (context, name, listener, signal) => followPropagation((await onHub(context.signal)).stores, { name, listener }, signal),
     inputOf,
   };
 }

@@ -12,8 +12,8 @@ import type { PropagationInput, PropagationName } from '../model/propagations.ts
 import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type PropagationsPorts, requesterOf } from './api-ports.ts';
-import { unavailable, waitMs } from './ready-hub.ts';
-import { readInput } from './requested-propagation.ts';
+import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
+import { readPropagationInput } from './requested-propagation.ts';
 
 /**
  * What the input would do. Of what is there already the mirror is asked; a hub that does not answer is a fault of the plan, which is then made as if
@@ -24,18 +24,20 @@ export async function planInput(
   { caller, signal }: WriteContext,
   input: PropagationInput,
 ): Promise<PropagationPlan> {
-  const asked = readInput(input, requesterOf(ports, caller));
-  if (asked.result === 'wrong') return refusedPlan(ports, input, asked.notes);
+  const asked = readPropagationInput(input, requesterOf(ports, caller));
+  if (asked.result === 'invalid') return refusedPlan(ports, input, asked.notes);
   const { place, spec } = asked;
-  const found: Mirrored = ports.hub === undefined ? { propagation: undefined } : await mirrored(ports.hub, place, signal);
+  const found: MirroredPropagation = ports.hub === undefined ? { propagation: undefined } : await readMirror(ports.hub, place, signal);
   const existing =
-    ports.hub === undefined || found.propagation === undefined ? undefined : await existingOf(ports.hub, found.propagation, signal);
-  const plan = await ports.planner.plan(requestOf({ place, spec, before: found.propagation, existing, signal }));
+    ports.hub === undefined || found.propagation === undefined
+      ? undefined
+      : await existingPropagationOf(ports.hub, found.propagation, signal);
+  const plan = await ports.planner.plan(planRequestOf({ place, spec, before: found.propagation, existing, signal }));
   return found.fault === undefined ? plan : { ...plan, faults: [...plan.faults, found.fault] };
 }
 
 /** What is to be decided about a spec at that place. */
-export function requestOf(asked: {
+export function planRequestOf(asked: {
   readonly place: PropagationName;
   readonly spec: PropagationSpec;
   readonly before: Propagation | undefined;
@@ -52,23 +54,27 @@ export function requestOf(asked: {
  *
  * @throws {MusterError} `UNAVAILABLE` if its revisions are needed and cannot be read.
  */
-export async function existingOf({ revisions }: HubStores, propagation: Propagation, signal: AbortSignal): Promise<ExistingPropagation> {
+export async function existingPropagationOf(
+  { revisions }: HubStores,
+  propagation: Propagation,
+  signal: AbortSignal,
+): Promise<ExistingPropagation> {
   const { metadata, status, spec } = propagation;
   const now = isDecided(propagation) && !('problems' in spec) ? { spec } : await lastSpec(revisions, propagation, signal);
-  if ('fault' in now) throw unavailable(now.fault);
+  if ('fault' in now) throw hubUnavailable(now.fault);
   return { uid: metadata.uid, status, ...(now.spec === undefined ? {} : { decided: now.spec }) };
 }
 
-interface Mirrored {
+interface MirroredPropagation {
   readonly propagation: Propagation | undefined;
   /** Why it is not known. */
   readonly fault?: Fault;
 }
 
-async function mirrored({ hub, propagations }: HubStores, place: PropagationName, signal: AbortSignal): Promise<Mirrored> {
+async function readMirror({ hub, propagations }: HubStores, place: PropagationName, signal: AbortSignal): Promise<MirroredPropagation> {
   const { cluster, members } = hub;
   if (propagations.read(place).result === 'unread') {
-    await members.objects.whenRead([{ cluster, kind: hubKinds.propagation }], waitMs, signal);
+    await members.objects.whenRead([{ cluster, kind: hubKinds.propagation }], maxHubWaitMs, signal);
   }
   const read = propagations.read(place);
   if (read.result === 'unread') return { propagation: undefined, fault: read.fault };

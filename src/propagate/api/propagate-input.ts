@@ -2,7 +2,7 @@ import type { WriteContext } from '../../changes/write-context.ts';
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { SpecChange } from '../hub/propagation-store.ts';
-import { noRollback } from '../hub/rollback-mark.ts';
+import { clearRollback } from '../hub/rollback-mark.ts';
 import type { Note } from '../model/notes.ts';
 import type { PropagationPlan, RenderedPlan } from '../model/plan.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
@@ -11,22 +11,22 @@ import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import type { PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type HubPorts, requesterOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
-import { existingOf, requestOf } from './plan-input.ts';
-import { viewOf } from './propagation-view.ts';
-import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
-import { type Asked, noteOf, readInput } from './requested-propagation.ts';
+import { existingPropagationOf, planRequestOf } from './plan-input.ts';
+import { propagationViewOf } from './propagation-view.ts';
+import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
+import { type InputResult, inputNoteOf, readPropagationInput } from './requested-propagation.ts';
 
 /** What is to be propagated: with a digest, exactly that plan. */
-interface AskedPropagate {
+interface PropagateRequest {
   readonly input: PropagationInput;
   readonly digest?: string | null | undefined;
 }
 
-type Right = Extract<Asked, { readonly result: 'right' }>;
+type ValidInput = Extract<InputResult, { readonly result: 'valid' }>;
 
 /** What was decided by: the input, and the resource as the hub has it now. */
 interface Decision {
-  readonly asked: Right;
+  readonly asked: ValidInput;
   readonly digest: string | null;
   readonly before: Propagation | undefined;
 }
@@ -39,30 +39,30 @@ interface Decision {
 export async function propagateInput(
   ports: HubPorts,
   context: WriteContext,
-  { input, digest = null }: AskedPropagate,
+  { input, digest = null }: PropagateRequest,
 ): Promise<PropagationOutcome> {
-  const asked = readInput(input, requesterOf(ports, context.caller));
-  if (asked.result === 'wrong') return { result: 'REFUSED', notes: asked.notes, faults: [] };
-  return await untilUncontended(async () => {
-    const before = await fetched(ports.stores, asked.place, context.signal);
-    return await attempt(ports, { asked, digest, before }, context.signal);
+  const asked = readPropagationInput(input, requesterOf(ports, context.caller));
+  if (asked.result === 'invalid') return { result: 'REFUSED', notes: asked.notes, faults: [] };
+  return await retryConflicts(async () => {
+    const before = await fetchPropagation(ports.stores, asked.place, context.signal);
+    return await attemptPropagate(ports, { asked, digest, before }, context.signal);
   });
 }
 
-async function attempt(ports: HubPorts, decision: Decision, signal: AbortSignal): Promise<Attempt> {
+async function attemptPropagate(ports: HubPorts, decision: Decision, signal: AbortSignal): Promise<WriteAttempt> {
   const { asked, digest, before } = decision;
   if (before?.metadata.deletionTimestamp !== undefined) {
-    return refusal([noteOf({ path: 'name', message: 'is being deleted: wait until it is gone, or take another name' })]);
+    return refusedOutcome([inputNoteOf({ path: 'name', message: 'is being deleted: wait until it is gone, or take another name' })]);
   }
   if (before !== undefined && isUnchanged(decision, before)) {
-    return { result: 'UNCHANGED', propagation: viewOf(ports.stores, before, []), notes: [], faults: [] };
+    return { result: 'UNCHANGED', propagation: propagationViewOf(ports.stores, before, []), notes: [], faults: [] };
   }
-  const existing = before === undefined ? undefined : await existingOf(ports.stores, before, signal);
-  const planned = await planOf(ports, requestOf({ place: asked.place, spec: asked.spec, before, existing, signal }), digest);
+  const existing = before === undefined ? undefined : await existingPropagationOf(ports.stores, before, signal);
+  const planned = await planOf(ports, planRequestOf({ place: asked.place, spec: asked.spec, before, existing, signal }), digest);
   const { notes } = planned.plan;
   if (digest !== null && planned.plan.digest !== digest) return { result: 'PLAN_STALE', ...planned.shown, notes, faults: [] };
   // A prune that is to be confirmed is no mistake of the input: the controller holds it until somebody does.
-  if (!planned.plan.ok) return { ...refusal(notes), ...planned.shown };
+  if (!planned.plan.ok) return { ...refusedOutcome(notes), ...planned.shown };
   const written = await write(ports, decision, signal);
   return typeof written === 'object' && written.result === 'ACCEPTED' ? { ...written, notes } : written;
 }
@@ -97,17 +97,17 @@ function sameSpec({ spec: before }: Propagation, spec: PropagationSpec): Propaga
   return there === asked ? before : undefined;
 }
 
-async function write(ports: HubPorts, { asked, digest, before }: Decision, signal: AbortSignal): Promise<Attempt> {
+async function write(ports: HubPorts, { asked, digest, before }: Decision, signal: AbortSignal): Promise<WriteAttempt> {
   const { place, labels, spec } = asked;
   // Who asks a second time for the same makes no generation; but where it failed, the new request is what begins it anew.
   const same = before === undefined || hasFailed(before) ? undefined : sameSpec(before, spec);
-  const annotations = { [marks.planDigest]: digest, ...noRollback };
+  const annotations = { [marks.planDigest]: digest, ...clearRollback };
   const change = { document: printSpec(same ?? spec), annotations, ...(labels === undefined ? {} : { labels }) };
-  return await saved(ports, { place, before, change }, signal);
+  return await saveSpec(ports, { place, before, change }, signal);
 }
 
 /** A spec to be written: created where there was nothing, else in the place of what was read. */
-interface Saving {
+interface SpecToSave {
   readonly place: PropagationName;
   readonly before: Propagation | undefined;
   readonly change: SpecChange;
@@ -118,36 +118,36 @@ interface Saving {
  *
  * @throws {MusterError} `UNAVAILABLE` if the hub does not answer.
  */
-export async function saved(ports: HubPorts, { place, before, change }: Saving, signal: AbortSignal): Promise<Attempt> {
+export async function saveSpec(ports: HubPorts, { place, before, change }: SpecToSave, signal: AbortSignal): Promise<WriteAttempt> {
   const { stores } = ports;
   const written = await (before === undefined
     ? stores.propagations.create(place, change, signal)
     : stores.propagations.update(before, change, signal));
   switch (written.result) {
     case 'written':
-      await readBack(ports, written.propagation, signal);
-      return { result: 'ACCEPTED', propagation: viewOf(stores, written.propagation, []), notes: [], faults: [] };
+      await waitUntilMirrored(ports, written.propagation, signal);
+      return { result: 'ACCEPTED', propagation: propagationViewOf(stores, written.propagation, []), notes: [], faults: [] };
     case 'conflict':
     case 'absent':
       return 'again';
     case 'failed':
-      if (written.fault.retry !== 'NEVER' && written.fault.code !== 'NOT_FOUND') throw unavailable(written.fault);
-      return { ...refusal(notesOf(written.fault)), faults: [written.fault] };
+      if (written.fault.retry !== 'NEVER' && written.fault.code !== 'NOT_FOUND') throw hubUnavailable(written.fault);
+      return { ...refusedOutcome(notesOfHubFault(written.fault)), faults: [written.fault] };
     default:
       return written satisfies never;
   }
 }
 
 /** Why the hub would not take it, in its own words. */
-function notesOf({ code, message, status }: Fault): readonly Note[] {
-  if (code === 'NOT_FOUND') return [noteOf({ path: 'namespace', message: status?.message ?? message })];
+function notesOfHubFault({ code, message, status }: Fault): readonly Note[] {
+  if (code === 'NOT_FOUND') return [inputNoteOf({ path: 'namespace', message: status?.message ?? message })];
   const causes = (status?.causes ?? []).map((cause) =>
-    noteOf({ path: (cause.field ?? '').replace(/^spec\./, ''), message: cause.message ?? message }),
+    inputNoteOf({ path: (cause.field ?? '').replace(/^spec\./, ''), message: cause.message ?? message }),
   );
-  return causes.length > 0 ? causes : [noteOf({ path: '', message: status?.message ?? message })];
+  return causes.length > 0 ? causes : [inputNoteOf({ path: '', message: status?.message ?? message })];
 }
 
 /** Nothing was written, and why. */
-export function refusal(notes: PropagationOutcome['notes']): PropagationOutcome {
+export function refusedOutcome(notes: PropagationOutcome['notes']): PropagationOutcome {
   return { result: 'REFUSED', notes, faults: [] };
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
-import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import { type ClusterLine, type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../model/propagation.ts';
@@ -10,11 +10,11 @@ import { healthOfCopy } from '../status/copy-state.ts';
 import { deletionHeld } from '../status/facts.ts';
 
 /** The Propagation as it is shown, with what the mirrors know of its shares and copies, as of when that is first asked for; `faults` are of the hub. */
-export function viewOf(stores: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
+export function propagationViewOf(stores: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
   let objects: readonly ClusterObjects[] | undefined;
   return {
     propagation,
-    phase: phaseOf(propagation),
+    phase: shownPhaseOf(propagation),
     isPaused: isPaused(propagation),
     // Of 500 clusters with 200 copies each, only for who wants them.
     get objects() {
@@ -34,21 +34,21 @@ function objectsOf({ hub, shares }: HubStores, { metadata, status }: Propagation
   });
 }
 
-interface EntryOf {
+interface EntryContext {
   readonly hub: HubStores['hub'];
   readonly share: ClusterShare;
   readonly line: ClusterLine;
 }
 
 /** Nobody writes to the hub each time a copy falls ill: how it is its mirror says. Of a cluster of which nobody can tell, nobody can. */
-function withHealth(entry: InventoryEntry, { hub, share, line }: EntryOf): InventoryEntry {
+function withHealth(entry: InventoryEntry, { hub, share, line }: EntryContext): InventoryEntry {
   if (line.health === 'Unknown') return { ...entry, health: 'Unknown' };
-  const mirrored = hub.members.objects.read(share.cluster, kindOfKey(entry.key), placeOfKey(entry.key));
+  const mirrored = hub.members.objects.read(share.cluster, groupKindOfKey(entry.key), objectPlaceOf(entry.key));
   return { ...entry, health: healthOfCopy({ entry, mirrored }) };
 }
 
 /** Its status may be of an older generation, which says nothing of this one, or from before somebody paused it or went on. */
-export function phaseOf(propagation: Propagation): PropagationPhase {
+export function shownPhaseOf(propagation: Propagation): PropagationPhase {
   const { metadata, status } = propagation;
   if (metadata.deletionTimestamp !== undefined) return isDeletionHeld(status) ? 'Held' : 'Deleting';
   if (status.phase === undefined || (status.observedGeneration ?? 0) < metadata.generation) return 'Planning';

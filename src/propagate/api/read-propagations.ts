@@ -10,8 +10,8 @@ import type { HubStores } from '../hub/hub-stores.ts';
 import { shareNameOf } from '../hub/share-name.ts';
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationFilter, PropagationName, PropagationPage, PropagationView } from '../model/propagations.ts';
-import { phaseOf, viewOf } from './propagation-view.ts';
-import { unavailable } from './ready-hub.ts';
+import { propagationViewOf, shownPhaseOf } from './propagation-view.ts';
+import { hubUnavailable } from './ready-hub.ts';
 
 const defaultPage = 100;
 const maxPage = 500;
@@ -21,15 +21,15 @@ const maxPage = 500;
  *
  * @throws {MusterError} `UNAVAILABLE` if it is not read.
  */
-export function viewNow(stores: HubStores, name: PropagationName): PropagationView | undefined {
+export function readPropagation(stores: HubStores, name: PropagationName): PropagationView | undefined {
   const read = stores.propagations.read(name);
   switch (read.result) {
     case 'unread':
-      throw unavailable(read.fault);
+      throw hubUnavailable(read.fault);
     case 'absent':
       return undefined;
     case 'held':
-      return viewOf(stores, read.propagation, read.fault === undefined ? [] : [read.fault]);
+      return propagationViewOf(stores, read.propagation, read.fault === undefined ? [] : [read.fault]);
     default:
       return read satisfies never;
   }
@@ -40,23 +40,25 @@ export function viewNow(stores: HubStores, name: PropagationName): PropagationVi
  *
  * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
  */
-export function pageOf(stores: HubStores, filter: PropagationFilter, callerKey: string): PropagationPage {
+export function propagationPageOf(stores: HubStores, filter: PropagationFilter, callerKey: string): PropagationPage {
   const first = filter.first ?? defaultPage;
   if (!Number.isInteger(first) || first < 1 || first > maxPage) {
     throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxPage}, got ${first}`);
   }
   const seal = sealOf(filter, callerKey);
   const after = filter.after === undefined || filter.after === null ? undefined : openCursor(filter.after, seal);
-  const found = (stores.propagations.all() ?? []).filter(filterOf(filter)).toSorted((a, b) => compare(placeOf(a), placeOf(b)));
-  const rest = after === undefined ? found : found.filter((one) => compare(placeOf(one), after) > 0);
+  const found = (stores.propagations.all() ?? [])
+    .filter(filterOf(filter))
+    .toSorted((a, b) => comparePositions(positionOf(a), positionOf(b)));
+  const rest = after === undefined ? found : found.filter((one) => comparePositions(positionOf(one), after) > 0);
   const page = rest.slice(0, first);
   const last = page.at(-1);
   return {
-    items: page.map((propagation) => viewOf(stores, propagation, [])),
+    items: page.map((propagation) => propagationViewOf(stores, propagation, [])),
     totalCount: found.length,
     hasNextPage: rest.length > page.length,
     hasPreviousPage: found.length > rest.length,
-    ...(last === undefined ? {} : { endCursor: cursorOf(placeOf(last), seal) }),
+    ...(last === undefined ? {} : { endCursor: cursorOf(positionOf(last), seal) }),
   };
 }
 
@@ -66,17 +68,17 @@ function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagati
   boundedList('phases', phases);
   return (propagation) =>
     (inNamespaces?.has(propagation.metadata.namespace) ?? true) &&
-    (phases?.includes(phaseOf(propagation)) ?? true) &&
+    (phases?.includes(shownPhaseOf(propagation)) ?? true) &&
     (selector === undefined || matchesLabelSelector(selector, propagation.metadata.labels));
 }
 
-type Place = readonly [namespace: string, name: string];
+type PagePosition = readonly [namespace: string, name: string];
 
-function placeOf({ metadata: { namespace, name } }: Propagation): Place {
+function positionOf({ metadata: { namespace, name } }: Propagation): PagePosition {
   return [namespace, name];
 }
 
-function compare(a: Place, b: Place): number {
+function comparePositions(a: PagePosition, b: PagePosition): number {
   const [first, second] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]];
   return first === second ? 0 : first < second ? -1 : 1;
 }
@@ -87,12 +89,12 @@ function sealOf({ namespaces, labels, phases }: PropagationFilter, callerKey: st
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-function cursorOf(place: Place, seal: string): string {
+function cursorOf(place: PagePosition, seal: string): string {
   return Buffer.from(JSON.stringify([seal, ...place])).toString('base64url');
 }
 
-function openCursor(cursor: string, wanted: string): Place {
-  const parts = partsOf(cursor);
+function openCursor(cursor: string, wanted: string): PagePosition {
+  const parts = cursorParts(cursor);
   const [seal, namespace, name] = parts;
   if (seal !== wanted || typeof namespace !== 'string' || typeof name !== 'string' || cursorOf([namespace, name], wanted) !== cursor) {
     throw new MusterError('BAD_INPUT', 'after: expected a cursor of this list');
@@ -100,7 +102,7 @@ function openCursor(cursor: string, wanted: string): Place {
   return [namespace, name];
 }
 
-function partsOf(cursor: string): readonly Json[] {
+function cursorParts(cursor: string): readonly Json[] {
   try {
     const parts = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
     return Array.isArray(parts) ? parts : [];
@@ -121,7 +123,7 @@ interface Follower {
  *
  * @throws {MusterError} `UNAVAILABLE` if it is not read at first.
  */
-export function followOne(stores: HubStores, { name, listener }: Follower, signal: AbortSignal): void {
+export function followPropagation(stores: HubStores, { name, listener }: Follower, signal: AbortSignal): void {
   const { hub, propagations } = stores;
   let shares: ReadonlySet<string> = new Set();
   let isThere = true;
@@ -130,7 +132,7 @@ export function followOne(stores: HubStores, { name, listener }: Follower, signa
     isThere = view !== undefined;
     listener(view);
   };
-  show(viewNow(stores, name));
+  show(readPropagation(stores, name));
   const concerns = (change: MemberChange): boolean => {
     if (change.cluster !== hub.cluster || change.type === 'cluster') return false;
     const isOne = keyOfKind(change.kind) === keyOfKind(hubKinds.propagation);
@@ -141,7 +143,7 @@ export function followOne(stores: HubStores, { name, listener }: Follower, signa
   };
   hub.members.objects.onChange((changes) => {
     if (!changes.some(concerns) || propagations.read(name).result === 'unread') return;
-    const view = viewNow(stores, name);
+    const view = readPropagation(stores, name);
     if (view !== undefined || isThere) show(view);
   }, signal);
 }

@@ -8,7 +8,7 @@ import type { Propagation } from '../model/propagation.ts';
 import type { PropagationName, PropagationOutcome } from '../model/propagations.ts';
 
 /** How long the first lists of the hub, and what was just written there, are waited for. */
-export const waitMs = 5_000;
+export const maxHubWaitMs = 5_000;
 
 /**
  * The hub, once it can be read.
@@ -20,26 +20,26 @@ export async function readyHub(stores: HubStores | undefined, signal: AbortSigna
     throw new MusterError('UNAVAILABLE', 'there is no hub to keep Propagations: name its cluster with --hub, or as hub in the config file');
   }
   const { cluster, members } = stores.hub;
-  if (stores.propagations.problem() === undefined && stores.propagations.all() !== undefined) return stores;
+  if (stores.propagations.unavailability() === undefined && stores.propagations.all() !== undefined) return stores;
   const kinds = [hubKinds.propagation, hubKinds.clusterShare];
   await members.objects.whenRead(
     kinds.map((kind) => ({ cluster, kind })),
-    waitMs,
+    maxHubWaitMs,
     signal,
   );
-  const problem = stores.propagations.problem() ?? unreadOf(stores);
-  if (problem !== undefined) throw unavailable(problem);
+  const problem = stores.propagations.unavailability() ?? unreadFaultOf(stores);
+  if (problem !== undefined) throw hubUnavailable(problem);
   return stores;
 }
 
-function unreadOf({ propagations }: HubStores): Fault | undefined {
+function unreadFaultOf({ propagations }: HubStores): Fault | undefined {
   if (propagations.all() !== undefined) return undefined;
   const read = propagations.read({ namespace: 'default', name: 'unread' });
   return read.result === 'unread' ? read.fault : undefined;
 }
 
 /** What the hub could not do, as the error of a request that needs it. */
-export function unavailable({ cluster, message }: Fault): MusterError {
+export function hubUnavailable({ cluster, message }: Fault): MusterError {
   return new MusterError('UNAVAILABLE', `hub ${cluster}: ${message}`);
 }
 
@@ -48,15 +48,15 @@ export function unavailable({ cluster, message }: Fault): MusterError {
  *
  * @throws {MusterError} `UNAVAILABLE` if it does not answer.
  */
-export async function fetched(stores: HubStores, name: PropagationName, signal: AbortSignal): Promise<Propagation | undefined> {
+export async function fetchPropagation(stores: HubStores, name: PropagationName, signal: AbortSignal): Promise<Propagation | undefined> {
   const found = await stores.propagations.fetch(name, signal);
   if (found === 'absent') return undefined;
-  if ('fault' in found) throw unavailable(found.fault);
+  if ('fault' in found) throw hubUnavailable(found.fault);
   return found;
 }
 
 /** Resolves once the mirror holds that state of it or a later one, or that it is gone; after 5 s in any case. */
-export async function readBack(
+export async function waitUntilMirrored(
   { stores: { hub, propagations }, clock }: { readonly stores: HubStores; readonly clock: Clock },
   { metadata }: Propagation,
   signal: AbortSignal,
@@ -78,7 +78,7 @@ export async function readBack(
     }, either);
   });
   try {
-    await Promise.race([held, clock.sleep(waitMs, either)]);
+    await Promise.race([held, clock.sleep(maxHubWaitMs, either)]);
   } finally {
     done.abort();
   }
@@ -88,14 +88,14 @@ export async function readBack(
 const maxAttempts = 5;
 
 /** What one attempt came to: done, or met by another's write. */
-export type Attempt = PropagationOutcome | 'again';
+export type WriteAttempt = PropagationOutcome | 'again';
 
 /**
  * Decides and writes until nobody else wrote in between.
  *
  * @throws {MusterError} `UNAVAILABLE` if others write all the time.
  */
-export async function untilUncontended(attempt: () => Promise<Attempt>): Promise<PropagationOutcome> {
+export async function retryConflicts(attempt: () => Promise<WriteAttempt>): Promise<PropagationOutcome> {
   for (let left = maxAttempts; left > 0; left--) {
     const came = await attempt();
     if (came !== 'again') return came;

@@ -7,18 +7,18 @@ import type { PropagationInput, PropagationName } from '../model/propagations.ts
 import { type PropagationSpec, parseSpec, type Requester, type SpecProblem } from '../model/spec.ts';
 
 /** What an input asks for, checked; or all that is wrong with it. */
-export type Asked =
+export type InputResult =
   | {
-      readonly result: 'right';
+      readonly result: 'valid';
       readonly place: PropagationName;
       /** Absent: nothing was said of them. */
       readonly labels: Readonly<Record<string, string>> | undefined;
       readonly spec: PropagationSpec;
     }
-  | { readonly result: 'wrong'; readonly notes: readonly Note[] };
+  | { readonly result: 'invalid'; readonly notes: readonly Note[] };
 
 /** The input as what it asks for, by that requester. */
-export function readInput(input: PropagationInput, requester: Requester): Asked {
+export function readPropagationInput(input: PropagationInput, requester: Requester): InputResult {
   const { namespace, name, labels, document, problems: untold } = documentOf(input);
   const problems: SpecProblem[] = [...untold];
   if (!isSubdomain(name)) problems.push({ path: 'name', message: 'expected lower-case letters, digits, - and ., at most 253' });
@@ -31,11 +31,11 @@ export function readInput(input: PropagationInput, requester: Requester): Asked 
   if (isForged) problems.push({ path: 'requester', message: 'is set by the gateway' });
   const spec = parseSpec(said);
   if ('problems' in spec) for (const problem of spec.problems) problems.push(problem);
-  if (problems.length > 0 || 'problems' in spec) return { result: 'wrong', notes: problems.map(noteOf) };
-  return { result: 'right', place: { namespace, name }, labels, spec: { ...spec, requester } };
+  if (problems.length > 0 || 'problems' in spec) return { result: 'invalid', notes: problems.map(inputNoteOf) };
+  return { result: 'valid', place: { namespace, name }, labels, spec: { ...spec, requester } };
 }
 
 /** A problem of the input as a note. */
-export function noteOf({ path, message }: SpecProblem): Note {
+export function inputNoteOf({ path, message }: SpecProblem): Note {
   return { severity: 'ERROR', code: 'INVALID', message, ...(path === '' ? {} : { path }) };
 }

@@ -1,4 +1,4 @@
-import { kindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { writeRankOf } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
@@ -76,7 +76,7 @@ function tellLost({ log, owner, share }: CopyWork): void {
 }
 
 function inReverse(removals: readonly Removal[]): readonly (readonly Removal[])[] {
-  const ranks = Map.groupBy(removals, ({ key }) => writeRankOf(kindOfKey(key)));
+  const ranks = Map.groupBy(removals, ({ key }) => writeRankOf(groupKindOfKey(key)));
   return [...ranks].toSorted(([a], [b]) => b - a).map(([, rank]) => rank);
 }
 
@@ -110,10 +110,10 @@ async function takeUnserved({ work, door, signal }: Round, entry: InventoryEntry
 }
 
 function mustWait({ ledger, removals }: Round, { key, how }: Removal): boolean {
-  if (how.type === 'release' || writeRankOf(kindOfKey(key)) >= firstRanks) return false;
+  if (how.type === 'release' || writeRankOf(groupKindOfKey(key)) >= firstRanks) return false;
   const own = textOfKey(key);
   return removals.some(
-    (other) => writeRankOf(kindOfKey(other.key)) >= firstRanks && textOfKey(other.key) !== own && ledger.get(other.key) !== undefined,
+    (other) => writeRankOf(groupKindOfKey(other.key)) >= firstRanks && textOfKey(other.key) !== own && ledger.get(other.key) !== undefined,
   );
 }
 

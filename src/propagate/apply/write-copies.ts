@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { kindOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { writeRankOf } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
@@ -186,7 +186,7 @@ function announce({ ledger }: Round, task: CopyTask, taking: Taking | undefined)
 }
 
 function byRank(tasks: readonly CopyTask[]): readonly (readonly CopyTask[])[] {
-  const ranks = Map.groupBy(tasks, ({ object }) => writeRankOf(kindOfKey(object.key)));
+  const ranks = Map.groupBy(tasks, ({ object }) => writeRankOf(groupKindOfKey(object.key)));
   return [...ranks].toSorted(([a], [b]) => a - b).map(([, rank]) => rank);
 }
 

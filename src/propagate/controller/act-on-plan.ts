@@ -76,19 +76,19 @@ async function saveDecision(pass: Pass, { propagation, spec, plan }: PlannedProp
   if (!term.isLeading()) return { result: 'passed' };
   const { revision, digest } = plan;
   const requester = spec.requester?.user;
-  const isFromNothing = run.shares !== undefined && run.unreadable.length === 0 && holding(run).length === 0;
+  const hadNoCopies = run.shares !== undefined && run.unreadable.length === 0 && holding(run).length === 0;
   const record = {
     revision,
     digest,
     document: documentWithoutRequester(spec),
-    isFromNothing,
+    hadNoCopies,
     ...(requester === undefined ? {} : { requester }),
   };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...hubWait(pass) };
   if (plan.goingBack !== undefined) {
-    const passed = { from: plan.goingBack.to + 1, to: revision - 1, as: 'takenBack' } as const;
-    const marked = await ports.stores.revisions.mark(propagation, passed, term.signal);
+    const passed = { from: plan.goingBack.to + 1, to: revision - 1, as: 'rolledBack' } as const;
+    const marked = await ports.stores.revisions.markRange(propagation, passed, term.signal);
     if (marked.result === 'failed') return { result: 'passed', ...hubWait(pass) };
   }
   const status = summarize(factsOf({ propagation, spec, plan, unreadable: run.unreadable, ...look }));
@@ -144,7 +144,7 @@ async function tidyAbandoned({ run, ports, term }: Pass, propagation: Propagatio
     [...(shares?.values() ?? [])].some((one) => one.cluster === cluster && one.uid === share),
   );
   if (shares === undefined || open.length === asked.length || !term.isLeading()) return;
-  const written = await ports.stores.propagations.tidy(propagation, { [marks.abandon]: printAbandoned(open) }, term.signal);
+  const written = await ports.stores.propagations.annotateUnchanged(propagation, { [marks.abandon]: printAbandoned(open) }, term.signal);
   if (written.result === 'written') run.latest = written.propagation;
 }
 

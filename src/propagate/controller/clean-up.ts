@@ -1,11 +1,11 @@
 import type { TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
-import { kindOfKey, placeOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
 import { callHub, type HubConnection } from '../hub/hub.ts';
 import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
-import { type EndingParts, type PropagationSpec, parseEnding, parseSpec } from '../model/spec.ts';
+import { type DeletionParts, type PropagationSpec, parseDeletionParts, parseSpec } from '../model/spec.ts';
 import { decideRemoval } from '../plan/decide-action.ts';
 import { isSourceEntry, makesIn, sourcesIn } from '../plan/snapshot/sources.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
@@ -151,7 +151,7 @@ function takeBack(pass: Pass, { propagation, spec, share, isSource }: Taking): v
   const copies = copiesIn(members, share);
   const seen = new Map(copies.map(({ entry, mirrored }) => [entry.key, mirrored]));
   const facts = {
-    mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, kindOfKey(key), placeOfKey(key)),
+    mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key)),
     isHeard: (mirrored: ClusterFacts['copies'][number]['mirrored']) =>
       mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + echoMs,
   };
@@ -278,7 +278,7 @@ export type DeletionRules =
  */
 export async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
   if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };
-  const said = parseEnding(propagation.document);
+  const said = parseDeletionParts(propagation.document);
   if ('problems' in said) return heldRules(describeProblems(said.problems));
   if (said.deletion !== undefined && said.runAs !== undefined) return knownRules(said, undefined);
   const kept = await ports.stores.revisions.list(propagation, term.signal);
@@ -288,7 +288,7 @@ export async function deletionRulesOf({ ports, term }: Pass, propagation: Propag
   return knownRules(said, last);
 }
 
-function knownRules(said: Partial<EndingParts>, last: PropagationSpec | undefined): DeletionRules {
+function knownRules(said: Partial<DeletionParts>, last: PropagationSpec | undefined): DeletionRules {
   const deletion = said.deletion ?? last?.deletion;
   if (deletion === undefined) return heldRules('deletion: is not said, and no revision is kept that says it');
   const { runAs = last?.runAs ?? ({ type: 'requester' } as const), requester } = said;

@@ -102,7 +102,7 @@ async function findPlaced(
   const kept = await ports.stores.revisions.list(propagation, term.signal);
   if ('fault' in kept) return undefined;
   const found = new Map(shares.map(({ cluster }) => [cluster, [] as PlacedCopies[]]));
-  for (const { revision, document } of kept.filter(({ isTakenBack }) => !isTakenBack).slice(0, mostRevisions)) {
+  for (const { revision, document } of kept.filter(({ isRolledBack }) => !isRolledBack).slice(0, mostRevisions)) {
     const open = shares.map((share) => withoutFound(share, found.get(share.cluster))).filter(({ entries }) => entries.length > 0);
     const parsed = parseSpec(document);
     if (open.length === 0 || 'problems' in parsed) continue;

@@ -21,7 +21,7 @@ import { clusterRunOf, type Restoring } from './state/propagation-state.ts';
 export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look | Wait> {
   const { run } = pass;
   if (look.rollout.waves.breach?.action !== 'Rollback') {
-    if (isBegunAnew(planned.propagation, planned.spec) && !(await mark(pass, planned, 'standing'))) return hubWait(pass);
+    if (isBegunAnew(planned.propagation, planned.spec) && !(await mark(pass, planned, 'inEffect'))) return hubWait(pass);
     run.restoring = undefined;
     return look;
   }
@@ -40,7 +40,7 @@ export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Lo
 async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropagation, as: RevisionRange['as']): Promise<boolean> {
   if (!term.isLeading()) return false;
   const { revision } = plan;
-  const marked = await ports.stores.revisions.mark(propagation, { from: revision, to: revision, as }, term.signal);
+  const marked = await ports.stores.revisions.markRange(propagation, { from: revision, to: revision, as }, term.signal);
   return marked.result === 'written';
 }
 
@@ -54,7 +54,7 @@ async function restoringNow(pass: Pass, planned: PlannedPropagation): Promise<Re
   if (known !== undefined && known.unknown.size === 0) return known;
   const found = await restoringOf(pass, planned);
   if (found === undefined || 'why' in found) return known ?? found;
-  if (known === undefined && !(await mark(pass, planned, 'takenBack'))) return undefined;
+  if (known === undefined && !(await mark(pass, planned, 'rolledBack'))) return undefined;
   run.restoring = { ...found, done: known?.done ?? found.done };
   return run.restoring;
 }
@@ -149,8 +149,8 @@ export type Before =
  */
 export function beforeOf(kept: readonly PropagationRevision[], revision: number): Before {
   const own = kept.find((one) => one.revision === revision);
-  const before = kept.find((one) => one.revision < revision && !one.isTakenBack);
-  if (before === undefined && own?.isFromNothing === true) return { result: 'nothing' };
+  const before = kept.find((one) => one.revision < revision && !one.isRolledBack);
+  if (before === undefined && own?.hadNoCopies === true) return { result: 'nothing' };
   if (before === undefined) return { result: 'unknown', why: `no revision before ${revision} is kept that was not gone back from` };
   const between = kept.filter((one) => one.revision > before.revision && one.revision < revision);
   // What is older than the last ten was dropped, and was gone back from.

@@ -27,8 +27,8 @@ interface PrinterColumn {
 }
 
 /** The CustomResourceDefinition of a kind, for `kubectl apply`. */
-export function definitionOf({ kind, plural, shortNames, categories, columns, content, hasStatus }: CustomResource) {
-  const { description, properties, ...schema } = schemaOf(content);
+export function customResourceDefinitionOf({ kind, plural, shortNames, categories, columns, content, hasStatus }: CustomResource) {
+  const { description, properties, ...schema } = structuralSchemaOf(content);
   const own = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
   const openAPIV3Schema: JsonObject = { description, ...schema, properties: { ...own, ...(properties as JsonObject) } };
   return {
@@ -54,7 +54,7 @@ export function definitionOf({ kind, plural, shortNames, categories, columns, co
 }
 
 /** The structural schema of a definition. Its fields are spelled as in documents. It names defaults in the descriptions only: the gateway fills them in. */
-export function schemaOf(schema: z.ZodType): JsonObject {
+export function structuralSchemaOf(schema: z.ZodType): JsonObject {
   const written = z.toJSONSchema(schema, {
     target: 'openapi-3.0',
     io: 'input',

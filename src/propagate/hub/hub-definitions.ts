@@ -2,7 +2,7 @@ import { structureSchema } from '../../core/json/documents.ts';
 import { shareContent } from '../model/inventory-definition.ts';
 import { spec } from '../model/spec-definition.ts';
 import { status } from '../model/status-definition.ts';
-import { type CustomResource, definitionOf } from './custom-resource.ts';
+import { type CustomResource, customResourceDefinitionOf } from './custom-resource.ts';
 
 /** The kinds that Muster keeps on the hub. */
 export const hubResources: readonly CustomResource[] = [
@@ -46,5 +46,5 @@ export const hubResources: readonly CustomResource[] = [
 
 /** The definitions of these kinds: `deploy/crds` has their text. */
 export function hubDefinitions() {
-  return hubResources.map(definitionOf);
+  return hubResources.map(customResourceDefinitionOf);
 }

@@ -37,15 +37,15 @@ export const hubKinds = {
 } as const satisfies Readonly<Record<string, HubKind>>;
 
 /** What came of one write on the hub. */
-export type HubAnswer = { readonly result: 'written'; readonly object: KubernetesObject } | NotWritten;
+export type HubObjectAnswer = { readonly result: 'written'; readonly object: KubernetesObject } | HubRequestFailure;
 
 /** Why a write was none. */
-export type NotWritten =
+export type HubRequestFailure =
   /** Somebody else wrote it since it was read, or it is another one of the same name: read again. */
   { readonly result: 'conflict' } | { readonly result: 'absent' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** Where on the hub. */
-export interface HubPlace {
+export interface HubObjectName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -54,7 +54,7 @@ export interface HubPlace {
  * The client, and where the object stands. A fault instead while the hub is no member (`GONE`), has not answered yet (`UNREACHABLE`), or does not
  * serve the kind (`NOT_SERVED`): for kinds of ours the message says what to apply.
  */
-export function reach(
+export function reachHub(
   hub: Hub,
   kind: HubKind,
 ): { readonly client: ObjectClient; readonly resource: ServedResource } | { readonly fault: Fault } {
@@ -74,12 +74,12 @@ export async function callHub<T>({ cluster, members }: HubConnection, call: Type
 }
 
 /** One call about one object on the hub. */
-export async function writeOnHub(
+export async function requestOnHub(
   hub: Hub,
-  { kind, place }: { readonly kind: HubKind; readonly place: HubPlace },
+  { kind, place }: { readonly kind: HubKind; readonly place: HubObjectName },
   call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>,
-): Promise<HubAnswer> {
-  const reached = reach(hub, kind);
+): Promise<HubObjectAnswer> {
+  const reached = reachHub(hub, kind);
   if ('fault' in reached) return { result: 'failed', fault: reached.fault };
   const { namespace, name } = place;
   const answer = await call(reached.client, { resource: reached.resource, namespace, name });
@@ -89,14 +89,14 @@ export async function writeOnHub(
     case 'absent':
       return answer;
     case 'failed':
-      return isMet(answer.fault) ? { result: 'conflict' } : answer;
+      return isVersionConflict(answer.fault) ? { result: 'conflict' } : answer;
     default:
       return answer satisfies never;
   }
 }
 
 /** A patch under a uid that is another's by now is told as a change of an immutable field. */
-function isMet({ code, status }: Fault): boolean {
+function isVersionConflict({ code, status }: Fault): boolean {
   return code === 'CONFLICT' || (code === 'INVALID' && status?.causes.some(({ field }) => field === 'metadata.uid') === true);
 }
 
@@ -109,7 +109,7 @@ export async function listOnHub(
   { kind, namespace, labels }: { readonly kind: HubKind; readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
   signal: AbortSignal,
 ): Promise<readonly KubernetesObject[] | { readonly fault: Fault }> {
-  const reached = reach(hub, kind);
+  const reached = reachHub(hub, kind);
   if ('fault' in reached) return reached;
   const api = hub.members.api(hub.cluster);
   if (api === undefined) return { fault: hubFault(hub, 'GONE', 'the hub is not a member of the fleet') };
@@ -123,7 +123,7 @@ export async function listOnHub(
     const query = { labelSelector, limit: String(pageSize), ...(token === undefined ? {} : { continue: token }) };
     const answer = await api.send({ method: 'GET', path, query }, signal);
     if (answer.type === 'failed') return { fault: answer.fault };
-    const page = pageOf(answer.body);
+    const page = objectPageOf(answer.body);
     if (page === undefined) return { fault: hubFault(hub, 'MALFORMED', 'expected a list') };
     objects.push(...page.items);
     if (page.next === undefined) return objects;
@@ -141,7 +141,7 @@ function unservedMessage({ group, kind }: HubKind): string {
   return `the hub does not serve ${kind}.${group}${how}`;
 }
 
-function pageOf(body: Uint8Array): { readonly items: readonly KubernetesObject[]; readonly next?: string } | undefined {
+function objectPageOf(body: Uint8Array): { readonly items: readonly KubernetesObject[]; readonly next?: string } | undefined {
   const list = parseJsonBody(body);
   if (!isJsonObject(list) || !Array.isArray(list.items)) return undefined;
   const next = isJsonObject(list.metadata) ? list.metadata.continue : undefined;

@@ -7,7 +7,7 @@ import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationName } from '../model/propagations.ts';
 import type { SpecDocument } from '../model/spec.ts';
 import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
-import { type Hub, type HubAnswer, hubFault, hubKinds, type NotWritten, reach, writeOnHub } from './hub.ts';
+import { type Hub, type HubObjectAnswer, type HubRequestFailure, hubFault, hubKinds, reachHub, requestOnHub } from './hub.ts';
 import { propagationOf } from './propagation-of.ts';
 
 /** What is known of one Propagation. */
@@ -17,7 +17,7 @@ type PropagationRead =
   | Exclude<MirroredObject, { readonly result: 'held' }>;
 
 /** What came of one write. */
-export type PropagationWrite = { readonly result: 'written'; readonly propagation: Propagation } | NotWritten;
+export type PropagationWrite = { readonly result: 'written'; readonly propagation: Propagation } | HubRequestFailure;
 
 /** What a write of the spec brings. */
 export interface SpecChange {
@@ -39,7 +39,7 @@ export type AnnotationChange = Readonly<Record<string, string | null>>;
  */
 export interface PropagationStore {
   /** Why the hub cannot hold what is ours: it is no member, has not answered, or lacks our kinds. Undefined if it can. */
-  problem(): Fault | undefined;
+  unavailability(): Fault | undefined;
   /** From the mirror, at once. */
   read(name: PropagationName): PropagationRead;
   /** From the mirror, at once, in no promised order; undefined while it is unread. */
@@ -53,7 +53,7 @@ export interface PropagationStore {
   /** Under the uid, so that it never meets the controller's writes. */
   annotate(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** As `annotate`, under the version: what others wrote meanwhile stays. */
-  tidy(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
+  annotateUnchanged(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** Only what differs from the status it has, under the version. Without a call if nothing does. */
   patchStatus(before: Propagation, status: PropagationStatus, signal: AbortSignal): Promise<PropagationWrite>;
   /** Ours, under the version; those of others stay. Without a call if it is so already. */
@@ -68,7 +68,7 @@ export function createPropagationStore(hub: Hub, signal: AbortSignal): Propagati
   const kind = hubKinds.propagation;
   objects.hold(hub.cluster, kind, signal);
   return {
-    problem: () => problemOf(hub),
+    unavailability: () => problemOf(hub),
     read(place) {
       const mirrored = objects.read(hub.cluster, kind, place);
       if (mirrored.result !== 'held') return mirrored;
@@ -77,28 +77,31 @@ export function createPropagationStore(hub: Hub, signal: AbortSignal): Propagati
     },
     all: () => objects.all(hub.cluster, kind)?.map(propagationOf),
     async fetch(place, until) {
-      const answer = await writeOnHub(hub, { kind, place }, (client, address) => client.get(address, until));
+      const answer = await requestOnHub(hub, { kind, place }, (client, address) => client.get(address, until));
       if (answer.result === 'written') return propagationOf(answer.object);
       if (answer.result === 'absent') return 'absent';
       return { fault: answer.result === 'failed' ? answer.fault : hubFault(hub, 'CONFLICT', 'expected an answer to a read') };
     },
-    ...writesOn(hub),
+    ...createWrites(hub),
   };
 }
 
-type Writes = Pick<PropagationStore, 'create' | 'update' | 'annotate' | 'tidy' | 'patchStatus' | 'setFinalizer' | 'delete'>;
+type PropagationWrites = Pick<
+  PropagationStore,
+  'create' | 'update' | 'annotate' | 'annotateUnchanged' | 'patchStatus' | 'setFinalizer' | 'delete'
+>;
 
-function writesOn(hub: Hub): Writes {
+function createWrites(hub: Hub): PropagationWrites {
   const kind = hubKinds.propagation;
   const patch = ({ metadata: place }: Propagation, body: PatchBody, signal: AbortSignal) =>
-    written(writeOnHub(hub, { kind, place }, (client, address) => client.patch({ ...address, ...body, run: 'real' }, signal)));
+    written(requestOnHub(hub, { kind, place }, (client, address) => client.patch({ ...address, ...body, run: 'real' }, signal)));
   return {
     create: (place, change, signal) =>
-      written(writeOnHub(hub, { kind, place }, (client, address) => client.apply({ ...address, ...creationOf(place, change) }, signal))),
+      written(requestOnHub(hub, { kind, place }, (client, address) => client.apply({ ...address, ...creationOf(place, change) }, signal))),
     update: (before, change, signal) => patch(before, { type: 'json', patch: replacementOf(before, change) }, signal),
     annotate: (before, annotations, signal) =>
       patch(before, { type: 'merge', patch: { metadata: { uid: before.metadata.uid, annotations } } }, signal),
-    tidy: (before, annotations, signal) =>
+    annotateUnchanged: (before, annotations, signal) =>
       patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), annotations } } }, signal),
     async patchStatus(before, after, signal) {
       const status = mergePatchOf(printStatus(before.status), printStatus(after));
@@ -112,7 +115,7 @@ function writesOn(hub: Hub): Writes {
       return patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), finalizers } } }, signal);
     },
     async delete({ metadata }, signal) {
-      const answer = await writeOnHub(hub, { kind, place: metadata }, (client, address) =>
+      const answer = await requestOnHub(hub, { kind, place: metadata }, (client, address) =>
         client.delete({ ...address, preconditions: { uid: metadata.uid }, cascade: 'Background', run: 'real' }, signal),
       );
       // What is gone at once has no version any more.
@@ -126,13 +129,13 @@ type PatchBody = Pick<PatchObjectRequest, 'type' | 'patch' | 'subresource'>;
 
 function problemOf(hub: Hub): Fault | undefined {
   for (const kind of [hubKinds.propagation, hubKinds.clusterShare]) {
-    const reached = reach(hub, kind);
+    const reached = reachHub(hub, kind);
     if ('fault' in reached) return reached.fault;
   }
   return undefined;
 }
 
-async function written(answer: HubAnswer | Promise<HubAnswer>): Promise<PropagationWrite> {
+async function written(answer: HubObjectAnswer | Promise<HubObjectAnswer>): Promise<PropagationWrite> {
   const came = await answer;
   return came.result === 'written' ? { result: 'written', propagation: propagationOf(came.object) } : came;
 }
@@ -146,7 +149,7 @@ function creationOf(
   change: SpecChange,
 ): Pick<ApplyObjectRequest, 'manifest' | 'preconditions' | 'force' | 'run'> {
   const { apiVersion, kind } = hubKinds.propagation;
-  const annotations = withChange({}, change.annotations ?? {});
+  const annotations = changedAnnotations({}, change.annotations ?? {});
   const metadata = { namespace, name, labels: change.labels ?? {}, annotations };
   const manifest = { apiVersion, kind, metadata, spec: change.document };
   return { manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' };
@@ -159,11 +162,11 @@ function replacementOf({ metadata }: Propagation, { document, labels, annotation
     set('/metadata/resourceVersion', metadata.version),
     set('/spec', document),
     ...(labels === undefined ? [] : [set('/metadata/labels', labels)]),
-    ...(annotations === undefined ? [] : [set('/metadata/annotations', withChange(metadata.annotations, annotations))]),
+    ...(annotations === undefined ? [] : [set('/metadata/annotations', changedAnnotations(metadata.annotations, annotations))]),
   ];
 }
 
-function withChange(before: Readonly<Record<string, string>>, change: AnnotationChange): Readonly<Record<string, string>> {
+function changedAnnotations(before: Readonly<Record<string, string>>, change: AnnotationChange): Readonly<Record<string, string>> {
   const after = Object.entries<string | null>({ ...before, ...change });
   return Object.fromEntries(after.filter((entry): entry is [string, string] => entry[1] !== null));
 }

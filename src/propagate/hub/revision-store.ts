@@ -8,10 +8,10 @@ import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { OldValues } from '../model/inventory.ts';
-import { keyFields, withKey } from '../model/object-key-definition.ts';
+import { objectKeyFields, withKey } from '../model/object-key-definition.ts';
 import { marks, type Propagation, type PropagationRevision } from '../model/propagation.ts';
 import type { SpecDocument } from '../model/spec.ts';
-import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
+import { type Hub, hubKinds, listOnHub, requestOnHub } from './hub.ts';
 
 /** So many revisions are kept (docs/internals/propagation.md 5.5). */
 export const keptRevisions = 10;
@@ -24,17 +24,17 @@ interface NewRevision {
   readonly document: SpecDocument;
   readonly requester?: string;
   /** No inventory holds anything. Of one that was recorded before, what was said then holds. */
-  readonly isFromNothing?: boolean;
+  readonly hadNoCopies?: boolean;
 }
 
 /** What came of recording something. What was recorded before counts as written. */
-type RevisionWrite = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
+type RevisionWriteResult = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** Revisions from one to another, both among them. */
 export interface RevisionRange {
   readonly from: number;
   readonly to: number;
-  readonly as: 'standing' | 'takenBack';
+  readonly as: 'inEffect' | 'rolledBack';
 }
 
 /**
@@ -43,9 +43,9 @@ export interface RevisionRange {
  */
 export interface RevisionStore {
   /** Keeps it, as one that stands, and drops what is older than the last ten; of those the newest that stands stays. */
-  record(owner: Propagation, revision: NewRevision, signal: AbortSignal): Promise<RevisionWrite>;
+  record(owner: Propagation, revision: NewRevision, signal: AbortSignal): Promise<RevisionWriteResult>;
   /** Keeps of these whether they were gone back from. */
-  mark(owner: Propagation, range: RevisionRange, signal: AbortSignal): Promise<RevisionWrite>;
+  markRange(owner: Propagation, range: RevisionRange, signal: AbortSignal): Promise<RevisionWriteResult>;
   /** The newest first. */
   list(owner: Propagation, signal: AbortSignal): Promise<readonly PropagationRevision[] | { readonly fault: Fault }>;
   /** Keeps beside a revision what objects held that are about to be taken over; in several resources where it is much. */
@@ -53,7 +53,7 @@ export interface RevisionStore {
     owner: Propagation,
     kept: { readonly revision: number; readonly values: readonly OldValues[] },
     signal: AbortSignal,
-  ): Promise<RevisionWrite>;
+  ): Promise<RevisionWriteResult>;
   /** What was kept beside that revision, each once. Of an object that changed while it was tried there are several: the inventory knows which holds. */
   oldValues(owner: Propagation, revision: number, signal: AbortSignal): Promise<readonly OldValues[] | { readonly fault: Fault }>;
 }
@@ -66,21 +66,21 @@ type Content = 'spec' | 'old-values';
 export function createRevisionStore(hub: Hub): RevisionStore {
   return {
     async record(owner, revision, signal) {
-      const { digest, document, requester, isFromNothing } = revision;
+      const { digest, document, requester, hadNoCopies } = revision;
       const data = {
         ...{ digest, spec: document },
         ...(requester === undefined ? {} : { requester }),
-        ...(isFromNothing === true ? { fromNothing: true } : {}),
+        ...(hadNoCopies === true ? { fromNothing: true } : {}),
       };
       const recorded = await create(hub, manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '' }), signal);
       if (recorded.result === 'failed') return recorded;
       const { revision: number } = revision;
-      const stands = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'standing' }, signal);
-      return stands.result === 'failed' ? stands : dropOld(hub, owner, { recorded: number }, signal);
+      const stands = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'inEffect' }, signal);
+      return stands.result === 'failed' ? stands : deleteOldRevisions(hub, owner, { recorded: number }, signal);
     },
-    mark: (owner, range, signal) => mark(hub, owner, range, signal),
+    markRange: (owner, range, signal) => mark(hub, owner, range, signal),
     async list(owner, signal) {
-      const found = await held(hub, owner, { content: 'spec' }, signal);
+      const found = await listRevisions(hub, owner, { content: 'spec' }, signal);
       return 'fault' in found ? found : found.map(revisionOf).toSorted((a, b) => b.revision - a.revision);
     },
     async recordOldValues(owner, { revision, values }, signal) {
@@ -93,14 +93,14 @@ export function createRevisionStore(hub: Hub): RevisionStore {
       return { result: 'written' };
     },
     async oldValues(owner, revision, signal) {
-      const found = await held(hub, owner, { content: 'old-values' }, signal);
+      const found = await listRevisions(hub, owner, { content: 'old-values' }, signal);
       if ('fault' in found) return found;
       return eachOnce(found.filter((object) => numberAt(object, 'revision') === revision).flatMap(oldValuesIn));
     },
   };
 }
 
-interface Kept {
+interface RevisionContent {
   readonly content: Content;
   readonly revision: number;
   readonly data: JsonObject;
@@ -108,7 +108,7 @@ interface Kept {
   readonly key: string;
 }
 
-function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { content, revision, data, key }: Kept): Manifest {
+function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { content, revision, data, key }: RevisionContent): Manifest {
   const { apiVersion, kind } = hubKinds.propagation;
   const hash = createHash('sha256')
     .update(JSON.stringify([uid, content, key]))
@@ -133,25 +133,25 @@ async function create(
   hub: Hub,
   manifest: Manifest,
   signal: AbortSignal,
-): Promise<{ readonly result: 'written'; readonly isNew: boolean } | Extract<RevisionWrite, { readonly result: 'failed' }>> {
+): Promise<{ readonly result: 'written'; readonly isNew: boolean } | Extract<RevisionWriteResult, { readonly result: 'failed' }>> {
   const { name, namespace = '' } = manifest.metadata;
-  const answer = await writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+  const answer = await requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
     client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
   );
   return answer.result === 'failed' ? answer : { result: 'written', isNew: answer.result === 'written' };
 }
 
-async function mark(hub: Hub, owner: Propagation, { from, to, as }: RevisionRange, signal: AbortSignal): Promise<RevisionWrite> {
-  const found = await held(hub, owner, { content: 'spec' }, signal);
+async function mark(hub: Hub, owner: Propagation, { from, to, as }: RevisionRange, signal: AbortSignal): Promise<RevisionWriteResult> {
+  const found = await listRevisions(hub, owner, { content: 'spec' }, signal);
   if ('fault' in found) return { result: 'failed', fault: found.fault };
   const others = found.filter((object) => {
     const revision = revisionNumberOf(object);
-    return revision >= from && revision <= to && isTakenBack(object) !== (as === 'takenBack');
+    return revision >= from && revision <= to && isRolledBack(object) !== (as === 'rolledBack');
   });
-  const annotations = { [marks.takenBack]: as === 'takenBack' ? 'true' : null };
+  const annotations = { [marks.takenBack]: as === 'rolledBack' ? 'true' : null };
   const marked = await Promise.all(
     others.map(({ metadata: { namespace = '', name, uid = '' } }) =>
-      writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+      requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
         client.patch({ ...address, type: 'merge', patch: { metadata: { uid, annotations } }, run: 'real' }, signal),
       ),
     ),
@@ -159,34 +159,34 @@ async function mark(hub: Hub, owner: Propagation, { from, to, as }: RevisionRang
   return marked.find((answer) => answer.result === 'failed') ?? { result: 'written' };
 }
 
-function held(hub: Hub, { metadata }: Propagation, { content }: Pick<Kept, 'content'>, signal: AbortSignal) {
+function listRevisions(hub: Hub, { metadata }: Propagation, { content }: Pick<RevisionContent, 'content'>, signal: AbortSignal) {
   const labels = { [marks.propagation]: metadata.uid, [contentLabel]: content };
   return listOnHub(hub, { kind: hubKinds.revision, namespace: metadata.namespace, labels }, signal);
 }
 
-async function dropOld(
+async function deleteOldRevisions(
   hub: Hub,
   owner: Propagation,
   { recorded }: { readonly recorded: number },
   signal: AbortSignal,
-): Promise<RevisionWrite> {
+): Promise<RevisionWriteResult> {
   const { namespace, uid } = owner.metadata;
   const found = await listOnHub(hub, { kind: hubKinds.revision, namespace, labels: { [marks.propagation]: uid } }, signal);
   if ('fault' in found) return { result: 'failed', fault: found.fault };
   const revisions = [...new Set(found.map(revisionNumberOf))].toSorted((a, b) => b - a);
   const oldest = revisions[keptRevisions - 1];
   // However many were taken back since: what a breach goes back to is never dropped.
-  const standing = revisions.find((revision) => revision < recorded && standsIn(found, revision));
+  const standing = revisions.find((revision) => revision < recorded && isInEffect(found, revision));
   const isOld = (revision: number) => oldest !== undefined && revision < oldest && revision !== standing;
   const old = found.filter((object) => isOld(revisionNumberOf(object)));
-  const dropped = await Promise.all(old.map((object) => drop(hub, object, signal)));
+  const dropped = await Promise.all(old.map((object) => deleteRevision(hub, object, signal)));
   return dropped.find(({ result }) => result === 'failed') ?? { result: 'written' };
 }
 
 /** Only as it was read: who marked it as standing meanwhile keeps it. */
-async function drop(hub: Hub, { metadata }: KubernetesObject, signal: AbortSignal): Promise<RevisionWrite> {
+async function deleteRevision(hub: Hub, { metadata }: KubernetesObject, signal: AbortSignal): Promise<RevisionWriteResult> {
   const { namespace = '', name, uid, resourceVersion } = metadata;
-  const answer = await writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+  const answer = await requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
     client.delete({ ...address, preconditions: { uid, resourceVersion }, cascade: 'Background', run: 'real' }, signal),
   );
   return answer.result === 'failed' ? answer : { result: 'written' };
@@ -196,15 +196,15 @@ function revisionNumberOf(object: KubernetesObject): number {
   return numberAt(object, 'revision') ?? 0;
 }
 
-function standsIn(found: readonly KubernetesObject[], revision: number): boolean {
-  return found.some((object) => revisionNumberOf(object) === revision && contentOf(object) === 'spec' && !isTakenBack(object));
+function isInEffect(found: readonly KubernetesObject[], revision: number): boolean {
+  return found.some((object) => revisionNumberOf(object) === revision && contentOf(object) === 'spec' && !isRolledBack(object));
 }
 
 function contentOf(object: KubernetesObject): string | undefined {
   return object.metadata.labels?.[contentLabel];
 }
 
-function isTakenBack({ metadata: { annotations } }: KubernetesObject): boolean {
+function isRolledBack({ metadata: { annotations } }: KubernetesObject): boolean {
   return annotations?.[marks.takenBack] !== undefined;
 }
 
@@ -215,8 +215,8 @@ function revisionOf(object: KubernetesObject): PropagationRevision {
     createdAt: textAt(object, 'metadata', 'creationTimestamp') ?? '',
     digest: textAt(object, 'data', 'digest') ?? '',
     document: objectAt(object, 'data', 'spec'),
-    isTakenBack: isTakenBack(object),
-    ...(objectAt(object, 'data').fromNothing === true ? { isFromNothing: true } : {}),
+    isRolledBack: isRolledBack(object),
+    ...(objectAt(object, 'data').fromNothing === true ? { hadNoCopies: true } : {}),
     ...(requester === undefined ? {} : { requester }),
   };
 }
@@ -232,7 +232,7 @@ function eachOnce(values: readonly OldValues[]): readonly OldValues[] {
 }
 
 /** So many characters in one resource: etcd takes 1.5 MiB. */
-const mostInPart = 1024 * 1024;
+const maxPartCharacters = 1024 * 1024;
 
 function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
   const parts: Json[][] = [];
@@ -243,16 +243,16 @@ function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
     if (room >= 0) parts.at(-1)?.push(one);
     else {
       parts.push([one]);
-      room = mostInPart - length;
+      room = maxPartCharacters - length;
     }
   }
   return parts;
 }
 
-const oldValues = translatedSchema(
+const oldValuesDefinition = translatedSchema(
   structureSchema({
     cluster: clusterText,
-    ...keyFields,
+    ...objectKeyFields,
     uid: anyText,
     values: anyObject,
     owners: listSchema(anyObject, { max: 100 }).exactOptional(),
@@ -269,12 +269,12 @@ const oldValues = translatedSchema(
 
 /** What an object held, as it is kept with a revision. */
 function printOldValues(values: OldValues): Json {
-  return printDocument(oldValues, values);
+  return printDocument(oldValuesDefinition, values);
 }
 
 /** Undefined for a value that `printOldValues` did not make. */
 function parseOldValues(value: Json): OldValues | undefined {
-  const read = readDocument(oldValues, value);
+  const read = readDocument(oldValuesDefinition, value);
   return 'problems' in read ? undefined : read.value;
 }
 

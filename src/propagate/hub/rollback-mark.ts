@@ -2,7 +2,7 @@ import { marks, type Propagation } from '../model/propagation.ts';
 import type { AnnotationChange } from './propagation-store.ts';
 
 /** What is written with a spec that is no older revision's. */
-export const noRollback: AnnotationChange = { [marks.rollback]: null, [marks.rollbackGeneration]: null };
+export const clearRollback: AnnotationChange = { [marks.rollback]: null, [marks.rollbackGeneration]: null };
 
 /** What is written with the spec of that revision, over `before`: the mark is of the generation this makes, and of no other. */
 export function printRollback(revision: number, { metadata }: Pick<Propagation, 'metadata'>): AnnotationChange {

@@ -12,11 +12,11 @@ export function shareNameOf(propagation: { readonly name: string; readonly uid: 
     .update(JSON.stringify([propagation.uid, cluster]))
     .digest('hex')
     .slice(0, 16);
-  return [shown(propagation.name), shown(cluster), hash].filter((part) => part !== '').join('.');
+  return [namePart(propagation.name), namePart(cluster), hash].filter((part) => part !== '').join('.');
 }
 
 /** What of a text can stand in a name, between two dots. */
-function shown(text: string): string {
+function namePart(text: string): string {
   const plain = text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { ClusterShare, ShareSaved, ShareStore } from '../model/inventory.ts';
 import { maxEntries } from '../model/inventory-definition.ts';
 import { marks } from '../model/propagation.ts';
-import { type Hub, hubFault, hubKinds, listOnHub, writeOnHub } from './hub.ts';
+import { type Hub, hubFault, hubKinds, listOnHub, requestOnHub } from './hub.ts';
 import { parseShare, printShare, type ShareOwner } from './share-document.ts';
 import { shareNameOf } from './share-name.ts';
 
@@ -31,7 +31,7 @@ export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
     unreadable: ({ namespace, uid }) =>
       objects
         .all(hub.cluster, kind)
-        ?.filter((object) => object.metadata.namespace === namespace && saysOf(object, uid) && parseShare(object)?.owner !== uid)
+        ?.filter((object) => object.metadata.namespace === namespace && refersTo(object, uid) && parseShare(object)?.owner !== uid)
         .map(({ metadata }) => metadata.name)
         .sort(),
     async load({ namespace, uid }, until) {
@@ -43,7 +43,7 @@ export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
   };
 }
 
-function saysOf({ metadata: { labels, ownerReferences = [] } }: KubernetesObject, uid: string): boolean {
+function refersTo({ metadata: { labels, ownerReferences = [] } }: KubernetesObject, uid: string): boolean {
   return labels?.[marks.propagation] === uid || ownerReferences.some((reference) => reference.uid === uid);
 }
 
@@ -57,7 +57,7 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
     share.version === undefined
       ? client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal)
       : client.replace({ ...address, object: manifest, run: 'real' }, signal);
-  const answer = await writeOnHub(hub, { kind: hubKinds.clusterShare, place: share }, write);
+  const answer = await requestOnHub(hub, { kind: hubKinds.clusterShare, place: share }, write);
   switch (answer.result) {
     case 'written': {
       const saved = parseShare(answer.object);
@@ -81,14 +81,14 @@ async function remove(hub: Hub, share: ClusterShare, signal: AbortSignal): Retur
   const { uid, version } = share;
   if (version === undefined) return { result: 'removed' };
   const at = { kind: hubKinds.clusterShare, place: share };
-  const deleted = await writeOnHub(hub, at, (client, address) =>
+  const deleted = await requestOnHub(hub, at, (client, address) =>
     client.delete({ ...address, preconditions: { uid, resourceVersion: version }, cascade: 'Background', run: 'real' }, signal),
   );
   if (deleted.result === 'absent') return { result: 'removed' };
   if (deleted.result !== 'written') return deleted;
   const { resourceVersion, finalizers } = { finalizers: undefined, ...deleted.object.metadata };
   if (finalizers === undefined) return { result: 'removed' };
-  const released = await writeOnHub(hub, at, (client, address) =>
+  const released = await requestOnHub(hub, at, (client, address) =>
     client.patch({ ...address, type: 'merge', patch: { metadata: { uid, resourceVersion, finalizers: null } }, run: 'real' }, signal),
   );
   if (released.result === 'written' || released.result === 'absent') return { result: 'removed' };

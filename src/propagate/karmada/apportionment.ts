@@ -1,14 +1,14 @@
 import { compareText } from '../../core/text.ts';
-import { fewestSeatsThenName, type Seated, seat, type TieBreak } from '../plan/placing/apportion.ts';
-import { sumOf } from '../plan/placing/sum-of.ts';
+import { assignSeats, fewestSeatsThenName, type SeatedParty, type TieBreak } from '../plan/placing/apportion.ts';
+import { sumBy } from '../plan/placing/sum-of.ts';
 
 /** Counts by name. */
 type Counts = Readonly<Record<string, number>>;
 
 const tieBreaks = {
   seatsThenNameAscending: fewestSeatsThenName,
-  nameAscending: (a: Seated, b: Seated) => compareText(a.name, b.name),
-  nameDescending: (a: Seated, b: Seated) => compareText(b.name, a.name),
+  nameAscending: (a: SeatedParty, b: SeatedParty) => compareText(a.name, b.name),
+  nameDescending: (a: SeatedParty, b: SeatedParty) => compareText(b.name, a.name),
 } as const satisfies Readonly<Record<string, TieBreak>>;
 
 /** Karmada's AllocateWebsterSeats: distributes `newSeats` in addition to the initial seats. Null if there is no party to give them to. */
@@ -24,7 +24,7 @@ export function apportionSeats({
   readonly tieBreak?: keyof typeof tieBreaks;
 }): { readonly seats: Counts | null } {
   const parties = partiesOf(votes ?? {}, initial ?? {});
-  return { seats: parties.length === 0 ? null : countsOf(seat(newSeats, parties, tieBreaks[tieBreak])) };
+  return { seats: parties.length === 0 ? null : countsOf(assignSeats(newSeats, parties, tieBreaks[tieBreak])) };
 }
 
 /**
@@ -45,8 +45,8 @@ export function dispense({
   const begun = initial ?? {};
   const order = isOdd(uid ?? '') ? 'nameDescending' : 'nameAscending';
   const isDone = newReplicas === 0 && Object.keys(begun).length > 0;
-  if (isDone || sumOf(Object.values(weights ?? {}), (weight) => weight) === 0) return { assignment: begun, tieBreak: order };
-  const given = seat(newReplicas, partiesOf(weights ?? {}, begun), tieBreakOf(uid ?? ''));
+  if (isDone || sumBy(Object.values(weights ?? {}), (weight) => weight) === 0) return { assignment: begun, tieBreak: order };
+  const given = assignSeats(newReplicas, partiesOf(weights ?? {}, begun), tieBreakOf(uid ?? ''));
   return { assignment: countsOf(given), tieBreak: order };
 }
 
@@ -65,11 +65,11 @@ function isOdd(uid: string): boolean {
   return uid !== '' && (hash & 1) === 1;
 }
 
-function partiesOf(votes: Counts, initial: Counts): readonly Seated[] {
+function partiesOf(votes: Counts, initial: Counts): readonly SeatedParty[] {
   const names = new Set([...Object.keys(initial), ...Object.keys(votes)]);
   return [...names].map((name) => ({ name, weight: votes[name] ?? 0, cap: Number.POSITIVE_INFINITY, seats: initial[name] ?? 0 }));
 }
 
-function countsOf(parties: readonly Seated[]): Counts {
+function countsOf(parties: readonly SeatedParty[]): Counts {
   return Object.fromEntries(parties.map(({ name, seats }) => [name, seats]));
 }

@@ -1,8 +1,8 @@
 import { clusterName } from '../../core/names.ts';
 import { fewestSeatsThenName } from '../plan/placing/apportion.ts';
-import { type DivisionTarget, divide } from '../plan/placing/divide.ts';
-import { addUp, type Offer, spread, usedFirst } from '../plan/placing/divide-by-capacity.ts';
-import { sumOf } from '../plan/placing/sum-of.ts';
+import { type DivisionTarget, divideReplicas } from '../plan/placing/divide.ts';
+import { addSeats, apportionOffers, type CapacityOffer, usedFirst } from '../plan/placing/divide-by-capacity.ts';
+import { sumBy } from '../plan/placing/sum-of.ts';
 import { tieBreakOf } from './apportionment.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
@@ -52,7 +52,7 @@ export function assignByStrategy(assignment: Assignment): Assigned {
   const replicas = replicasSpecOf(assignment.replicaScheduling ?? placement?.replicaScheduling);
   if (replicas === undefined) return { error: true, errorText: 'expected a known strategy' };
   const chosen = candidates.map((candidate) => targetOf(candidate, assignment));
-  const { shares, unplaced } = divide({ count, replicas, chosen, fresh, rulesChanged: false, tieBreak: tieBreakOf(resourceUID) });
+  const { shares, unplaced } = divideReplicas({ count, replicas, chosen, fresh, rulesChanged: false, tieBreak: tieBreakOf(resourceUID) });
   if (unplaced > 0) {
     const { unschedulable, ...exhausted } = tooLittle(count - unplaced);
     return overflows(placement, assignment.observedAffinityName) ? exhausted : { ...exhausted, unschedulable };
@@ -76,14 +76,14 @@ export function dynamicDivide({
   readonly scheduledClusters?: readonly TargetCluster[] | null;
 }): Assigned {
   const held = (scheduledClusters ?? []).map(({ name, replicas = 0 }) => ({ name, previous: replicas }));
-  const offers = availableClusters.map(({ name, replicas = 0 }): Offer => ({ name, weight: replicas, cap: replicas }));
-  const available = sumOf(offers, ({ cap }) => cap);
+  const offers = availableClusters.map(({ name, replicas = 0 }): CapacityOffer => ({ name, weight: replicas, cap: replicas }));
+  const available = sumBy(offers, ({ cap }) => cap);
   if (available < targetReplicas) return tooLittle(available);
-  const { seats } = spread(targetReplicas, usedFirst(offers, held), {
+  const { seats } = apportionOffers(targetReplicas, usedFirst(offers, held), {
     strategy: strategy === 'Aggregated' ? 'Aggregated' : 'Available',
     tieBreak: fewestSeatsThenName,
   });
-  return { clusters: [...addUp(held, seats)].map(([name, replicas]) => ({ name, replicas })) };
+  return { clusters: [...addSeats(held, seats)].map(([name, replicas]) => ({ name, replicas })) };
 }
 
 function tooLittle(available: number) {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { isLabelValue } from '../../core/selectors.ts';
 import { labelSelector } from '../model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../model/spec.ts';
-import { matchesSet, meetsField, valuesOf } from '../plan/placing/cluster-set.ts';
+import { fieldValuesOf, matchesSet, meetsField } from '../plan/placing/cluster-set.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 
 /** Karmada's ClusterAffinity (policy/v1alpha1). All present members must match. An empty list of names matches every cluster. */
@@ -63,7 +63,7 @@ export function selectableFieldsOf({ cluster }: { readonly cluster: KarmadaClust
   readonly fields: Readonly<Record<string, string>>;
 } {
   const member = memberClusterOf(cluster);
-  const fields = (['provider', 'region'] as const).flatMap((field) => valuesOf(member, field).map((value) => [field, value]));
+  const fields = (['provider', 'region'] as const).flatMap((field) => fieldValuesOf(member, field).map((value) => [field, value]));
   return { fields: Object.fromEntries(fields) };
 }
 

@@ -1,6 +1,13 @@
 import type { Json } from '../../core/json.ts';
-import { type NodeRoom, onePod, replicasOf } from '../plan/placing/node-rooms.ts';
-import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../plan/placing/resource-amounts.ts';
+import { type NodeRoom, onePod, replicasForRequests } from '../plan/placing/node-rooms.ts';
+import {
+  addAmounts,
+  amountsIn,
+  multiplyAmounts,
+  type ResourceAmounts,
+  subtractAmounts,
+  timesThatFit,
+} from '../plan/placing/resource-amounts.ts';
 
 /** ResourceSummary of a Karmada Cluster. */
 interface KarmadaResourceSummary {
@@ -79,7 +86,7 @@ function byModels({ cluster: { resourceModels, resourceSummary }, replicaRequire
   const counts = (resourceSummary.allocatableModelings ?? []).map(({ grade = 0, count = 0 }) => ({ grade, count }));
   const rooms = roomsOfGrades((resourceModels ?? []).map(gradeOf), counts);
   if (rooms === undefined) return undefined;
-  return replicasOf((assumedWorkloads ?? []).reduce(afterPlacing, rooms), requestsOf(replicaRequirements));
+  return replicasForRequests((assumedWorkloads ?? []).reduce(afterPlacing, rooms), requestsOf(replicaRequirements));
 }
 
 function gradeOf({ grade = 0, ranges }: ResourceModel) {
@@ -93,7 +100,7 @@ function gradeOf({ grade = 0, ranges }: ResourceModel) {
 function afterPlacing(rooms: readonly NodeRoom[], { components }: AssumedWorkload): readonly NodeRoom[] {
   let left = rooms;
   for (const { replicas = 0, replicaRequirements } of components ?? []) {
-    const filled = fill(left, plus(requestsOf(replicaRequirements), onePod), replicas);
+    const filled = fill(left, addAmounts(requestsOf(replicaRequirements), onePod), replicas);
     left = filled.rooms;
     if (filled.rest > 0) break;
   }
@@ -107,15 +114,15 @@ function fill(
 ): { readonly rooms: readonly NodeRoom[]; readonly rest: number } {
   let rest = replicas;
   const filled = rooms.flatMap(({ free, count }): readonly NodeRoom[] => {
-    const fits = timesIn(free, needs);
+    const fits = timesThatFit(free, needs);
     if (fits === 0 || rest <= 0) return [{ free, count }];
     const full = Math.min(count, Math.floor(rest / fits));
     const begun = Math.min(count - full, rest - full * fits > 0 ? 1 : 0);
     const last = begun * (rest - full * fits);
     rest -= full * fits + last;
     return [
-      { free: minus(free, times(needs, fits)), count: full },
-      { free: minus(free, times(needs, last)), count: begun },
+      { free: subtractAmounts(free, multiplyAmounts(needs, fits)), count: full },
+      { free: subtractAmounts(free, multiplyAmounts(needs, last)), count: begun },
       { free, count: count - full - begun },
     ];
   });
@@ -125,12 +132,12 @@ function fill(
 function summaryOf({ allocatable, allocated, allocating }: KarmadaResourceSummary, assumed: readonly AssumedWorkload[]): ResourceSummary {
   const components = assumed.flatMap((workload) => workload.components ?? []);
   const coming = components.map(({ replicas = 0, replicaRequirements }) =>
-    times(plus(requestsOf(replicaRequirements), onePod), Math.max(0, replicas)),
+    multiplyAmounts(addAmounts(requestsOf(replicaRequirements), onePod), Math.max(0, replicas)),
   );
   return {
     allocatable: amountsIn(allocatable),
     allocated: amountsIn(allocated),
-    allocating: coming.reduce(plus, amountsIn(allocating)),
+    allocating: coming.reduce(addAmounts, amountsIn(allocating)),
   };
 }
 
@@ -180,7 +187,7 @@ export function freePods({ allocatable, allocated, allocating }: ResourceSummary
 
 /** Returns how often the requests fit into the sums, without regard to fragmentation. At most `freePods` if the requests include Pods. */
 export function replicasInSummary(summary: ResourceSummary, requests: ResourceAmounts): number {
-  return timesIn(minus(minus(summary.allocatable, summary.allocated), summary.allocating), requests);
+  return timesThatFit(subtractAmounts(subtractAmounts(summary.allocatable, summary.allocated), summary.allocating), requests);
 }
 
 /** Returns the smallest estimate. Undefined if all estimates are unknown. */

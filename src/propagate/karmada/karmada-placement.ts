@@ -1,7 +1,7 @@
 import type { V1Toleration } from '@kubernetes/client-node';
 import type { Stored } from '../../core/stored.ts';
 import type { Spread } from '../model/spec.ts';
-import type { Ground } from '../plan/placing/filter-candidate.ts';
+import type { PlacementStage } from '../plan/placing/filter-candidate.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import type { ReplicaScheduling } from './replica-scheduling.ts';
 
@@ -27,7 +27,7 @@ export interface SpreadConstraint {
 }
 
 /** Returns the sets of clusters to choose from, for the affinity in use. Without affinities: all clusters. */
-export function affinitySetsOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): Ground {
+export function affinitySetsOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): PlacementStage {
   if (clusterAffinity !== undefined && clusterAffinity !== null) return { set: setOfAffinity(clusterAffinity), overflow: [] };
   const term = (clusterAffinities ?? []).find(({ affinityName = '' }) => affinityName === observedAffinityName);
   if (term === undefined) return { set: {}, overflow: [] };

@@ -4,11 +4,11 @@ import { objectAt, textAt } from '../../core/json-at.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
 import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
-import { containersOf } from '../../manifests/pod-specs.ts';
+import { containersIn } from '../../manifests/pod-specs.ts';
 import type { FieldOverride, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
-import { type Edit, type ItemEdits, printEdits, withEdits } from '../plan/overrides/edits.ts';
+import { type FieldEdit, type ItemEdits, printEdits, withEdits } from '../plan/overrides/edits.ts';
 import { parseImageReference, printImageReference } from '../plan/overrides/image-reference.ts';
-import { override, overrideList } from '../plan/overrides/override.ts';
+import { applyOverrides, overrideList } from '../plan/overrides/override.ts';
 import { overrideImage } from '../plan/overrides/override-image.ts';
 import { memberClusterOf } from './karmada-cluster.ts';
 
@@ -74,7 +74,7 @@ export function applyOverriders({ object, overriders }: { readonly object: Manif
   const images = edited(object, overriders.imageOverrider ?? [], imageEdits);
   const commands = edited(images, overriders.commandOverrider ?? [], (before, item) => listEdits(before, 'command', item));
   const args = edited(commands, overriders.argsOverrider ?? [], (before, item) => listEdits(before, 'args', item));
-  const outcome = override({ object: args, overrides: [overrideOf(overriders)], cluster: memberClusterOf({}) });
+  const outcome = applyOverrides({ object: args, overrides: [overrideOf(overriders)], cluster: memberClusterOf({}) });
   if (outcome.result === 'failed') throw new MusterError('BAD_INPUT', `${outcome.path}: ${outcome.message}`);
   return { object: outcome.object };
 }
@@ -128,7 +128,7 @@ function edited<Item>(object: Manifest, items: readonly Item[], edits: (object: 
   return items.reduce((before, item) => withEdits(before, editsIn(edits(before, item))), object);
 }
 
-function editsIn(edits: ItemEdits): readonly Edit[] {
+function editsIn(edits: ItemEdits): readonly FieldEdit[] {
   if (edits.result === 'failed') throw new MusterError('BAD_INPUT', edits.message);
   return edits.edits;
 }
@@ -140,7 +140,7 @@ const nothing: ItemEdits = { result: 'edits', edits: [], warnings: [] };
 
 /** Returns the edits of an image overrider. Every image gets an edit; if the value does not fit, the image is replaced with itself. */
 function imageEdits(object: Manifest, { predicate, ...overrider }: ImageOverrider): ItemEdits {
-  const edits: Edit[] = [];
+  const edits: FieldEdit[] = [];
   for (const path of predicate?.path === undefined ? imagePathsOf(object) : [predicate.path]) {
     const edited = imageEdit(object, overrider, path);
     if (edited.result === 'failed') return edited;
@@ -151,7 +151,7 @@ function imageEdits(object: Manifest, { predicate, ...overrider }: ImageOverride
 
 function imagePathsOf(object: Manifest): readonly string[] {
   if (!podKinds.has(object.kind)) return [];
-  const withImage = containersOf(object, 'Main').filter(({ container }) => textAt(container, 'image') !== undefined);
+  const withImage = containersIn(object, 'Main').filter(({ container }) => textAt(container, 'image') !== undefined);
   return withImage.map(({ path }) => printPointer([...path, 'image']));
 }
 
@@ -172,7 +172,7 @@ function imageEdit(object: Manifest, { component, operator, value }: Omit<ImageO
 const components = { Registry: 'registry', Repository: 'repository', Tag: 'tag' } as const;
 const operators: Readonly<Record<OverriderOperator, OverrideOperator>> = { add: 'Add', remove: 'Remove', replace: 'Replace' };
 
-function withoutDigestBesideTag(edit: Edit): Edit {
+function withoutDigestBesideTag(edit: FieldEdit): FieldEdit {
   const reference = typeof edit.value === 'string' ? parseImageReference(edit.value) : undefined;
   if (reference?.tag === undefined || reference.digest === undefined) return edit;
   const { digest: _digest, ...tagged } = reference;

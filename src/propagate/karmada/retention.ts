@@ -1,7 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { groupKindOf } from '../../manifests/pod-specs.ts';
-import { prune } from '../../manifests/prune.ts';
+import { kindTextOf } from '../../manifests/pod-specs.ts';
+import { portableOf } from '../../manifests/prune.ts';
 import { retain } from '../plan/copies/own.ts';
 
 /**
@@ -13,8 +13,8 @@ export function prepareReplace({ desired, observed }: { readonly desired: JsonOb
   readonly pruned: JsonObject;
   readonly sent: JsonObject;
 } {
-  const pruned = prune(desired);
-  const outcome = retain(pruned, observed, { kind: groupKindOf(desired), prefix: 'resourcetemplate.karmada.io' });
+  const pruned = portableOf(desired);
+  const outcome = retain(pruned, observed, { kind: kindTextOf(desired), prefix: 'resourcetemplate.karmada.io' });
   if (outcome.result === 'failed') throw new MusterError('BAD_INPUT', `${outcome.path}: ${outcome.message}`);
   return { pruned, sent: outcome.object };
 }

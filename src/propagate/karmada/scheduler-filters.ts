@@ -2,7 +2,7 @@ import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
 import type { Json } from '../../core/json.ts';
 import type { Stored } from '../../core/stored.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
-import { groupOf } from '../plan/placing/take-spread.ts';
+import { spreadGroupOf } from '../plan/placing/take-spread.ts';
 import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../plan/placing/tolerations.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { affinitySetsOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
@@ -49,7 +49,7 @@ export function filterClusterAffinity({ cluster, binding, observedAffinityName }
 /** Karmada's filter SpreadConstraint: the cluster has a value for each field to spread by. */
 export function filterSpreadConstraint({ cluster, binding }: FilterInput): FilterResult {
   const member = memberClusterOf(cluster);
-  return resultOf(spreadOf(binding.placement?.spreadConstraints).every((spread) => groupOf(member, spread) !== undefined));
+  return resultOf(spreadOf(binding.placement?.spreadConstraints).every((spread) => spreadGroupOf(member, spread) !== undefined));
 }
 
 /** Karmada's filter APIEnablement: the cluster serves the kind, or has the object already. */

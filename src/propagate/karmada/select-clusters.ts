@@ -2,8 +2,8 @@ import type { Spread } from '../model/spec.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
 import { groupScore } from '../plan/placing/group-score.ts';
 import { pickGroups } from '../plan/placing/pick-groups.ts';
-import { compareEligible, type Taken, takeGroups } from '../plan/placing/spread.ts';
-import { groupsOf, type Located, takeSpread } from '../plan/placing/take-spread.ts';
+import { chooseFromGroups, compareEligible, type SpreadResult } from '../plan/placing/spread.ts';
+import { chooseBySpread, type LocatedCluster, spreadGroupsOf } from '../plan/placing/take-spread.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { affinitySetsOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
 import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
@@ -51,7 +51,7 @@ export function selectByRegion({
 }): Selected {
   const groups = Object.entries(regions).map(([name, { score = 0, clusters }]) => ({ name, score, clusters: clusters.map(locatedOf) }));
   const spread = spreadOf(spreadConstraints);
-  return namesOf(takeGroups(groups, { group: rangeOf(spread, 'region'), cluster: rangeOf(spread, 'cluster') }));
+  return namesOf(chooseFromGroups(groups, { group: rangeOf(spread, 'region'), cluster: rangeOf(spread, 'cluster') }));
 }
 
 /** Karmada's SelectBestClusters. The clusters must be sorted. */
@@ -164,12 +164,12 @@ export function selectSpread({ clusters, placement = {}, replicas = 0 }: Selecti
 /** The tier of a cluster that is in no set. */
 const afterAll = 1000;
 
-function locatedOf(cluster: DetailedCluster): Located {
+function locatedOf(cluster: DetailedCluster): LocatedCluster {
   const { name, score = 0, availableReplicas = 0, overflowOrder = 0 } = cluster;
   return { name, cluster: memberClusterOf(cluster), tier: overflowOrder, score, available: availableReplicas };
 }
 
-function sorted(clusters: readonly Located[]): readonly Located[] {
+function sorted(clusters: readonly LocatedCluster[]): readonly LocatedCluster[] {
   return [...clusters].sort(compareEligible);
 }
 
@@ -177,12 +177,12 @@ function sorted(clusters: readonly Located[]): readonly Located[] {
  * Selects clusters. Only the fields `cluster` and `region` select; the others only filter, and without one of those two the selection
  * fails.
  */
-function takeBest(ordered: readonly Located[], placement: KarmadaPlacement, replicas: number): Taken<Located> {
+function takeBest(ordered: readonly LocatedCluster[], placement: KarmadaPlacement, replicas: number): SpreadResult<LocatedCluster> {
   const constraints = spreadOf(placement.spreadConstraints);
-  if (constraints.length === 0 || isSpreadIgnored(placement)) return { result: 'taken', clusters: ordered };
+  if (constraints.length === 0 || isSpreadIgnored(placement)) return { result: 'chosen', clusters: ordered };
   const spread = effectiveSpread(constraints);
   if (spread === undefined) return { result: 'refused', reason: 'SPREAD', problem: 'expected a spread by cluster or region' };
-  return takeSpread(ordered, { spread, replicas, duplicated: isDuplicated(placement.replicaScheduling) });
+  return chooseBySpread(ordered, { spread, replicas, duplicated: isDuplicated(placement.replicaScheduling) });
 }
 
 function effectiveSpread(constraints: readonly Spread[]): readonly Spread[] | undefined {
@@ -197,12 +197,16 @@ function rangeOf(spread: readonly Spread[], by: Spread['by']): { readonly min: n
   return { min, max };
 }
 
-function regionsOf(located: readonly Located[], placement: KarmadaPlacement, replicas: number): ReturnType<typeof selectSpread>['regions'] {
+function regionsOf(
+  located: readonly LocatedCluster[],
+  placement: KarmadaPlacement,
+  replicas: number,
+): ReturnType<typeof selectSpread>['regions'] {
   const constraints = spreadOf(placement.spreadConstraints);
   if (isTopologyIgnored(placement) || !constraints.some(({ by }) => by === 'region')) return {};
   const [minGroups, minClusters] = [rangeOf(constraints, 'region').min, rangeOf(constraints, 'cluster').min];
   const demand = { replicas, duplicated: isDuplicated(placement.replicaScheduling), minGroups, minClusters };
-  const groups = groupsOf(located, { by: 'region', min: 0 });
+  const groups = spreadGroupsOf(located, { by: 'region', min: 0 });
   return Object.fromEntries(
     groups.map(({ name, clusters }) => [name, { score: groupScore(clusters, demand), clusters: clusters.map((entry) => entry.name) }]),
   );
@@ -223,6 +227,6 @@ function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
   return weightPreference === undefined || weightPreference === null || (weightPreference.staticWeightList ?? []).length > 0;
 }
 
-function namesOf(taken: Taken<Located>): Selected {
-  return taken.result === 'taken' ? { clusters: taken.clusters.map(({ name }) => name) } : { error: true, errorText: taken.problem };
+function namesOf(taken: SpreadResult<LocatedCluster>): Selected {
+  return taken.result === 'chosen' ? { clusters: taken.clusters.map(({ name }) => name) } : { error: true, errorText: taken.problem };
 }

@@ -1,9 +1,9 @@
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { divideCompletions } from '../plan/placing/divide.ts';
-import { addUp } from '../plan/placing/divide-by-capacity.ts';
-import { areReplicasChanged, isRescheduled } from '../plan/placing/reschedule.ts';
-import { countFieldOf, withCount } from '../plan/placing/workload-count.ts';
+import { addSeats } from '../plan/placing/divide-by-capacity.ts';
+import { areReplicasChanged, isRescheduleRequested } from '../plan/placing/reschedule.ts';
+import { countFieldOf, withWorkloadCount } from '../plan/placing/workload-count.ts';
 import { tieBreakOf } from './apportionment.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
 import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
@@ -33,7 +33,7 @@ export function attachZeroReplicaClusters({
 export function mergeTargetClusters(lists: { readonly old?: Targets | null; readonly new?: Targets | null }): TargetList {
   const old = (lists.old ?? []).map(({ name, replicas = 0 }) => ({ name, previous: replicas }));
   const more = new Map((lists.new ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
-  return { clusters: [...addUp(old, more)].map(([name, replicas]) => ({ name, replicas })) };
+  return { clusters: [...addSeats(old, more)].map(([name, replicas]) => ({ name, replicas })) };
 }
 
 /** Merges the scheduled clusters with those of dependents. The first count of a cluster wins. */
@@ -76,7 +76,9 @@ export function rescheduleRequired({
   readonly rescheduleTriggeredAt?: string | null;
   readonly lastScheduledTime?: string | null;
 }): { readonly required: boolean } {
-  return { required: isRescheduled({ rescheduleAt: rescheduleTriggeredAt ?? undefined, scheduledAt: lastScheduledTime ?? undefined }) };
+  return {
+    required: isRescheduleRequested({ rescheduleAt: rescheduleTriggeredAt ?? undefined, scheduledAt: lastScheduledTime ?? undefined }),
+  };
 }
 
 /**
@@ -118,7 +120,7 @@ export function reviseReplicas({ object, replicas }: { readonly object: JsonObje
 } {
   const field = countFieldOf(object);
   if (field === undefined) throw new MusterError('BAD_INPUT', `expected a kind with a count, got ${String(object.kind)}`);
-  return { object: wholeIn(object, field) === undefined ? object : withCount(object, { count: replicas }) };
+  return { object: wholeIn(object, field) === undefined ? object : withWorkloadCount(object, { count: replicas }) };
 }
 
 function wholeIn({ spec }: JsonObject, field: string): number | undefined {

@@ -8,7 +8,7 @@ import {
   structureSchema,
   translatedSchema,
 } from '../../core/json/documents.ts';
-import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from '../../core/json/field-definitions.ts';
+import { anyText, clusterText, describedEnum, graphqlHints, labelKey, labels, labelValue } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import { type LabelRequirement, type LabelSelector, printLabelSelector } from '../../core/selectors.ts';
 
@@ -19,7 +19,7 @@ const operators = { In: 'in', NotIn: 'notIn', Exists: 'exists', DoesNotExist: 'a
   Record<string, LabelRequirement['operator']>
 >;
 
-const matchOperator = choice('MatchOperator', 'How a label or a fact of a cluster is compared with values.', {
+const matchOperator = describedEnum('MatchOperator', 'How a label or a fact of a cluster is compared with values.', {
   In: 'The label or fact is one of the values. If a cluster has several zones, one of them is enough.',
   NotIn: 'The label or fact is none of the values, or is absent.',
   Exists: 'The label or fact is present.',
@@ -61,7 +61,7 @@ export const labelSelector = translatedSchema(
     matchExpressions: listSchema(expression, { max: 100 }).default([]).describe('Further conditions. All of them must hold.'),
   })
     .meta({ 'x-kubernetes-map-type': 'atomic' })
-    .register(inGraph, { scalar: 'String' }),
+    .register(graphqlHints, { scalar: 'String' }),
   {
     decode: ({ matchLabels: exact, matchExpressions }): LabelSelector => ({
       requirements: inOrder([
@@ -69,7 +69,7 @@ export const labelSelector = translatedSchema(
         ...matchExpressions.map(requirementOf),
       ]),
     }),
-    encode: partsOf,
+    encode: selectorFieldsOf,
   },
 );
 
@@ -89,7 +89,7 @@ function inOrder(requirements: readonly LabelRequirement[]): readonly LabelRequi
   return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-function partsOf({ requirements }: LabelSelector) {
+function selectorFieldsOf({ requirements }: LabelSelector) {
   const exact = new Map<string, string>();
   const matchExpressions: Expression[] = [];
   for (const requirement of inOrder(requirements)) {
@@ -121,7 +121,7 @@ function partsOf({ requirements }: LabelSelector) {
   return { matchLabels: Object.fromEntries(exact), matchExpressions };
 }
 
-const clusterField = choice('ClusterField', 'A fact of a cluster that placement can use.', {
+const clusterField = describedEnum('ClusterField', 'A fact of a cluster that placement can use.', {
   provider: 'The provider of the machines of the cluster.',
   region: 'The region of the machines of the cluster.',
   zone: 'The zones of the machines of the cluster, as a list.',
@@ -135,7 +135,7 @@ const fieldRequirement = checkedSchema(
       .default([])
       .describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
   })
-    .register(inGraph, { name: 'ClusterFieldInput' })
+    .register(graphqlHints, { name: 'ClusterFieldInput' })
     .describe('A condition on a fact of a cluster.'),
   checkValues,
 );
@@ -156,11 +156,11 @@ export const setFields = {
 
 /** A set of clusters. */
 export const clusterSet = structureSchema(setFields)
-  .register(inGraph, { name: 'ClusterSetInput' })
+  .register(graphqlHints, { name: 'ClusterSetInput' })
   .describe('A set of clusters. It contains the clusters that meet every condition, and all clusters if there is no condition.');
 
 /** True if the set has at least one condition. Without one, the set contains every cluster. */
-export function isNarrow({ clusters, selector, fields = [], exclude = [] }: z.output<typeof clusterSet>): boolean {
+export function hasConditions({ clusters, selector, fields = [], exclude = [] }: z.output<typeof clusterSet>): boolean {
   return clusters !== undefined || (selector?.requirements.length ?? 0) > 0 || fields.length > 0 || exclude.length > 0;
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import { innermostSchemaOf, readDocument } from '../../core/json/documents.ts';
-import { graphOf } from '../../core/json/field-definitions.ts';
+import { graphqlHintsOf } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
 import { parseLabelSelector, printLabelSelector } from '../../core/selectors.ts';
 import { labelSelector, selectorDocument } from './cluster-set-definition.ts';
@@ -12,7 +12,7 @@ import { type DeletionSpec, printSpec, type SpecProblem } from './spec.ts';
 import { deletion, spec } from './spec-definition.ts';
 
 /** A requested Propagation: its namespace, its name, and its spec as a document that is not checked yet. */
-export interface AskedPropagation {
+export interface RequestedPropagation {
   readonly namespace: string;
   readonly name: string;
   /** Default: the existing labels are kept. */
@@ -26,7 +26,7 @@ export interface AskedPropagation {
  * Turns a GraphQL input into the document of a resource. It respells enum values, turns selectors into objects, and drops nulls. Unknown members stay in
  * the document, so that `parseSpec` reports them.
  */
-export function documentOf({ namespace, name, labels, ...fields }: PropagationInput): AskedPropagation {
+export function documentOf({ namespace, name, labels, ...fields }: PropagationInput): RequestedPropagation {
   const problems: SpecProblem[] = [];
   const document = translate(parseJson(JSON.stringify(fields)), spec, { to: 'document', path: '', problems });
   return {
@@ -39,12 +39,12 @@ export function documentOf({ namespace, name, labels, ...fields }: PropagationIn
 }
 
 /** The parts of a Propagation that its GraphQL input has too. */
-export interface Intended extends Pick<Propagation, 'spec' | 'document'> {
+export interface PropagationSource extends Pick<Propagation, 'spec' | 'document'> {
   readonly metadata: Pick<PropagationMetadata, 'namespace' | 'name' | 'labels'>;
 }
 
 /** Turns a resource into a `PropagationInput`, the reverse of `documentOf`: `documentOf` turns the result into an equal document. */
-export function inputOf({ metadata, spec: read, document }: Intended): Json {
+export function inputOf({ metadata, spec: read, document }: PropagationSource): Json {
   const { requester, ...asked } = 'problems' in read ? document : printSpec(read);
   const { namespace, name, labels } = metadata;
   const fields = translate(asked, spec, { to: 'input', path: '', problems: [] });
@@ -70,7 +70,7 @@ function translate(value: Json, schema: z.core.$ZodType, at: Translation): Json 
   const part = innermostSchemaOf(schema);
   if (part === innermostSchemaOf(labelSelector)) return at.to === 'document' ? selectorIn(value, at) : selectorText(value);
   const { def } = part._zod;
-  if (def.type === 'enum' && graphOf(schema).isSpelledSame !== true) {
+  if (def.type === 'enum' && graphqlHintsOf(schema).isSpelledSame !== true) {
     if (at.to === 'input') return typeof value === 'string' ? schemaSpelling(value) : value;
     return Object.keys(def.entries).find((known) => schemaSpelling(known) === value) ?? value;
   }

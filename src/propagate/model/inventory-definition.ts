@@ -1,13 +1,23 @@
 import { faultCodes } from '../../core/faults.ts';
 import { listSchema, structureSchema, translatedSchema } from '../../core/json/documents.ts';
-import { anyText, choice, clusterText, count, flag, inGraph, message, time, word } from '../../core/json/field-definitions.ts';
-import { keyFields, withKey } from './object-key-definition.ts';
+import {
+  anyText,
+  clusterText,
+  count,
+  describedEnum,
+  flag,
+  graphqlHints,
+  message,
+  textEnum,
+  time,
+} from '../../core/json/field-definitions.ts';
+import { objectKeyFields, withKey } from './object-key-definition.ts';
 
 /** Maximum number of entries in one ClusterShare (docs/internals/propagation.md 5.3). */
 export const maxEntries = 200;
 
 /** Whether a copy is healthy. */
-export const health = choice('Health', 'The health of one copy, or of several copies together.', {
+export const health = describedEnum('Health', 'The health of one copy, or of several copies together.', {
   Healthy: 'Every copy is healthy.',
   Unhealthy: 'At least one copy is not healthy.',
   Unknown: 'The health is unknown because a copy cannot be read.',
@@ -15,14 +25,14 @@ export const health = choice('Health', 'The health of one copy, or of several co
 
 /** A fault as the hub keeps it. */
 export const recordedFault = structureSchema({
-  code: word(faultCodes).describe('The type of the fault.'),
+  code: textEnum(faultCodes).describe('The type of the fault.'),
   message: message.describe('The description of the fault for people. It contains no values of manifests.'),
   since: time.describe('The time since which the fault lasts.'),
   count: count.exactOptional().describe('The number of times in a row that the fault occurred.'),
 });
 
 /** To whom a copy belongs, and whether it is being created or deleted. */
-const inventoryState = choice('InventoryState', 'The relation of a copy to its Propagation.', {
+const inventoryState = describedEnum('InventoryState', 'The relation of a copy to its Propagation.', {
   Intended: 'The copy is about to be created.',
   Owned: 'The copy belongs to the Propagation. Its uid proves that.',
   Shared: 'The object belongs to another owner, and has fields of the Propagation.',
@@ -32,7 +42,7 @@ const inventoryState = choice('InventoryState', 'The relation of a copy to its P
 
 const takenOver = structureSchema({
   uid: anyText.describe('The uid of the object.'),
-  as: word(['Owned', 'Shared']).describe('Owned: it was taken into the inventory. Shared: it still belongs to its owner.'),
+  as: textEnum(['Owned', 'Shared']).describe('Owned: it was taken into the inventory. Shared: it still belongs to its owner.'),
   revision: count.describe('The revision that took over the object. The previous values of the object are kept with that revision.'),
   values: anyText.exactOptional().describe('A hash of the previous values. Not set if none are kept, as for Secrets and shared objects.'),
 });
@@ -40,7 +50,7 @@ const takenOver = structureSchema({
 /** One object of the inventory. */
 export const entry = translatedSchema(
   structureSchema({
-    ...keyFields,
+    ...objectKeyFields,
     state: inventoryState.describe('The relation of the copy to its Propagation.'),
     uid: anyText.exactOptional().describe('The uid of the copy. Not set before the copy is created.'),
     intent: anyText
@@ -51,8 +61,8 @@ export const entry = translatedSchema(
       .exactOptional()
       .describe('A hash of the written fields as the cluster stored them. A copy with another hash has drifted.'),
     appliedGeneration: count.exactOptional().describe('The generation of the Propagation that wrote the copy.'),
-    action: word(['Created', 'Configured', 'Unchanged', 'Deleted', 'Orphaned', 'Restored', 'Skipped', 'Failed'])
-      .register(inGraph, { name: 'Action' })
+    action: textEnum(['Created', 'Configured', 'Unchanged', 'Deleted', 'Orphaned', 'Restored', 'Skipped', 'Failed'])
+      .register(graphqlHints, { name: 'Action' })
       .exactOptional()
       .describe('The result of the last write.'),
     health: health.describe('The health of the copy.'),

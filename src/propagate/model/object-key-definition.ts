@@ -2,7 +2,7 @@ import { anyText } from '../../core/json/field-definitions.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 
 /** The fields of an object's key. Resources hold them next to other fields, not in a structure of their own. */
-export const keyFields = {
+export const objectKeyFields = {
   apiVersion: anyText.describe('The API version of the object, such as `apps/v1`.'),
   kind: anyText.describe('The kind of the object, such as `Deployment`.'),
   namespace: anyText.exactOptional().describe('The namespace of the object. Absent for cluster-scoped kinds.'),

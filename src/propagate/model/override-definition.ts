@@ -1,12 +1,22 @@
 import type { z } from 'zod';
 import { checkedSchema, listSchema, structureSchema } from '../../core/json/documents.ts';
-import { annotations, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from '../../core/json/field-definitions.ts';
-import { operations } from '../../manifests/json-patch-definition.ts';
+import {
+  annotations,
+  anyObject,
+  anyText,
+  describedEnum,
+  graphqlHints,
+  labels,
+  partName,
+  pointer,
+  rules,
+} from '../../core/json/field-definitions.ts';
+import { patchOperations } from '../../manifests/json-patch-definition.ts';
 import { clusterSet, labelSelector } from './cluster-set-definition.ts';
 
 const maxItems = 100;
 
-const operator = choice('OverrideOperator', 'The operation of an override.', {
+const operator = describedEnum('OverrideOperator', 'The operation of an override.', {
   Add: 'Sets a value or appends to it.',
   Replace: 'Changes a value that exists.',
   Remove: 'Removes a value.',
@@ -21,12 +31,12 @@ const objects = structureSchema({
     .exactOptional()
     .describe('Only objects that match this label selector. In GraphQL it is a text as for `kubectl get -l`, without `<` and `>`.'),
 })
-  .register(inGraph, { name: 'ObjectMatchInput' })
+  .register(graphqlHints, { name: 'ObjectMatchInput' })
   .describe('A selection of objects of the template. It contains the objects that meet every condition.');
 
 const image = checkedSchema(
   structureSchema({
-    component: choice('ImageComponent', 'A part of an image reference.', {
+    component: describedEnum('ImageComponent', 'A part of an image reference.', {
       registry: 'The part before the first slash, if it is a host.',
       repository: 'The path of the image.',
       tag: 'The part after the colon. If the image has a digest: the digest.',
@@ -34,7 +44,7 @@ const image = checkedSchema(
     }).describe('The part of the image reference to change.'),
     operator: operator.describe('The operation on the part. Add appends the value to it.'),
     value: anyText.exactOptional().describe('The value for the part. Not needed with Remove.'),
-    scope: choice('ContainerScope', 'A group of containers of a Pod.', {
+    scope: describedEnum('ContainerScope', 'A group of containers of a Pod.', {
       All: 'Every container, including init containers.',
       Main: 'Every container except init containers.',
       Init: 'Only init containers.',
@@ -46,7 +56,7 @@ const image = checkedSchema(
       .describe('Only the containers with these names. Default: all containers of `scope`.'),
     path: pointer.exactOptional().describe('A JSON pointer to an image reference in an object of any kind. Excludes `containers`.'),
   })
-    .register(inGraph, { name: 'ImageOverrideInput' })
+    .register(graphqlHints, { name: 'ImageOverrideInput' })
     .meta({
       description: 'Changes a part of image references.',
       ...rules(
@@ -65,7 +75,7 @@ const command = structureSchema({
   operator: operator.describe('Add appends elements, Remove removes equal elements, Replace sets the whole list.'),
   values: listSchema(anyText, { max: 1_000 }).describe('The elements to add, remove or set.'),
 })
-  .register(inGraph, { name: 'CommandOverrideInput' })
+  .register(graphqlHints, { name: 'CommandOverrideInput' })
   .describe('Changes the command or the arguments of a container.');
 
 const env = checkedSchema(
@@ -78,7 +88,7 @@ const env = checkedSchema(
       .exactOptional()
       .describe('The source of the value, as in a container: a field, a ConfigMap or a Secret. Excludes `value`.'),
   })
-    .register(inGraph, { name: 'EnvOverrideInput' })
+    .register(graphqlHints, { name: 'EnvOverrideInput' })
     .meta({
       description: 'Changes an environment variable.',
       ...rules(['!has(self.value) || !has(self.valueFrom)', 'expected either a value or valueFrom']),
@@ -94,19 +104,19 @@ function mapOverride(values: typeof labels) {
     operator: operator.describe('Add sets values. Replace and Remove change only keys that exist.'),
     values: values.describe('The keys and values. With Remove, only the keys count.'),
   })
-    .register(inGraph, { name: 'MapOverrideInput' })
+    .register(graphqlHints, { name: 'MapOverrideInput' })
     .describe('Changes labels or annotations of an object.');
 }
 
 const fieldOverride = structureSchema({
   path: pointer.describe('A JSON pointer to the string that contains the document.'),
-  format: choice('DocumentFormat', 'The format of a document in a string.', {
+  format: describedEnum('DocumentFormat', 'The format of a document in a string.', {
     json: 'A JSON document.',
     yaml: 'A YAML document.',
   }).describe('The format of the document in the string.'),
-  patch: operations.describe('The operations of a JSON patch (RFC 6902) on the document.'),
+  patch: patchOperations.describe('The operations of a JSON patch (RFC 6902) on the document.'),
 })
-  .register(inGraph, { name: 'FieldOverrideInput' })
+  .register(graphqlHints, { name: 'FieldOverrideInput' })
   .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
 
 /** One entry of `overrides`. Its parts take effect in the order in which they are declared here (docs/internals/propagation.md 3.5). */
@@ -123,10 +133,10 @@ export const override = structureSchema({
   fields: listSchema(fieldOverride, { max: maxItems })
     .default([])
     .describe('Changes of documents in strings, such as configuration files.'),
-  jsonPatch: operations.default([]).describe('The operations of a JSON patch (RFC 6902) on the object, applied as one patch.'),
+  jsonPatch: patchOperations.default([]).describe('The operations of a JSON patch (RFC 6902) on the object, applied as one patch.'),
   merge: anyObject.exactOptional().describe('A merge patch (RFC 7396) on the object. Lists whose items have a key are merged by that key.'),
 })
-  .register(inGraph, { name: 'OverrideInput' })
+  .register(graphqlHints, { name: 'OverrideInput' })
   .describe(
     'Differences for some clusters. They take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
   );

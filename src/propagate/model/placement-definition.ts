@@ -1,22 +1,33 @@
 import type { z } from 'zod';
 import { checkedSchema, listSchema, type ReportProblem, structureSchema } from '../../core/json/documents.ts';
-import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rules, time } from '../../core/json/field-definitions.ts';
+import {
+  anyText,
+  count,
+  describedEnum,
+  flag,
+  graphqlHints,
+  integer,
+  labelKey,
+  partName,
+  rules,
+  time,
+} from '../../core/json/field-definitions.ts';
 import { isLabelKey } from '../../core/selectors.ts';
-import { checkUnique, clusterSet, isNarrow, setFields } from './cluster-set-definition.ts';
+import { checkUnique, clusterSet, hasConditions, setFields } from './cluster-set-definition.ts';
 
 const toleration = checkedSchema(
   structureSchema({
     key: anyText
       .exactOptional()
       .describe('The key of the taint. Without a key, the operator must be Exists, and every taint is tolerated.'),
-    operator: choice('TolerationOperator', 'How a toleration is compared with a taint.', {
+    operator: describedEnum('TolerationOperator', 'How a toleration is compared with a taint.', {
       Equal: 'The key and the value must be equal.',
       Exists: 'The key must be equal. Without a key, every taint matches.',
     })
       .default('Equal')
       .describe('How the toleration is compared with the taint.'),
     value: anyText.exactOptional().describe('The value of the taint. Only with Equal.'),
-    effect: choice('TaintEffect', 'The effect of a taint.', {
+    effect: describedEnum('TaintEffect', 'The effect of a taint.', {
       NoSchedule: 'The cluster gets no new copies.',
       PreferNoSchedule: 'Other clusters are preferred.',
       NoExecute: 'The cluster gets no new copies, and existing copies are removed.',
@@ -24,11 +35,11 @@ const toleration = checkedSchema(
       .exactOptional()
       .describe('The effect of the taint. Default: every effect.'),
     tolerationSeconds: integer(-(2 ** 53) + 1, 2 ** 53 - 1)
-      .register(inGraph, { scalar: 'Int64' })
+      .register(graphqlHints, { scalar: 'Int64' })
       .exactOptional()
       .describe('The number of seconds for which a NoExecute taint is tolerated. Default: no limit.'),
   })
-    .register(inGraph, { name: 'TolerationInput' })
+    .register(graphqlHints, { name: 'TolerationInput' })
     .meta({
       description: 'A taint of clusters that is tolerated, as a toleration of a Pod tolerates a taint of Nodes.',
       ...rules(
@@ -55,7 +66,7 @@ const overflow = structureSchema({
   name: partName.describe('The name of the overflow. No group and no other overflow of this group may have it.'),
   set: clusterSet.describe('The clusters of the overflow.'),
 })
-  .register(inGraph, { name: 'OverflowInput' })
+  .register(graphqlHints, { name: 'OverflowInput' })
   .describe('Additional clusters for replicas that have no room in the sets before.');
 
 const group = checkedSchema(
@@ -69,17 +80,17 @@ const group = checkedSchema(
           'strategy Available or Aggregated.',
       ),
   })
-    .register(inGraph, { name: 'AffinityGroupInput' })
+    .register(graphqlHints, { name: 'AffinityGroupInput' })
     .describe('One of several sets of clusters that are tried in order.'),
   ({ name, set, overflow: tiers }, tell) => {
     checkUnique([name, ...tiers.map((tier) => tier.name)], tell, 'overflow', (index) => index - 1, 'name');
-    if (tiers.length > 0 && !isNarrow(set)) tell('expected a set that is not empty above an overflow', 'overflow');
+    if (tiers.length > 0 && !hasConditions(set)) tell('expected a set that is not empty above an overflow', 'overflow');
   },
 );
 
 const spread = checkedSchema(
   structureSchema({
-    by: choice('SpreadBy', 'The property of clusters over which copies are spread.', {
+    by: describedEnum('SpreadBy', 'The property of clusters over which copies are spread.', {
       cluster: 'The cluster itself.',
       region: 'The region of the cluster.',
       zone: 'The zone of the cluster. If it has several, the first by name.',
@@ -92,7 +103,7 @@ const spread = checkedSchema(
     min: count.default(1).describe('The minimum number of different values, such as regions, that get copies.'),
     max: count.exactOptional().describe('The maximum number of different values that get copies. Default: no limit.'),
   })
-    .register(inGraph, { name: 'SpreadInput' })
+    .register(graphqlHints, { name: 'SpreadInput' })
     .meta({
       description: 'The number of clusters, regions, zones, providers or label values over which the copies are spread.',
       ...rules(
@@ -135,7 +146,7 @@ export const placement = checkedSchema(
       .default([])
       .describe('The numbers of clusters, regions, zones, providers or label values over which the copies are spread.'),
   })
-    .register(inGraph, { name: 'PlacementInput' })
+    .register(graphqlHints, { name: 'PlacementInput' })
     .meta({
       description: 'The clusters that get copies: those that meet every condition. `{}` means all clusters.',
       ...rules([
@@ -173,7 +184,7 @@ const rule = checkedSchema(
     min: count.default(0).describe('The minimum number of replicas in each cluster.'),
     max: count.exactOptional().describe('The maximum number of replicas in each cluster. Default: no limit.'),
   })
-    .register(inGraph, { name: 'ReplicaRuleInput' })
+    .register(graphqlHints, { name: 'ReplicaRuleInput' })
     .meta({
       description:
         'The weight and the bounds of some clusters. If several rules match a cluster, the largest weight, the largest minimum and the ' +
@@ -183,8 +194,8 @@ const rule = checkedSchema(
   checkBounds,
 );
 
-/** The way in which replicas are divided, with mode `Divided`. */
-export const replicaStrategy = choice('ReplicaStrategy', 'How replicas are divided between clusters.', {
+/** The way in which replicas are divided, with mode `DivisionResult`. */
+export const replicaStrategy = describedEnum('ReplicaStrategy', 'How replicas are divided between clusters.', {
   Weighted: 'Replicas are divided by the weights of the rules.',
   Available: 'Replicas are divided by the free room of the clusters.',
   Aggregated: 'Replicas are divided by the free room of the clusters, into as few clusters as possible.',
@@ -193,7 +204,7 @@ export const replicaStrategy = choice('ReplicaStrategy', 'How replicas are divid
 /** The `replicas` of a spec: how many replicas each cluster gets. */
 export const replicas = checkedSchema(
   structureSchema({
-    mode: choice('ReplicaMode', 'How the number of replicas applies to clusters.', {
+    mode: describedEnum('ReplicaMode', 'How the number of replicas applies to clusters.', {
       Duplicated: 'Every cluster gets the whole number.',
       Divided: 'The number is divided between the clusters.',
       External: 'An autoscaler decides. Muster never sends the number.',
@@ -208,7 +219,7 @@ export const replicas = checkedSchema(
       .describe('True: every plan divides all replicas anew. False: only the difference to the previous plan is divided.'),
     rescheduleAt: time.exactOptional().describe('Divides all replicas anew, once, if this time is later than `status.scheduledAt`.'),
   })
-    .register(inGraph, { name: 'ReplicasInput' })
+    .register(graphqlHints, { name: 'ReplicasInput' })
     .meta({
       description: 'The number of replicas in each cluster.',
       ...rules([

@@ -63,12 +63,12 @@ export interface PropagationRevision {
   readonly digest: string;
   readonly document: JsonObject;
   /** True if the revision was rolled back, by a user or after a breach, and is not in effect any more. */
-  readonly isTakenBack: boolean;
+  readonly isRolledBack: boolean;
   /**
    * True if no inventory had an entry when the revision was first decided: every existing copy comes from this revision or a later one.
    * Absent: there were entries, or it is not known.
    */
-  readonly isFromNothing?: true;
+  readonly hadNoCopies?: true;
 }
 
 /** The labels, annotations and the finalizer that Muster writes. */

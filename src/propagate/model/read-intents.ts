@@ -24,7 +24,7 @@ export interface IntentProblem extends SpecProblem {
 }
 
 /** The result of reading a text: all its Propagations, in order and at least one; or all problems. */
-export type IntentsRead =
+export type ParsedIntents =
   | { readonly result: 'read'; readonly intents: readonly Intent[] }
   | { readonly result: 'refused'; readonly problems: readonly IntentProblem[] };
 
@@ -39,10 +39,12 @@ const apiVersion = `${musterGroup}/${musterVersion}`;
  * Reads the Propagations in a text of YAML or JSON, as kubectl would send them to the hub (`readYamlDocuments`). A `List` counts as its items. Leaves
  * out everything that the hub or the gateway fills in: the status, the requester, and all metadata except namespace, name and labels. Never throws.
  */
-export function readIntents(text: string, { namespace }: ReadIntentsOptions = {}): IntentsRead {
+export function parseIntents(text: string, { namespace }: ReadIntentsOptions = {}): ParsedIntents {
   const read = readYamlDocuments(text);
   if (read.result === 'refused') return { result: 'refused', problems: [{ document: '', path: '', message: read.message }] };
-  const found = read.documents.flatMap((document, index) => opened(document, read.documents.length === 1 ? '' : `document ${index + 1}`));
+  const found = read.documents.flatMap((document, index) =>
+    itemsOfDocument(document, read.documents.length === 1 ? '' : `document ${index + 1}`),
+  );
   if (found.length === 0) return { result: 'refused', problems: [{ document: '', path: '', message: 'expected a Propagation, got none' }] };
   const intents: Intent[] = [];
   const problems: IntentProblem[] = [];
@@ -54,12 +56,12 @@ export function readIntents(text: string, { namespace }: ReadIntentsOptions = {}
   return problems.length > 0 ? { result: 'refused', problems } : { result: 'read', intents };
 }
 
-interface Found {
+interface DocumentValue {
   readonly document: string;
   readonly value: Json;
 }
 
-function opened(value: Json, document: string): readonly Found[] {
+function itemsOfDocument(value: Json, document: string): readonly DocumentValue[] {
   if (!isList(value)) return [{ document, value }];
   return listAt(value, 'items').map((item, at) => ({
     document: [document, `items[${at}]`].filter((part) => part !== '').join(', '),

@@ -3,11 +3,11 @@ import { checkedSchema, listSchema, type ReportProblem, structureSchema, transla
 import {
   amount,
   anyText,
-  choice,
   clusterText,
+  describedEnum,
   duration,
   flag,
-  inGraph,
+  graphqlHints,
   integer,
   labels,
   partName,
@@ -25,10 +25,10 @@ const wave = structureSchema({
   name: partName.describe('The name of the wave. No other wave may have it.'),
   set: clusterSet
     .default({})
-    .register(inGraph, { isRequired: true })
+    .register(graphqlHints, { isRequired: true })
     .describe('The clusters of the wave. A cluster belongs to the first wave that matches it. Clusters without a wave come last.'),
 })
-  .register(inGraph, { name: 'WaveInput' })
+  .register(graphqlHints, { name: 'WaveInput' })
   .describe('A group of clusters that is changed before the clusters of later waves.');
 
 /** The fields of `rollout` as documents spell them. */
@@ -49,7 +49,7 @@ export const rolloutFields = structureSchema({
   deadline: duration
     .exactOptional()
     .describe('The time after which a cluster that is not done counts as failed, such as 10m. Default: no limit.'),
-  onFailure: choice('OnFailure', 'The reaction to too many failed clusters.', {
+  onFailure: describedEnum('OnFailure', 'The reaction to too many failed clusters.', {
     Pause: 'No further cluster is changed until the rollout is resumed.',
     Rollback: 'The clusters that were changed get their previous state back.',
     Continue: 'The rollout continues.',
@@ -57,7 +57,7 @@ export const rolloutFields = structureSchema({
     .default('Pause')
     .describe('The reaction when more clusters have failed than `maxFailures` allows.'),
 })
-  .register(inGraph, { name: 'RolloutInput' })
+  .register(graphqlHints, { name: 'RolloutInput' })
   .describe('The order in which clusters are changed, and when the rollout stops.');
 
 const rollout = checkedSchema(
@@ -79,7 +79,7 @@ const rollout = checkedSchema(
     ),
 );
 
-const cascade = choice('Cascade', 'How to treat the objects that a deleted object owns.', {
+const cascade = describedEnum('Cascade', 'How to treat the objects that a deleted object owns.', {
   Background: 'Owned objects are deleted afterwards.',
   Foreground: 'Owned objects are deleted first.',
   Orphan: 'Owned objects stay.',
@@ -87,7 +87,7 @@ const cascade = choice('Cascade', 'How to treat the objects that a deleted objec
 
 /** What happens to copies that are removed. */
 export const deletion = structureSchema({
-  policy: choice('DeletionPolicy', 'Whether removed copies are deleted or stay in their cluster.', {
+  policy: describedEnum('DeletionPolicy', 'Whether removed copies are deleted or stay in their cluster.', {
     Delete: 'The copies are deleted.',
     Orphan: 'The copies stay, without the marks and fields of Muster.',
   })
@@ -95,25 +95,29 @@ export const deletion = structureSchema({
     .describe('Whether the copies are deleted or stay in their cluster.'),
   cascade: cascade.default('Background').describe('How to treat the objects that the copies own, as with `kubectl delete --cascade`.'),
 })
-  .register(inGraph, { name: 'DeletionInput' })
+  .register(graphqlHints, { name: 'DeletionInput' })
   .describe('How copies are removed.');
 
 /** How many clusters must be complete until Jobs in many clusters count as complete together. */
-export const completionMode = choice('CompletionMode', 'The number of clusters that must be complete: all, any one, or a given count.', {
-  Any: 'One cluster must be complete.',
-  All: 'Every cluster must be complete.',
-  Count: 'The given number of clusters must be complete.',
-});
+export const completionMode = describedEnum(
+  'CompletionMode',
+  'The number of clusters that must be complete: all, any one, or a given count.',
+  {
+    Any: 'One cluster must be complete.',
+    All: 'Every cluster must be complete.',
+    Count: 'The given number of clusters must be complete.',
+  },
+);
 
 const completion = checkedSchema(
   structureSchema({
     mode: completionMode
       .default('All')
-      .register(inGraph, { isRequired: true })
+      .register(graphqlHints, { isRequired: true })
       .describe('The number of clusters that must be complete: all, any one, or a given count.'),
     count: integer(1).exactOptional().describe('The number of clusters that must be complete. Only with mode Count.'),
   })
-    .register(inGraph, { name: 'CompletionInput' })
+    .register(graphqlHints, { name: 'CompletionInput' })
     .meta({
       description: 'The condition under which Jobs in many clusters count as complete together.',
       ...rules([`has(self.count) == (has(self.mode) && self.mode == 'Count')`, 'expected a count with Count, and only there']),
@@ -130,7 +134,7 @@ const suspend = checkedSchema(
     all: flag.default(false).describe('True: no cluster is written to. Excludes `clusters`.'),
     clusters: listSchema(clusterText, { max: maxClusters }).default([]).describe('The names of clusters that are not written to.'),
   })
-    .register(inGraph, { name: 'SuspendInput' })
+    .register(graphqlHints, { name: 'SuspendInput' })
     .meta({
       description: 'Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.',
       ...rules(['!has(self.all) || !self.all || !has(self.clusters) || size(self.clusters) == 0', 'expected either all or clusters']),
@@ -145,7 +149,7 @@ export const namespacedName = structureSchema({
   namespace: partName.describe('The namespace of the object.'),
   name: partName.describe('The name of the object.'),
 })
-  .register(inGraph, { name: 'NamespacedName' })
+  .register(graphqlHints, { name: 'NamespacedName' })
   .describe('The namespace and name of an object. Its kind and cluster follow from the place where it is used.');
 
 const runAs = translatedSchema(
@@ -155,7 +159,7 @@ const runAs = translatedSchema(
       .describe('True: use the permissions that the requester of this generation had at the time of the request.'),
     serviceAccount: namespacedName.exactOptional().describe('Use the permissions that this service account has in each cluster.'),
   })
-    .register(inGraph, { name: 'RunAsInput', isOneOf: true })
+    .register(graphqlHints, { name: 'RunAsInput', isOneOf: true })
     .meta({
       description: 'The identity with which copies are written in the clusters.',
       ...rules(
@@ -195,7 +199,7 @@ const fields = {
   rollout: rollout
     .default({ waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' })
     .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
-  conflict: choice('ConflictMode', 'How to treat an existing object that has the name of a copy but is none.', {
+  conflict: describedEnum('ConflictMode', 'How to treat an existing object that has the name of a copy but is none.', {
     Abort: 'The object is not changed. The fault is a conflict.',
     Adopt: 'The object becomes a copy. A field that another field manager owns is a conflict.',
     Overwrite: 'The object becomes a copy, including fields that other field managers own.',
@@ -204,7 +208,7 @@ const fields = {
   })
     .default('Abort')
     .describe('How to treat an object that already exists under the name of a copy.'),
-  write: choice('WriteMode', 'How copies are written.', {
+  write: describedEnum('WriteMode', 'How copies are written.', {
     Apply: 'Copies are written by server-side apply: only the fields of the template and the overrides.',
     Replace: 'Copies are written as a whole, with the values that the cluster itself has set.',
   })
@@ -222,7 +226,7 @@ const fields = {
     .describe('The identity with which copies are written in the clusters. Default: the requester.'),
   requester: requester
     .exactOptional()
-    .register(inGraph, { isAbsent: true })
+    .register(graphqlHints, { isAbsent: true })
     .describe('The user who made the request. The gateway sets this field, and the admission policy next to this definition protects it.'),
   strict: flag.default(false).describe('True: warnings of the plan count as errors.'),
 };
@@ -247,7 +251,7 @@ export const propagationInput = structureSchema({
   labels: labels.exactOptional().describe('The labels of the Propagation.'),
   ...fields,
 })
-  .register(inGraph, { name: 'PropagationInput' })
+  .register(graphqlHints, { name: 'PropagationInput' })
   .describe('An intent: the objects to run, the clusters that get them, the replicas, and the differences between clusters.');
 
 interface Whole {
@@ -268,7 +272,7 @@ function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy 
 }
 
 /** The members of a spec that the deletion of a Propagation needs. */
-export const endingParts = structureSchema({
+export const deletionParts = structureSchema({
   deletion: deletion.exactOptional(),
   runAs: runAs.exactOptional(),
   requester: requester.exactOptional(),

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { clusterSet } from './cluster-set-definition.ts';
 import type { override } from './override-definition.ts';
 import type { placement, replicas } from './placement-definition.ts';
-import { type deletion, endingParts, type requester, spec } from './spec-definition.ts';
+import { type deletion, deletionParts, type requester, spec } from './spec-definition.ts';
 
 /**
  * `spec` of a Propagation (docs/internals/propagation.md 2.1), validated and with its defaults. Enum values are spelled as in the custom
@@ -67,14 +67,14 @@ export function printSpec(of: PropagationSpec): SpecDocument {
 }
 
 /** The parts of a spec that the deletion of a Propagation needs: how copies are removed, and with whose rights. */
-export type EndingParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
+export type DeletionParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
 
 /**
  * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other members, so
  * that a Propagation with a wrong spec can be deleted. Never throws.
  */
-export function parseEnding(document: JsonObject): z.output<typeof endingParts> | { readonly problems: readonly SpecProblem[] } {
-  const read = readDocument(endingParts, {
+export function parseDeletionParts(document: JsonObject): z.output<typeof deletionParts> | { readonly problems: readonly SpecProblem[] } {
+  const read = readDocument(deletionParts, {
     deletion: document.deletion,
     runAs: document.runAs,
     requester: document.requester,

@@ -4,20 +4,20 @@ import {
   anyJson,
   anyObject,
   anyText,
-  choice,
   clusterText,
   count,
+  describedEnum,
   flag,
   integer,
   message,
+  textEnum,
   time,
-  word,
 } from '../../core/json/field-definitions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { maxClusters } from './cluster-set-definition.ts';
 import { health, recordedFault } from './inventory-definition.ts';
-import { keyFields, withKey } from './object-key-definition.ts';
+import { objectKeyFields, withKey } from './object-key-definition.ts';
 import { completionMode } from './spec-definition.ts';
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
@@ -25,7 +25,7 @@ const generation = integer(0, Number.MAX_SAFE_INTEGER);
 const maxLines = 2 * maxClusters;
 
 /** The phases of a Propagation. `status/summarize.ts` checks them in its own order, from `Deleting` on. The first that applies is the phase. */
-export const propagationPhase = choice(
+export const propagationPhase = describedEnum(
   'PropagationPhase',
   'The phase of a Propagation. If several apply, it is the first of: deleting, suspended, planning, rolling back, failed, held, paused, ' +
     'rolling, degraded, settled.',
@@ -44,7 +44,7 @@ export const propagationPhase = choice(
 );
 
 /** The phases of the copies in one cluster. */
-const copyPhase = choice('CopyPhase', 'The phase of the copies in one cluster.', {
+const copyPhase = describedEnum('CopyPhase', 'The phase of the copies in one cluster.', {
   Waiting: 'The wave of the cluster has not started.',
   Applying: 'The copies are being written.',
   Progressing: 'The copies are written, but not rolled out yet.',
@@ -58,7 +58,7 @@ const copyPhase = choice('CopyPhase', 'The phase of the copies in one cluster.',
   Unknown: 'The copies cannot be read. The last known values are shown.',
 });
 
-const reason = word([
+const reason = textEnum([
   'Wave',
   'Suspended',
   'Conflict',
@@ -91,7 +91,7 @@ export const progress = structureSchema({
 });
 
 const rollout = structureSchema({
-  phase: word(['Progressing', 'Succeeded', 'Failed', 'TimedOut']).describe(
+  phase: textEnum(['Progressing', 'Succeeded', 'Failed', 'TimedOut']).describe(
     'The phase of the rollout. Succeeded stays until another generation begins.',
   ),
   since: time.describe('The time at which the rollout entered this phase.'),
@@ -119,10 +119,10 @@ export const line = structureSchema({
 });
 
 const condition = structureSchema({
-  type: word(['Accepted', 'Planned', 'Applied', 'Healthy', 'Complete', 'Progressing', 'Fresh', 'Led']).describe(
+  type: textEnum(['Accepted', 'Planned', 'Applied', 'Healthy', 'Complete', 'Progressing', 'Fresh', 'Led']).describe(
     'The type of the condition.',
   ),
-  status: word(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+  status: textEnum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
   reason: anyText.describe('The reason as one word.'),
   message: message.describe('The reason for people. It names the clusters that are the reason.'),
   lastTransitionTime: time.describe('The time at which the status changed.'),
@@ -131,7 +131,7 @@ const condition = structureSchema({
 
 const aggregated = translatedSchema(
   structureSchema({
-    ...keyFields,
+    ...objectKeyFields,
     status: anyObject.describe('The status that one object would have: numbers are sums.'),
     observed: flag.describe('True: every copy is counted, and none is stale.'),
     health: health.describe('The health of the copies.'),

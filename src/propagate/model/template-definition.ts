@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { checkedSchema, listSchema, type ReportProblem, structureSchema, translatedSchema, typeError } from '../../core/json/documents.ts';
-import { anyText, clusterText, inGraph, rules, text } from '../../core/json/field-definitions.ts';
+import { anyText, clusterText, graphqlHints, rules, text } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { isPathSegment } from '../../core/names.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOf } from '../../manifests/pod-specs.ts';
+import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { type ManifestsRead, readManifestJson, readManifestText } from '../../manifests/read-manifests.ts';
-import { keyFields, withKey } from './object-key-definition.ts';
+import { objectKeyFields, withKey } from './object-key-definition.ts';
 
 const ref = checkedSchema(
   structureSchema({
     cluster: clusterText.describe('The cluster that the object is read from.'),
-    ...keyFields,
+    ...objectKeyFields,
     uid: anyText.exactOptional().describe('Only the object with this uid.'),
-  }).register(inGraph, { name: 'ResourceRef' }),
+  }).register(graphqlHints, { name: 'ResourceRef' }),
   ({ name, namespace }, tell) => {
     if (!isPathSegment(name)) tell('expected the name of an object', 'name');
     if (namespace !== undefined && !isPathSegment(namespace)) tell('expected the name of a namespace', 'namespace');
@@ -24,7 +24,7 @@ const named = (max: number) => ({ type: 'string', minLength: 1, maxLength: max }
 
 const manifest = z
   .custom<JsonObject>(isJsonObject, typeError('an object'))
-  .register(inGraph, { scalar: 'JSON' })
+  .register(graphqlHints, { scalar: 'JSON' })
   .meta({
     type: 'object',
     required: ['apiVersion', 'kind', 'metadata'],
@@ -51,7 +51,7 @@ const source = structureSchema({
       'An existing object of a cluster. Muster follows its changes, and reads it with the identity of `runAs`. Secrets are possible only in this way.',
     ),
 })
-  .register(inGraph, { name: 'TemplateInput', isOneOf: true })
+  .register(graphqlHints, { name: 'TemplateInput', isOneOf: true })
   .meta({
     description: 'One source of objects to propagate: exactly one of json, yaml and ref.',
     ...rules(['(has(self.json) ? 1 : 0) + (has(self.yaml) ? 1 : 0) + (has(self.ref) ? 1 : 0) == 1', 'expected one of json, yaml and ref']),
@@ -92,7 +92,7 @@ function sourcesIn(read: ManifestsRead, tell: ReportProblem): readonly TemplateS
   }
   const { manifests } = read;
   manifests.forEach((one, index) => {
-    if (groupKindOf(one) !== 'Secret') return;
+    if (kindTextOf(one) !== 'Secret') return;
     const path = manifests.length === 1 ? '' : `[${index}]`;
     tell('expected a Secret by ref only: its data would stand here for everybody to read', path);
   });

@@ -7,10 +7,10 @@ import type { Note } from '../model/notes.ts';
 import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster, ReplicaShare } from '../model/placement.ts';
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import { copyFault } from './copies/copy-reason.ts';
-import { isOpen } from './placing/cluster-set.ts';
-import { type DivisionTarget, divide } from './placing/divide.ts';
+import { dependsOnUnknown } from './placing/cluster-set.ts';
+import { type DivisionTarget, divideReplicas } from './placing/divide.ts';
 import { areReplicasChanged, rescheduleDueMs } from './placing/reschedule.ts';
-import { select } from './placing/select.ts';
+import { selectPlacement } from './placing/select.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
@@ -61,7 +61,7 @@ export function place(snapshot: Snapshot): Placing {
   const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
   const fresh = dueMs !== undefined && dueMs <= snapshot.nowMs;
   const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
-  const selection = select({
+  const selection = selectPlacement({
     placement: spec.placement,
     candidates,
     ...(workloads.length === 0
@@ -90,7 +90,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
   const previousOf = previousCounts(previous, workloads, snapshot.clusters);
   const divisions = workloads.map(({ index, count, completions }) => ({
     index,
-    division: divide({
+    division: divideReplicas({
       count,
       ...(completions === undefined ? {} : { completions }),
       replicas: spec.replicas,
@@ -137,7 +137,7 @@ function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readon
 function doubtAbout(spec: PropagationSpec, { chosen, entry: { cluster } }: Chosen['clusters'][number]): Pick<PlacedCluster, 'doubt'> {
   const { unknownLocation } = cluster;
   if (unknownLocation === undefined) return {};
-  const isOfOthers = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => isOpen(set, cluster));
+  const isOfOthers = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => dependsOnUnknown(set, cluster));
   return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unknownLocation.message) } : {};
 }
 
@@ -248,13 +248,13 @@ function targetOf({
 }): DivisionTarget {
   const { cluster } = entry;
   const capacity = entry.capacities.get(index);
-  const areRulesOpen = cluster.unknownLocation?.mayBecomeKnown === true && rules.some(({ set }) => isOpen(set, cluster));
+  const areRulesOpen = cluster.unknownLocation?.mayBecomeKnown === true && rules.some(({ set }) => dependsOnUnknown(set, cluster));
   return {
     chosen,
     cluster,
     previous: previousOf(chosen.cluster, index),
     ...(capacity === undefined ? {} : { capacity }),
-    ...(areRulesOpen ? { isOpen: true } : {}),
+    ...(areRulesOpen ? { isUndecided: true } : {}),
   };
 }
 

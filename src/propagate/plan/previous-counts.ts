@@ -1,7 +1,7 @@
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import { apportion } from './placing/apportion.ts';
-import { sumOf } from './placing/sum-of.ts';
+import { sumBy } from './placing/sum-of.ts';
 import { workloadCountOf } from './placing/workload-count.ts';
 import type { PreviousDecision, SnapshotCluster } from './snapshot/snapshot.ts';
 
@@ -32,12 +32,12 @@ export function previousCounts(
     const sum = previous.replicas.get(entry.cluster.name) ?? 0;
     return sum === 0 ? [] : [{ name: entry.cluster.name, sum, counts: countsIn(entry, workloads) }];
   });
-  const told = placed.filter(({ sum, counts }) => sumOf([...counts.values()], (count) => count) === sum);
+  const told = placed.filter(({ sum, counts }) => sumBy([...counts.values()], (count) => count) === sum);
   const untold = placed.filter((one) => !told.includes(one));
   const all = new Map(told.map(({ name, counts }) => [`${name}`, new Map(counts)]));
   for (const { name } of untold) all.set(name, new Map());
   for (const { index, count } of workloads) {
-    const rest = Math.max(0, count - sumOf(told, ({ counts }) => counts.get(index) ?? 0));
+    const rest = Math.max(0, count - sumBy(told, ({ counts }) => counts.get(index) ?? 0));
     const parties = untold.map(({ name, sum }) => ({ name, weight: sum }));
     for (const [name, seats] of apportion(rest, parties).seats) all.get(name)?.set(index, seats);
   }

@@ -5,14 +5,14 @@ import { valueAt } from '../../core/json-at.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { ListRulesOf } from '../../manifests/list-rules.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
-import { keyOfManifest, kindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import type { Override } from '../model/spec.ts';
-import { matchingOverrides, override } from './overrides/override.ts';
+import { applyOverrides, matchingOverrides } from './overrides/override.ts';
 import type { PlacedCluster } from './place.ts';
-import { countFieldOf, type WorkloadCount, withCount } from './placing/workload-count.ts';
+import { countFieldOf, type WorkloadCount, withWorkloadCount } from './placing/workload-count.ts';
 import type { Snapshot, TemplateObject } from './snapshot/snapshot.ts';
 import type { SourceObject } from './snapshot/sources.ts';
 
@@ -144,12 +144,12 @@ function renderObject(
   { template, count, cluster, matching }: ObjectWanted,
 ): ObjectCopy {
   const counted = countedManifest(template.manifest, count, spec.replicas);
-  const overridden = override({
+  const overridden = applyOverrides({
     object: counted,
     overrides: spec.overrides,
     cluster,
     matching,
-    listRulesAt: listRulesOf(kindOfKey(counted)),
+    listRulesAt: listRulesOf(groupKindOfKey(counted)),
   });
   if (overridden.result === 'failed') return overridden;
   const { object: manifest, applied, unmatched, notes } = overridden;
@@ -189,7 +189,7 @@ function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, {
   if (count === undefined) return manifest;
   const field = countFieldOf(manifest);
   if (mode === 'External') return field === undefined ? manifest : withoutValueAt(manifest, ['spec', field]);
-  return mode === 'Duplicated' && total === undefined ? manifest : withCount(manifest, count);
+  return mode === 'Duplicated' && total === undefined ? manifest : withWorkloadCount(manifest, count);
 }
 
 /** Returns the path of the count that an autoscaler owns. Undefined if an override sets the count anyway. */

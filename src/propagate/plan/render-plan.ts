@@ -6,7 +6,7 @@ import type { RolloutSpec } from '../model/spec-definition.ts';
 import type { Sight } from './copies/observed.ts';
 import { heldPrune } from './held-prune.ts';
 import { type Placing, place } from './place.ts';
-import { matchesSet, mayHave } from './placing/cluster-set.ts';
+import { matchesSet, mayMatchName } from './placing/cluster-set.ts';
 import { placementSetsIn } from './placing/sets-in.ts';
 import { contentDigestOf, type DigestedPlan, digestOf } from './plan-digest.ts';
 import { isOk, notesOf } from './plan-notes.ts';
@@ -94,7 +94,7 @@ function digestsIn({ replaced }: Snapshot, digested: DigestedPlan): Pick<Rendere
 /** Returns the shares of clusters outside the fleet that may still match the placement, as far as their names show. */
 function awayIn({ spec: { placement }, left }: Snapshot): readonly ClusterShare[] {
   const sets = placementSetsIn(placement);
-  return left.filter(({ cluster }) => sets.some((set) => mayHave(set, cluster)));
+  return left.filter(({ cluster }) => sets.some((set) => mayMatchName(set, cluster)));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { RolloutMark } from '../model/propagation.ts';
 import type { RolloutSpec } from '../model/spec-definition.ts';
-import { sumOf } from '../plan/placing/sum-of.ts';
+import { sumBy } from '../plan/placing/sum-of.ts';
 
 /** The count of one cluster, as a plan moves it. */
 export interface CountMove {
@@ -34,7 +34,7 @@ export interface Surge {
 export function surge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): Surge {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);
   const lacking = moves.filter((move) => lackOf(move) > 0);
-  let spare = sumOf(decreases, dropOf) - sumOf(lacking, lackOf);
+  let spare = sumBy(decreases, dropOf) - sumBy(lacking, lackOf);
   const waiting: ClusterName[] = [];
   for (const decrease of [...decreases].sort((a, b) => (a.cluster < b.cluster ? -1 : 1))) {
     const drop = dropOf(decrease);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, valueAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
-import { kindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import type { CopyHealth } from '../model/inventory.ts';
 import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
 import { aggregateStatus } from './aggregate.ts';
@@ -60,7 +60,7 @@ function targetsOf(clusters: readonly ClusterFacts[], lines: ReadonlyMap<string,
 
 /** As if the template were an object of the generation `generation`, whose status is made anew each time. */
 function statusOf(key: ObjectKey, targets: readonly Target[], generation: number): JsonObject {
-  const kind = kindOfKey(key);
+  const kind = groupKindOfKey(key);
   const items = targets.map(({ line, copy }): StatusItem => ({ clusterName: line.cluster, status: collectedOf(copy, generation) ?? null }));
   const type = targets.map(({ copy }) => valueAt(objectOf(copy), 'spec', 'type')).find((found) => found !== undefined);
   return aggregateStatus({ kind, template: { metadata: { generation }, spec: { type } }, items, semantics: 'ours' });
@@ -69,7 +69,7 @@ function statusOf(key: ObjectKey, targets: readonly Target[], generation: number
 function collectedOf(copy: CopyFacts | undefined, generation: number): JsonObject | undefined {
   const object = objectOf(copy);
   if (copy === undefined || object === undefined) return undefined;
-  const collected = collectStatus(kindOfKey(copy.entry.key), object, () => (showsWrite(copy.entry, object) ? generation : 0));
+  const collected = collectStatus(groupKindOfKey(copy.entry.key), object, () => (showsWrite(copy.entry, object) ? generation : 0));
   if (collected.result === 'unreadable' || collected.status === undefined) return undefined;
   // A StatefulSet's is not collected, and yet says whether its figures are about its newest spec.
   const observedGeneration = numberAt(object, 'status', 'observedGeneration');

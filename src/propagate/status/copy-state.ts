@@ -5,7 +5,7 @@ import { objectAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { numberOrZero, type Stored } from '../../core/stored.ts';
-import { kindOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { type RolloutState, workloadRolloutOf } from '../../model/columns/rollout.ts';
 import type { CopyHealth, InventoryEntry } from '../model/inventory.ts';
 import { marks } from '../model/propagation.ts';
@@ -30,14 +30,14 @@ export function showsWrite({ uid, appliedGeneration }: InventoryEntry, { metadat
 export function rolloutOfCopy({ entry, mirrored }: CopyFacts): RolloutState {
   if (mirrored.result !== 'held') return { phase: 'progressing', message: 'not seen in the cluster yet' };
   if (!showsWrite(entry, mirrored.object)) return { phase: 'progressing', message: 'the last write is not seen in the cluster yet' };
-  return rolloutOf(kindOfKey(entry.key), mirrored.object);
+  return rolloutOf(groupKindOfKey(entry.key), mirrored.object);
 }
 
 /** How a copy is, by what its mirror holds. `Unknown` before it was written, and where nobody can tell. A mirror that is behind is not looked for here. */
 export function healthOfCopy({ entry, mirrored }: CopyFacts): CopyHealth {
   switch (mirrored.result) {
     case 'held':
-      return healthOf(kindOfKey(entry.key), mirrored.object);
+      return healthOf(groupKindOfKey(entry.key), mirrored.object);
     case 'absent':
       return entry.state === 'Intended' ? 'Unknown' : 'Unhealthy';
     case 'unread':
@@ -49,7 +49,7 @@ export function healthOfCopy({ entry, mirrored }: CopyFacts): CopyHealth {
 
 /** True for a copy of a Job. */
 export function isJob({ key }: InventoryEntry): boolean {
-  return keyOfKind(kindOfKey(key)) === 'Job.batch';
+  return keyOfKind(groupKindOfKey(key)) === 'Job.batch';
 }
 
 /** Ready replicas of a workload, or pods of a DaemonSet or Job that are; undefined for other kinds and where nothing is held. */
@@ -57,7 +57,7 @@ export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
   if (mirrored.result !== 'held') return undefined;
   const { object } = mirrored;
   const status: Stored<V1DeploymentStatus & V1DaemonSetStatus & V1JobStatus> = objectAt(object, 'status');
-  switch (keyOfKind(kindOfKey(entry.key))) {
+  switch (keyOfKind(groupKindOfKey(entry.key))) {
     case 'Deployment.apps':
     case 'StatefulSet.apps':
     case 'ReplicaSet.apps':

@@ -308,10 +308,10 @@ describe('what is there', () => {
       const record = { revision, digest: `d${revision}`, document: now.document as never };
       await world.pumped(stores.revisions.record(now, record, context.signal));
     }
-    await world.pumped(stores.revisions.mark(await hub.stored(), { from: 2, to: 2, as: 'takenBack' }, context.signal));
+    await world.pumped(stores.revisions.markRange(await hub.stored(), { from: 2, to: 2, as: 'rolledBack' }, context.signal));
     expect((await back()).result).toBe('ACCEPTED');
     expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '1' } } }] });
-    await world.pumped(stores.revisions.mark(await hub.stored(), { from: 4, to: 4, as: 'takenBack' }, context.signal));
+    await world.pumped(stores.revisions.markRange(await hub.stored(), { from: 4, to: 4, as: 'rolledBack' }, context.signal));
     expect(await back()).toMatchObject({ result: 'REFUSED', notes: [{ message: expect.stringContaining('was not gone back from') }] });
     expect((await back(2)).result).toBe('ACCEPTED');
     expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '2' } } }] });
@@ -461,7 +461,7 @@ describe('the hub', () => {
     expect(plan).toMatchObject({ ok: true, faults: [{ code: 'NOT_SERVED', cluster: 'hub' }] });
 
     for (const definition of await hubDefinitions()) hub.world.cluster('hub').define(definition);
-    await hub.world.until(() => hub.stores.propagations.problem() === undefined);
+    await hub.world.until(() => hub.stores.propagations.unavailability() === undefined);
     expect((await hub.propagate(input())).result).toBe('ACCEPTED');
   });
 

@@ -11,7 +11,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { listRulesIn } from '../../../src/manifests/list-rules.ts';
 import { liveHashOf } from '../../../src/manifests/live-hash.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
-import { keyOfManifest, kindOfKey } from '../../../src/manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest } from '../../../src/manifests/object-key.ts';
 import type { OldValues } from '../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../src/propagate/model/plan.ts';
 import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
@@ -96,7 +96,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
     work: ({ conflict = 'Abort', ...more } = {}) => ({
       ...{ client, shares, owner, clock, generation: 1, revision: more.generation ?? 1, share: shares.current(), mayWrite: () => true },
       spec: { conflict, write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' } },
-      served: (kind) => served.get(keyOfKind(kindOfKey(kind))) ?? 'absent',
+      served: (kind) => served.get(keyOfKind(groupKindOfKey(kind))) ?? 'absent',
       sourceOf: () => client,
       async keepOld(values) {
         old.push(...values);
@@ -128,7 +128,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
 }
 
 function addressIn({ apiVersion, kind, metadata: { namespace, name } }: Manifest): ObjectAddress {
-  const key = keyOfKind(kindOfKey({ apiVersion, kind }));
+  const key = keyOfKind(groupKindOfKey({ apiVersion, kind }));
   const resource = served.get(key) ?? widgetKind;
   return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
 }

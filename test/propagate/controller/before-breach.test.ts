@@ -12,9 +12,9 @@ function kept(...said: readonly string[]): readonly PropagationRevision[] {
   return said.map((text) => {
     const [number, what] = text.split(' ');
     return {
-      ...{ revision: Number(number), createdAt: '2026-11-22T10:00:00Z', digest: 'd', isTakenBack: what === 'back' },
+      ...{ revision: Number(number), createdAt: '2026-11-22T10:00:00Z', digest: 'd', isRolledBack: what === 'back' },
       document: what === 'bad' ? { ...document, conflict: 'Often' } : document,
-      ...(what === 'first' ? { isFromNothing: true } : {}),
+      ...(what === 'first' ? { hadNoCopies: true } : {}),
     };
   });
 }

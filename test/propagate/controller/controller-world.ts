@@ -251,7 +251,7 @@ export async function revisionsOf({ world, stores, stored, context }: Controller
   if (propagation === undefined) throw new Error(`expected ${name}`);
   const kept = await world.pumped(stores.revisions.list(propagation, context.signal));
   if ('fault' in kept) throw new Error(`expected revisions of ${name}, got ${JSON.stringify(kept)}`);
-  return kept.map(({ revision, isTakenBack }) => `${revision}${isTakenBack ? ' back' : ''}`);
+  return kept.map(({ revision, isRolledBack }) => `${revision}${isRolledBack ? ' back' : ''}`);
 }
 
 /** An intent in `default`. */

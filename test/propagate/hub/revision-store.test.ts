@@ -33,20 +33,20 @@ describe('revisions on the hub', () => {
     const kept = await world.pumped(revisions.list(web, never));
     if ('fault' in kept) throw new Error('expected revisions');
     expect(kept.map((one) => one.revision)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
-    expect(kept[0]).toEqual({ ...revision(12), createdAt: expect.stringMatching(/^2026-/), isTakenBack: false });
+    expect(kept[0]).toEqual({ ...revision(12), createdAt: expect.stringMatching(/^2026-/), isRolledBack: false });
     expect(await world.pumped(revisions.list(other, never))).toMatchObject([{ revision: 1, requester: 'alice' }]);
   });
 
   test('are recorded once, however often', async () => {
     await using hub = await start();
     const web = await hub.make('web');
-    await hub.world.pumped(hub.revisions.record(web, { ...revision(1), isFromNothing: true }, never));
-    const again = { ...revision(1), isFromNothing: false };
+    await hub.world.pumped(hub.revisions.record(web, { ...revision(1), hadNoCopies: true }, never));
+    const again = { ...revision(1), hadNoCopies: false };
     expect(await hub.world.pumped(hub.revisions.record(web, again, never))).toEqual({ result: 'written' });
     expect(held(hub.world)).toBe(1);
-    await hub.world.pumped(hub.revisions.record(web, { ...revision(2), isFromNothing: false }, never));
+    await hub.world.pumped(hub.revisions.record(web, { ...revision(2), hadNoCopies: false }, never));
     const kept = await hub.world.pumped(hub.revisions.list(web, never));
-    expect('fault' in kept ? kept : kept.map(({ revision: number, isFromNothing }) => [number, isFromNothing])).toEqual([
+    expect('fault' in kept ? kept : kept.map(({ revision: number, hadNoCopies }) => [number, hadNoCopies])).toEqual([
       [2, undefined],
       [1, true],
     ]);
@@ -57,22 +57,23 @@ describe('revisions on the hub', () => {
     const { world, revisions } = hub;
     const web = await hub.make('web');
     const record = (number: number) => world.pumped(revisions.record(web, revision(number), never));
-    const mark = (from: number, to: number, as: 'standing' | 'takenBack') => world.pumped(revisions.mark(web, { from, to, as }, never));
+    const mark = (from: number, to: number, as: 'inEffect' | 'rolledBack') =>
+      world.pumped(revisions.markRange(web, { from, to, as }, never));
     const told = async () => {
       const kept = await world.pumped(revisions.list(web, never));
-      return 'fault' in kept ? [] : kept.map((one) => `${one.revision}${one.isTakenBack ? ' back' : ''}`);
+      return 'fault' in kept ? [] : kept.map((one) => `${one.revision}${one.isRolledBack ? ' back' : ''}`);
     };
     for (const number of [1, 2, 3]) await record(number);
-    expect(await mark(2, 3, 'takenBack')).toEqual({ result: 'written' });
+    expect(await mark(2, 3, 'rolledBack')).toEqual({ result: 'written' });
     expect(await told()).toEqual(['3 back', '2 back', '1']);
     await record(3);
-    await mark(2, 2, 'standing');
+    await mark(2, 2, 'inEffect');
     expect(await told()).toEqual(['3', '2', '1']);
 
-    await mark(2, 3, 'takenBack');
+    await mark(2, 3, 'rolledBack');
     for (let number = 4; number <= 13; number++) {
       await record(number);
-      await mark(number, number, 'takenBack');
+      await mark(number, number, 'rolledBack');
     }
     await record(14);
     expect(await told()).toEqual(['14', ...[13, 12, 11, 10, 9, 8, 7, 6, 5].map((number) => `${number} back`), '1']);

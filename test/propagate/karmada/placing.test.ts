@@ -8,7 +8,7 @@ import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-s
 import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
 import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
 import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
-import { divide } from '../../../src/propagate/plan/placing/divide.ts';
+import { divideReplicas } from '../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from '../plan/placing/placing-fixtures.ts';
 
 // Rules of Karmada that differ from Muster's rules on purpose. docs/internals/propagation.md describes each difference.
@@ -51,7 +51,7 @@ describe('division', () => {
       error: true,
       unschedulable: true,
     });
-    const ours = divide(
+    const ours = divideReplicas(
       division(6, [target('a', { capacity: 2 }), target('b', { capacity: 3 })], { replicas: { strategy: 'Aggregated' } }),
     );
     expect(ours.shares.map(({ to }) => to)).toEqual([2, 3]);
@@ -72,7 +72,7 @@ describe('division', () => {
         { name: 'b', replicas: 3 },
       ],
     });
-    const ours = divide(
+    const ours = divideReplicas(
       division(6, [target('a', { previous: 5 }), target('b', { previous: 1 })], { replicas: { rules: [rule(['a', 'b'])] } }),
     );
     expect(ours.shares.map(({ to }) => to)).toEqual([5, 1]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt, textAt } from '../../../src/core/json-at.ts';
-import { schemaOf } from '../../../src/propagate/hub/custom-resource.ts';
+import { structuralSchemaOf } from '../../../src/propagate/hub/custom-resource.ts';
 import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { spec } from '../../../src/propagate/model/spec-definition.ts';
 
@@ -78,7 +78,7 @@ function objectOf(schema: JsonObject): fc.Arbitrary<Json> {
 }
 
 /** Documents with every field that a spec may have, right but for what no single field can tell. */
-export const anyDocument: fc.Arbitrary<JsonObject> = jsonOf(schemaOf(spec)).filter(isJsonObject);
+export const anyDocument: fc.Arbitrary<JsonObject> = jsonOf(structuralSchemaOf(spec)).filter(isJsonObject);
 
 /** Documents that say a spec: what is wrong with them was taken out, piece by piece. */
 export const rightDocument: fc.Arbitrary<JsonObject> = anyDocument.map(repaired);

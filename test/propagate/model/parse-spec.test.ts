@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { type PropagationSpec, parseEnding, parseSpec, printSpec } from '../../../src/propagate/model/spec.ts';
+import { type PropagationSpec, parseDeletionParts, parseSpec, printSpec } from '../../../src/propagate/model/spec.ts';
 
 const json = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } };
 const least = { template: [{ json }], placement: {} } as const;
@@ -266,6 +266,6 @@ test.each<[what: string, document: JsonObject, ending: unknown]>([
   ['what cannot be read', { deletion: { policy: 'Keep' }, requester: 'me' }, ['deletion.policy', 'requester']],
   ['a part of it', { deletion: { policy: 'Orphan', cascde: 'Orphan' } }, ['deletion.cascde']],
 ])('the end of a document that is no spec and says %s', (_, document, ending) => {
-  const read = parseEnding(document);
+  const read = parseDeletionParts(document);
   expect('problems' in read ? read.problems.map(({ path }) => path) : read).toEqual(ending);
 });

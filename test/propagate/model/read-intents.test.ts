@@ -4,7 +4,7 @@ import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { documentOf } from '../../../src/propagate/model/input-spec.ts';
 import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
-import { type Intent, readIntents } from '../../../src/propagate/model/read-intents.ts';
+import { type Intent, parseIntents } from '../../../src/propagate/model/read-intents.ts';
 import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { rightDocument } from './arbitrary-document.ts';
 
@@ -19,13 +19,13 @@ const manifest = (parts: JsonObject = {}): JsonObject => ({
 });
 
 function intentsIn(text: string, namespace?: string): readonly Intent[] {
-  const read = readIntents(text, { namespace });
+  const read = parseIntents(text, { namespace });
   if (read.result === 'refused') throw new Error(JSON.stringify(read.problems));
   return read.intents;
 }
 
 function problemsIn(value: Json, namespace?: string): readonly string[] {
-  const read = readIntents(JSON.stringify(value), { namespace });
+  const read = parseIntents(JSON.stringify(value), { namespace });
   if (read.result === 'read') throw new Error(`expected problems, got ${JSON.stringify(read.intents)}`);
   return read.problems.map(({ document, path, message }) => [document, path, message].join('|'));
 }
@@ -120,7 +120,7 @@ describe('a text', () => {
       printYaml(manifest({ spec: { ...spec, conflict: 'Never', placement: { clusters: 'north' } } })),
       printYaml({ apiVersion: 'v1', kind: 'List', items: [manifest(), manifest({ metadata: {} })] }),
     ].join('---\n');
-    const read = readIntents(wrong);
+    const read = parseIntents(wrong);
     const told = read.result === 'refused' ? read.problems.map(({ document, path }) => [document, path]) : [];
     expect(told).toEqual([
       ['document 1', 'spec.placement.clusters'],
@@ -134,7 +134,7 @@ describe('a text', () => {
     ['with nothing in it', '# nothing\n---\n', 'expected a Propagation, got none'],
     ['with a list of nothing', '{"apiVersion":"v1","kind":"List","items":[]}', 'expected a Propagation, got none'],
   ])('%s is refused as a whole', (_, text, message) => {
-    const read = readIntents(text);
+    const read = parseIntents(text);
     expect(read).toEqual({ result: 'refused', problems: [{ document: '', path: '', message: expect.stringContaining(message) }] });
   });
 });

@@ -2,7 +2,7 @@ import type { ManifestReader } from '../../../src/cli/client/manifest-reader.ts'
 import { type OwnGateway, type ProgramOptions, runProgram } from '../../../src/cli/program.ts';
 import { readManifestText } from '../../../src/manifests/read-manifests.ts';
 import { readYamlDocuments } from '../../../src/manifests/yaml-documents.ts';
-import { readIntents } from '../../../src/propagate/model/read-intents.ts';
+import { parseIntents } from '../../../src/propagate/model/read-intents.ts';
 import type { TestGateway } from '../gateway/start-gateway.ts';
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
 
@@ -18,7 +18,7 @@ export interface CliOptions extends FakeTerminalOptions {
 export const manifestReader: ManifestReader = {
   documents: async (text) => readYamlDocuments(text),
   manifests: async (text) => readManifestText(text, { lists: 'opened' }),
-  intents: async (text, options) => readIntents(text, options),
+  intents: async (text, options) => parseIntents(text, options),
 };
 
 /** A command that runs against a gateway of a test, whose clock is its own too. */

@@ -146,7 +146,7 @@ export function samplePlan(): PropagationPlan {
 
 export const sampleRevision: PropagationRevision = {
   ...{ revision: 2, createdAt: at, requester: 'alice', digest: 'sha256:abc', document },
-  isTakenBack: false,
+  isRolledBack: false,
 };
 
 /** Propagations of which a test says what it is asked to; the rest throws. */

@@ -1,7 +1,7 @@
 import { hasTrueCondition } from '../../../core/conditions.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
@@ -139,6 +139,6 @@ export function isGoing(
 
 function isFinishing(entry: InventoryEntry, seen: MirroredObject): boolean {
   if (entry.finished === true || seen.result !== 'held' || seen.object.metadata.uid !== entry.uid) return false;
-  if (keyOfKind(kindOfKey(entry.key)) !== 'Job.batch') return false;
+  if (keyOfKind(groupKindOfKey(entry.key)) !== 'Job.batch') return false;
   return hasTrueCondition(seen.object, 'Complete') || hasTrueCondition(seen.object, 'Failed');
 }

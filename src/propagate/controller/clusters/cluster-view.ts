@@ -1,7 +1,7 @@
 import type { Members } from '../../../changes/members.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { kindOfKey, placeOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
 import { isToReturn } from '../../apply/taking.ts';
@@ -237,7 +237,7 @@ function plannedOf({ chosen, wave, share, objects, fault }: RenderedCluster, { l
 }
 
 function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): MirroredObject {
-  return members.objects.read(cluster, kindOfKey(key), placeOfKey(key));
+  return members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key));
 }
 
 type Trouble = Pick<ClusterFacts, 'trouble'>;

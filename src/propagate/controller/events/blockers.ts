@@ -1,7 +1,7 @@
 import type { GroupKind } from '../../../core/kinds.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import { kindOfKey, placeOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, objectPlaceOf } from '../../../manifests/object-key.ts';
 import type { MemberChange, MemberObjects } from '../../../store/member-objects.ts';
 import type { CopyOutcome } from '../../plan/copies/copy-work.ts';
 import type { ClusterRun, Run } from '../state/propagation-state.ts';
@@ -23,7 +23,7 @@ export function blockersOf(cluster: ClusterName, known: ClusterRun): readonly Bl
 function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: CopyOutcome): readonly Blocker[] {
   // A copy that others fight for changes all the time, and is left for that.
   if (fault === undefined || reason === 'Contended') return [];
-  const copy = { cluster, kind: kindOfKey(key), place: placeOfKey(key) };
+  const copy = { cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) };
   const { namespace } = key;
   if (namespace === undefined) return [copy];
   switch (reason) {

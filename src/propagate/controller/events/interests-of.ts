@@ -1,10 +1,10 @@
 import type { Members } from '../../../changes/members.ts';
 import { type ClusterName, parseClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { keyOfManifest, kindOfKey, placeOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, objectPlaceOf } from '../../../manifests/object-key.ts';
 import type { RejectionReason } from '../../model/placement.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { fieldsAskedIn } from '../../plan/placing/sets-in.ts';
+import { locationFieldsIn } from '../../plan/placing/sets-in.ts';
 import { nodes } from '../../plan/snapshot/whereabouts.ts';
 import type { Run } from '../state/propagation-state.ts';
 import { blockersOf } from './blockers.ts';
@@ -43,7 +43,7 @@ export function interestsOf({ plan, shares, latest, clusters }: Run, members: Pi
 
 /** Not of those that are out whatever their Nodes say. */
 function nodesOf(spec: PropagationSpec | undefined, plan: Run['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
-  if (spec === undefined || fieldsAskedIn(spec).length === 0) return [];
+  if (spec === undefined || locationFieldsIn(spec).length === 0) return [];
   const out = new Set(plan?.rendered.rejected.filter(({ reason }) => outAnyway.includes(reason)).map(({ cluster }) => cluster));
   return members.all().flatMap(({ name }) => (out.has(name) ? [] : [{ cluster: name, kind: nodes }]));
 }
@@ -62,5 +62,5 @@ function templateKeys(spec: PropagationSpec | undefined, namespace: string): rea
 }
 
 function interestIn(cluster: ClusterName, key: ObjectKey): Interest {
-  return { cluster, kind: kindOfKey(key), place: placeOfKey(key) };
+  return { cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) };
 }

@@ -2,8 +2,8 @@ import { isJsonObject } from '../../../core/json.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
-import { kindOfKey } from '../../../manifests/object-key.ts';
-import { prune } from '../../../manifests/prune.ts';
+import { groupKindOfKey } from '../../../manifests/object-key.ts';
+import { portableOf } from '../../../manifests/prune.ts';
 import type { OldValues } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { withMarks } from './copy-marks.ts';
@@ -16,7 +16,7 @@ export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
 
 /** True for kinds whose mirrors hold metadata only. Their values are never stored. */
 export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensitiveKinds'>): boolean {
-  const kind = kindOfKey(key);
+  const kind = groupKindOfKey(key);
   return keyOfKind(kind) === 'Secret' || sensitiveKinds.has(kind);
 }
 
@@ -28,7 +28,7 @@ export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'd
   // The mirror does not hold the fields. The resourceVersion changes with them, but also with every other change.
   if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
   // The marks show which write a mirror has seen. So they count as sent fields.
-  return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(kindOfKey(key)));
+  return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(groupKindOfKey(key)));
 }
 
 /**
@@ -52,7 +52,7 @@ export function oldValuesOf(
   const { uid } = object.metadata;
   if (uid === undefined || isHidden(key, work)) return undefined;
   const isWhole = work.spec.write === 'Replace';
-  const held = isWhole ? prune(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(kindOfKey(key)));
+  const held = isWhole ? portableOf(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(groupKindOfKey(key)));
   const values = asManifest(desired, held);
   if (JSON.stringify(values).length > mostKept) return undefined;
   const owners = othersIn(object);

@@ -4,8 +4,8 @@ import { valueAt } from '../../../core/json-at.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
-import { groupKindOf } from '../../../manifests/pod-specs.ts';
-import { prune } from '../../../manifests/prune.ts';
+import { kindTextOf } from '../../../manifests/pod-specs.ts';
+import { portableOf } from '../../../manifests/prune.ts';
 import type { WriteMode } from '../../model/spec.ts';
 import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, retainKeys } from './managed-keys.ts';
 import { type Retained, retainOfKind } from './retain.ts';
@@ -50,16 +50,16 @@ const prefix: RecordPrefix = 'muster.dev';
 function replacement(desired: Manifest, live: KubernetesObject | undefined): Owned {
   const recorded = recordManagedAnnotations(recordManagedLabels(desired, prefix), prefix);
   if (live === undefined) return { result: 'write', manifest: recorded };
-  const outcome = retain(recorded, live, { kind: groupKindOf(desired), prefix });
+  const outcome = retain(recorded, live, { kind: kindTextOf(desired), prefix });
   if (outcome.result === 'failed') return outcome;
   // Retaining changes neither what the object is nor what it is called.
   const manifest = outcome.object as Manifest;
   const { apiVersion, kind } = desired;
-  const unchanged = equalJson(prune(manifest), prune({ ...live, apiVersion, kind }));
+  const unchanged = equalJson(portableOf(manifest), portableOf({ ...live, apiVersion, kind }));
   return { result: unchanged ? 'unchanged' : 'write', manifest };
 }
 
-/** What may be sent in place of the live object: `desired` with all that the member owns. `kind` as `groupKindOf` gives it. */
+/** What may be sent in place of the live object: `desired` with all that the member owns. `kind` as `kindTextOf` gives it. */
 export function retain(desired: JsonObject, live: JsonObject, { kind, prefix: records }: RetainOptions): Retained {
   const labelled = retainKeys(desired, live, { field: 'labels', prefix: records });
   const annotated = retainKeys(labelled, live, { field: 'annotations', prefix: records });

@@ -2,9 +2,9 @@ import { isJsonObject } from '../../../core/json.ts';
 import { textAt } from '../../../core/json-at.ts';
 import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
-import { containersOf } from '../../../manifests/pod-specs.ts';
+import { containersIn } from '../../../manifests/pod-specs.ts';
 import type { ImageOverride } from '../../model/spec.ts';
-import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withoutEffect } from './edits.ts';
+import { type EditWarning, type FieldEdit, type ItemEdits, unknownContainerWarning, withoutEffect } from './edits.ts';
 import { type ImageReference, isImageDigest, isImageTag, parseImageReference, printImageReference } from './image-reference.ts';
 
 /**
@@ -25,9 +25,9 @@ function overridePath(object: Manifest, item: ImageOverride, pointer: string): I
 }
 
 function overrideContainers(object: Manifest, item: ImageOverride): ItemEdits {
-  const inScope = containersOf(object, item.scope);
+  const inScope = containersIn(object, item.scope);
   const named = inScope.filter(({ name }) => item.containers === undefined || (name !== undefined && item.containers.includes(name)));
-  const edits: Edit[] = [];
+  const edits: FieldEdit[] = [];
   const warnings: EditWarning[] = unknownOf(item, inScope);
   for (const { path, container } of named) {
     const text = textAt(container, 'image');
@@ -43,7 +43,7 @@ function overrideContainers(object: Manifest, item: ImageOverride): ItemEdits {
 
 function unknownOf(item: ImageOverride, inScope: readonly { readonly name: string | undefined }[]): EditWarning[] {
   const unknown = (item.containers ?? []).filter((wanted) => !inScope.some(({ name }) => name === wanted));
-  return unknown.map((name) => unknownContainer(name, '.containers'));
+  return unknown.map((name) => unknownContainerWarning(name, '.containers'));
 }
 
 /** The edit of one reference, or the warning that the value does not fit it. */

@@ -7,12 +7,12 @@ import { withoutMembers } from '../../../manifests/json-edits.ts';
 import { applyJsonPatch } from '../../../manifests/json-patch.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { type ListRulesAt, mergePatchByKeys, noListRules } from '../../../manifests/merge-patch.ts';
-import { containersOf } from '../../../manifests/pod-specs.ts';
+import { containersIn } from '../../../manifests/pod-specs.ts';
 import type { Note } from '../../model/notes.ts';
 import type { EnvOverride, ListOverride, MapOverride, ObjectMatch, Override } from '../../model/spec.ts';
 import { matchesSet } from '../placing/cluster-set.ts';
 import { countFieldOf } from '../placing/workload-count.ts';
-import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withEdits, withoutEffect } from './edits.ts';
+import { type EditWarning, type FieldEdit, type ItemEdits, unknownContainerWarning, withEdits, withoutEffect } from './edits.ts';
 import { overrideField } from './override-fields.ts';
 import { overrideImage } from './override-image.ts';
 
@@ -27,7 +27,7 @@ interface OverrideRequest {
 }
 
 /** What the overrides of one cluster make of one object. `path` is of the input: `overrides[0].jsonPatch[1]`. No message holds a value of the manifest. */
-export type Overridden =
+export type OverrideResult =
   | {
       readonly result: 'overridden';
       readonly object: Manifest;
@@ -46,14 +46,14 @@ export type Overridden =
  *
  * Fails at the first item that fails, and at one that would change what an object is: apiVersion, kind, name, namespace, generateName, status.
  */
-export function override({
+export function applyOverrides({
   object,
   overrides,
   cluster,
   matching = matchingOverrides(overrides, cluster),
   listRulesAt = noListRules,
-}: OverrideRequest): Overridden {
-  const run: Run = { object, notes: [], listRulesAt };
+}: OverrideRequest): OverrideResult {
+  const run: OverrideState = { object, notes: [], listRulesAt };
   const applied: string[] = [];
   const unmatched: string[] = [];
   for (const index of matching) {
@@ -82,20 +82,20 @@ function matchesObject(match: ObjectMatch, object: Manifest): boolean {
 }
 
 /** The object as it is now, and what is to be said of it. */
-interface Run {
+interface OverrideState {
   object: Manifest;
   readonly notes: Note[];
   readonly listRulesAt: ListRulesAt;
 }
 
-interface Failure {
+interface OverrideFailure {
   readonly path: string;
   readonly message: string;
 }
 
-function applyEntry(run: Run, entry: Override, path: string): 'touched' | 'untouched' | Failure {
+function applyEntry(run: OverrideState, entry: Override, path: string): 'touched' | 'untouched' | OverrideFailure {
   let touched = false;
-  for (const { path: below, edit } of itemsOf(entry)) {
+  for (const { path: below, edit } of overrideItemsOf(entry)) {
     const before = run.object;
     const failure = applyItem(run, edit, path + below) ?? protectedChange(before, run.object, path + below);
     if (failure !== undefined) return failure;
@@ -105,42 +105,48 @@ function applyEntry(run: Run, entry: Override, path: string): 'touched' | 'untou
 }
 
 /** One item of an entry: what it makes of the object as it is by then. */
-interface Item {
+interface OverrideItem {
   readonly path: string;
-  readonly edit: (run: Run) => ItemEdits | ItemResult;
+  readonly edit: (run: OverrideState) => ItemEdits | PatchedObject;
 }
 
 /** What an item that is no list of edits makes of the whole object. */
-type ItemResult = { readonly result: 'object'; readonly object: Json };
+type PatchedObject = { readonly result: 'object'; readonly object: Json };
 
-function itemsOf(entry: Override): readonly Item[] {
+function overrideItemsOf(entry: Override): readonly OverrideItem[] {
   return [
-    ...entry.image.map((item, at) => ({ path: `.image[${at}]`, edit: ({ object }: Run) => overrideImage(object, item) })),
-    ...entry.command.map((item, at) => ({ path: `.command[${at}]`, edit: ({ object }: Run) => overrideList(object, 'command', item) })),
-    ...entry.args.map((item, at) => ({ path: `.args[${at}]`, edit: ({ object }: Run) => overrideList(object, 'args', item) })),
-    ...entry.env.map((item, at) => ({ path: `.env[${at}]`, edit: ({ object }: Run) => overrideEnv(object, item) })),
-    ...entry.labels.map((item, at) => ({ path: `.labels[${at}]`, edit: ({ object }: Run) => overrideMap(object, 'labels', item) })),
+    ...entry.image.map((item, at) => ({ path: `.image[${at}]`, edit: ({ object }: OverrideState) => overrideImage(object, item) })),
+    ...entry.command.map((item, at) => ({
+      path: `.command[${at}]`,
+      edit: ({ object }: OverrideState) => overrideList(object, 'command', item),
+    })),
+    ...entry.args.map((item, at) => ({ path: `.args[${at}]`, edit: ({ object }: OverrideState) => overrideList(object, 'args', item) })),
+    ...entry.env.map((item, at) => ({ path: `.env[${at}]`, edit: ({ object }: OverrideState) => overrideEnv(object, item) })),
+    ...entry.labels.map((item, at) => ({
+      path: `.labels[${at}]`,
+      edit: ({ object }: OverrideState) => overrideMap(object, 'labels', item),
+    })),
     ...entry.annotations.map((item, at) => ({
       path: `.annotations[${at}]`,
-      edit: ({ object }: Run) => overrideMap(object, 'annotations', item),
+      edit: ({ object }: OverrideState) => overrideMap(object, 'annotations', item),
     })),
-    ...entry.fields.map((item, at) => ({ path: `.fields[${at}]`, edit: ({ object }: Run) => overrideField(object, item) })),
-    ...(entry.jsonPatch.length === 0 ? [] : [{ path: '.jsonPatch', edit: ({ object }: Run) => patched(object, entry) }]),
+    ...entry.fields.map((item, at) => ({ path: `.fields[${at}]`, edit: ({ object }: OverrideState) => overrideField(object, item) })),
+    ...(entry.jsonPatch.length === 0 ? [] : [{ path: '.jsonPatch', edit: ({ object }: OverrideState) => patched(object, entry) }]),
     ...(entry.merge === undefined ? [] : [{ path: '.merge', edit: merged(entry.merge) }]),
   ];
 }
 
-function patched(object: Manifest, { jsonPatch }: Override): ItemEdits | ItemResult {
+function patched(object: Manifest, { jsonPatch }: Override): ItemEdits | PatchedObject {
   const applied = applyJsonPatch(object, jsonPatch);
   if (applied.result === 'failed') return { result: 'failed', path: `[${applied.index}]`, message: applied.message };
   return { result: 'object', object: applied.document };
 }
 
-function merged(patch: JsonObject): Item['edit'] {
+function merged(patch: JsonObject): OverrideItem['edit'] {
   return ({ object, listRulesAt }) => ({ result: 'object', object: mergePatchByKeys(object, patch, listRulesAt) });
 }
 
-function applyItem(run: Run, edit: Item['edit'], path: string): Failure | undefined {
+function applyItem(run: OverrideState, edit: OverrideItem['edit'], path: string): OverrideFailure | undefined {
   const edited = edit(run);
   switch (edited.result) {
     case 'failed':
@@ -160,13 +166,20 @@ function applyItem(run: Run, edit: Item['edit'], path: string): Failure | undefi
   }
 }
 
-const whatItIs = [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace'], ['metadata', 'generateName'], ['status']];
+const identityFields = [
+  ['apiVersion'],
+  ['kind'],
+  ['metadata', 'name'],
+  ['metadata', 'namespace'],
+  ['metadata', 'generateName'],
+  ['status'],
+];
 
-function protectedChange(before: Manifest, after: Json, path: string): Failure | undefined {
+function protectedChange(before: Manifest, after: Json, path: string): OverrideFailure | undefined {
   if (before === after) return undefined;
   const metadata = valueAt(after, 'metadata');
   if (!isJsonObject(after) || !isJsonObject(metadata)) return { path, message: 'expected an object with metadata after the override' };
-  const changed = whatItIs.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
+  const changed = identityFields.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
   return changed === undefined ? undefined : { path, message: `an override never changes ${changed.join('.')}` };
 }
 
@@ -183,11 +196,11 @@ function countNotes(before: Manifest, after: Manifest): readonly Note[] {
  * Remove touch what is there only, else a warning.
  */
 function overrideEnv(object: Manifest, item: EnvOverride): ItemEdits {
-  const named = containersOf(object, 'All').filter(({ name }) => item.container === undefined || name === item.container);
+  const named = containersIn(object, 'All').filter(({ name }) => item.container === undefined || name === item.container);
   if (item.container !== undefined && named.length === 0) {
-    return { result: 'edits', edits: [], warnings: [unknownContainer(item.container, '.container')] };
+    return { result: 'edits', edits: [], warnings: [unknownContainerWarning(item.container, '.container')] };
   }
-  const edits: Edit[] = named.flatMap(({ path, container }) => {
+  const edits: FieldEdit[] = named.flatMap(({ path, container }) => {
     const value = changedEnv(listAt(container, 'env'), item);
     return value === undefined ? [] : [{ path: [...path, 'env'], value, replaces: valueAt(container, 'env') !== undefined }];
   });
@@ -235,12 +248,12 @@ function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operat
  * leaves an empty list where there was none; Replace sets it. A container that is not there is a warning.
  */
 export function overrideList(object: Manifest, field: 'command' | 'args', item: ListOverride): ItemEdits {
-  const named = containersOf(object, 'All').filter(({ name }) => name === item.container);
+  const named = containersIn(object, 'All').filter(({ name }) => name === item.container);
   const edits = named.map(({ path, container }) => {
     const found = valueAt(container, field);
     return { path: [...path, field], value: changedList(Array.isArray(found) ? found : [], item), replaces: found !== undefined };
   });
-  return { result: 'edits', edits, warnings: named.length === 0 ? [unknownContainer(item.container, '.container')] : [] };
+  return { result: 'edits', edits, warnings: named.length === 0 ? [unknownContainerWarning(item.container, '.container')] : [] };
 }
 
 function changedList(list: readonly Json[], { operator, values }: ListOverride): readonly Json[] {

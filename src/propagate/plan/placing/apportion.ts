@@ -1,5 +1,5 @@
 import { compareText } from '../../../core/text.ts';
-import { sumOf } from './sum-of.ts';
+import { sumBy } from './sum-of.ts';
 
 /** One that seats are given to. */
 export interface Party {
@@ -13,7 +13,7 @@ export interface Party {
 }
 
 /** A party while seats are given. */
-export interface Seated {
+export interface SeatedParty {
   readonly name: string;
   readonly weight: number;
   readonly cap: number;
@@ -21,7 +21,7 @@ export interface Seated {
 }
 
 /** Which of two parties with an equal claim comes first: below zero, the first. A total order. */
-export type TieBreak = (a: Seated, b: Seated) => number;
+export type TieBreak = (a: SeatedParty, b: SeatedParty) => number;
 
 /** The one with fewer seats, then by name in order of code units. */
 export const fewestSeatsThenName: TieBreak = (a, b) => a.seats - b.seats || compareText(a.name, b.name);
@@ -42,13 +42,13 @@ export interface Apportionment {
 export function apportion(seats: number, parties: readonly Party[], tieBreak: TieBreak = fewestSeatsThenName): Apportionment {
   let rest = seats;
   const heaviestFirst = [...parties].sort((a, b) => b.weight - a.weight || compareText(a.name, b.name));
-  const begun = heaviestFirst.map(({ name, weight, min = 0, cap = Number.POSITIVE_INFINITY }): Seated => {
+  const begun = heaviestFirst.map(({ name, weight, min = 0, cap = Number.POSITIVE_INFINITY }): SeatedParty => {
     const first = Math.min(min, cap, rest);
     rest -= first;
     return { name, weight, cap, seats: first };
   });
   const weighty = begun.filter(({ weight }) => weight > 0);
-  const given = seat(rest, weighty, tieBreak);
+  const given = assignSeats(rest, weighty, tieBreak);
   const all = [...begun.filter(({ weight }) => weight <= 0), ...given];
   return { seats: new Map(all.map((party) => [party.name, party.seats])), unplaced: seats - sumOfSeats(all) };
 }
@@ -57,18 +57,18 @@ export function apportion(seats: number, parties: readonly Party[], tieBreak: Ti
  * Gives that many more seats, one by one, each to the party below its cap with the largest weight / (2 seats + 1). Where all are full it gives fewer.
  * Parties without weight take part: they tie among each other, and come after all others.
  */
-export function seat(more: number, parties: readonly Seated[], tieBreak: TieBreak): readonly Seated[] {
-  let current = leap(more, parties);
+export function assignSeats(more: number, parties: readonly SeatedParty[], tieBreak: TieBreak): readonly SeatedParty[] {
+  let current = skipAhead(more, parties);
   let rest = more - (sumOfSeats(current) - sumOfSeats(parties));
   for (; rest > 0; rest -= 1) {
-    const next = current.filter(({ seats, cap }) => seats < cap).reduce(better(tieBreak), undefined);
+    const next = current.filter(({ seats, cap }) => seats < cap).reduce(largerClaim(tieBreak), undefined);
     if (next === undefined) break;
     current = current.map((party) => (party === next ? { ...party, seats: party.seats + 1 } : party));
   }
   return current;
 }
 
-function better(tieBreak: TieBreak): (best: Seated | undefined, party: Seated) => Seated {
+function largerClaim(tieBreak: TieBreak): (best: SeatedParty | undefined, party: SeatedParty) => SeatedParty {
   return (best, party) => {
     if (best === undefined) return party;
     const ahead = claimOf(party.weight, party.seats) - claimOf(best.weight, best.seats);
@@ -81,12 +81,12 @@ function better(tieBreak: TieBreak): (best: Seated | undefined, party: Seated) =
  * For any bound, the seats with a claim above it are given before all others; so the lowest bound with no more of them than `more` is sought by
  * bisection, and all of those are given at once. What is left is the ties at that bound.
  */
-function leap(more: number, parties: readonly Seated[]): readonly Seated[] {
+function skipAhead(more: number, parties: readonly SeatedParty[]): readonly SeatedParty[] {
   if (more <= parties.length) return parties;
-  if (parties.every(({ weight }) => weight > 0) && sumOf(parties, ({ cap, seats }) => cap - seats) <= more) {
+  if (parties.every(({ weight }) => weight > 0) && sumBy(parties, ({ cap, seats }) => cap - seats) <= more) {
     return parties.map((party) => ({ ...party, seats: party.cap }));
   }
-  const taken = (bound: number): readonly Seated[] => parties.map((party) => ({ ...party, seats: seatsAbove(party, bound, more) }));
+  const taken = (bound: number): readonly SeatedParty[] => parties.map((party) => ({ ...party, seats: seatsAbove(party, bound, more) }));
   const begun = sumOfSeats(parties);
   let low = 0;
   let high = Math.max(...parties.map(({ weight }) => weight));
@@ -99,7 +99,7 @@ function leap(more: number, parties: readonly Seated[]): readonly Seated[] {
 }
 
 /** How many seats the party has once it has taken all those with a claim above the bound, but for more than `most` of them. */
-function seatsAbove({ weight, seats, cap }: Seated, bound: number, most: number): number {
+function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, most: number): number {
   let low = seats;
   let high = Math.min(cap, seats + most);
   while (low < high) {
@@ -114,6 +114,6 @@ function claimOf(weight: number, seats: number): number {
   return weight / (2 * seats + 1);
 }
 
-function sumOfSeats(parties: readonly Seated[]): number {
-  return sumOf(parties, ({ seats }) => seats);
+function sumOfSeats(parties: readonly SeatedParty[]): number {
+  return sumBy(parties, ({ seats }) => seats);
 }

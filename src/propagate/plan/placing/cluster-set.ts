@@ -14,14 +14,14 @@ export function matchesSet(set: ClusterSet, cluster: MemberCluster): boolean {
 }
 
 /** True if all that is known of the cluster meets the set, and what nobody knows of it decides. */
-export function isOpen(set: ClusterSet, cluster: MemberCluster): boolean {
+export function dependsOnUnknown(set: ClusterSet, cluster: MemberCluster): boolean {
   const unknownLocation = cluster.unknownLocation?.fields;
   if (unknownLocation === undefined || set.fields?.some(({ field }) => unknownLocation.includes(field)) !== true) return false;
   return matchesSet({ ...set, fields: set.fields.filter(({ field }) => !unknownLocation.includes(field)) }, cluster);
 }
 
 /** True unless its name alone keeps the cluster out, whatever else the set asks: all that can be told of one that is no member. */
-export function mayHave({ clusters, exclude }: ClusterSet, name: string): boolean {
+export function mayMatchName({ clusters, exclude }: ClusterSet, name: string): boolean {
   return exclude?.includes(name) !== true && clusters?.includes(name) !== false;
 }
 
@@ -41,7 +41,7 @@ export function mismatchOf(set: ClusterSet, cluster: MemberCluster): SetMismatch
  * `DoesNotExist` alone. Zones are a list: `In` is an overlap, `NotIn` is none.
  */
 export function meetsField({ field, operator, values }: ClusterFieldRequirement, cluster: MemberCluster): boolean {
-  const held = valuesOf(cluster, field);
+  const held = fieldValuesOf(cluster, field);
   switch (operator) {
     case 'In':
       return held.some((value) => values.includes(value));
@@ -57,7 +57,7 @@ export function meetsField({ field, operator, values }: ClusterFieldRequirement,
 }
 
 /** What the cluster has of that field; an empty text is none. Zones in the order of the cluster. */
-export function valuesOf(cluster: MemberCluster, field: ClusterFieldRequirement['field']): readonly string[] {
+export function fieldValuesOf(cluster: MemberCluster, field: ClusterFieldRequirement['field']): readonly string[] {
   const held = field === 'zone' ? cluster.zones : [cluster[field] ?? ''];
   return held.filter((value) => value !== '');
 }

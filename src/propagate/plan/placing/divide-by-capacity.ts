@@ -1,12 +1,12 @@
 import { type Apportionment, apportion, type Party, type TieBreak } from './apportion.ts';
-import { type Claimant, type Manner, withoutRules } from './rules.ts';
-import { sumOf } from './sum-of.ts';
+import { type DivisionOptions, defaultBounds, type ReplicaCandidate } from './rules.ts';
+import { sumBy } from './sum-of.ts';
 
 /** `Available`: over all clusters, by their room. `Aggregated`: over as few as have room enough. */
 type CapacityStrategy = 'Available' | 'Aggregated';
 
 /** A cluster as one that replicas are offered to: its weight, and its bound which is always there. */
-export type Offer = Party & { readonly cap: number };
+export type CapacityOffer = Party & { readonly cap: number };
 
 /**
  * `count` replicas by the room there is. The order of the claimants decides where Aggregated finds equal rooms.
@@ -17,35 +17,38 @@ export type Offer = Party & { readonly cap: number };
  */
 export function divideByCapacity(
   count: number,
-  claimants: readonly Claimant[],
-  { strategy, steady, tieBreak }: Manner & { readonly strategy: CapacityStrategy },
+  claimants: readonly ReplicaCandidate[],
+  { strategy, keepsPrevious: steady, tieBreak }: DivisionOptions & { readonly strategy: CapacityStrategy },
 ): Apportionment {
   const bounded = withBoundedRooms(count, claimants);
-  const held = sumOf(claimants, ({ previous }) => previous);
-  if (!steady) return spread(count, roomiestFirst(bounded.map(wholeOffer)), { strategy, tieBreak });
-  if (held > count) return spread(count, roomiestFirst(bounded.map(heldOffer)), { strategy, tieBreak });
-  const more = spread(count - held, usedFirst(roomiestFirst(bounded.map(furtherOffer)), claimants), { strategy, tieBreak });
-  return { seats: addUp(claimants, more.seats), unplaced: more.unplaced };
+  const held = sumBy(claimants, ({ previous }) => previous);
+  if (!steady) return apportionOffers(count, roomiestFirst(bounded.map(wholeOffer)), { strategy, tieBreak });
+  if (held > count) return apportionOffers(count, roomiestFirst(bounded.map(heldOffer)), { strategy, tieBreak });
+  const more = apportionOffers(count - held, usedFirst(roomiestFirst(bounded.map(furtherOffer)), claimants), { strategy, tieBreak });
+  return { seats: addSeats(claimants, more.seats), unplaced: more.unplaced };
 }
 
 /** Gives `seats` to the offers by weight; Aggregated: to the shortest beginning of the list with room for all, if there is one. */
-export function spread(
+export function apportionOffers(
   seats: number,
-  offers: readonly Offer[],
+  offers: readonly CapacityOffer[],
   { strategy, tieBreak }: { readonly strategy: CapacityStrategy; readonly tieBreak: TieBreak },
 ): Apportionment {
   return apportion(seats, strategy === 'Aggregated' ? shortestWithRoom(seats, offers) : offers, tieBreak);
 }
 
 /** Those that have replicas first, else in the same order. */
-export function usedFirst(offers: readonly Offer[], claimants: readonly Pick<Claimant, 'name' | 'previous'>[]): readonly Offer[] {
+export function usedFirst(
+  offers: readonly CapacityOffer[],
+  claimants: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
+): readonly CapacityOffer[] {
   const used = new Set(claimants.filter(({ previous }) => previous > 0).map(({ name }) => name));
   return [...offers.filter(({ name }) => used.has(name)), ...offers.filter(({ name }) => !used.has(name))];
 }
 
 /** What each has, and what is given besides. */
-export function addUp(
-  claimants: readonly Pick<Claimant, 'name' | 'previous'>[],
+export function addSeats(
+  claimants: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
   more: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, number> {
   const sums = new Map(more);
@@ -53,7 +56,7 @@ export function addUp(
   return sums;
 }
 
-function shortestWithRoom(seats: number, offers: readonly Offer[]): readonly Offer[] {
+function shortestWithRoom(seats: number, offers: readonly CapacityOffer[]): readonly CapacityOffer[] {
   let room = 0;
   const enough = offers.findIndex(({ cap }) => {
     room += cap;
@@ -62,27 +65,27 @@ function shortestWithRoom(seats: number, offers: readonly Offer[]): readonly Off
   return enough < 0 ? offers : offers.slice(0, enough + 1);
 }
 
-function withBoundedRooms(count: number, claimants: readonly Claimant[]): readonly Claimant[] {
+function withBoundedRooms(count: number, claimants: readonly ReplicaCandidate[]): readonly ReplicaCandidate[] {
   const largest = Math.max(count, ...claimants.map(({ capacity }) => capacity).filter(Number.isFinite));
   return claimants.map((claimant) => (Number.isFinite(claimant.capacity) ? claimant : { ...claimant, capacity: largest }));
 }
 
 /** From zero: all that would fit. */
-function wholeOffer({ name, previous, capacity, bounds: { min, max } = withoutRules }: Claimant): Offer {
+function wholeOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   const room = capacity + previous;
   return { name, weight: room, min, cap: Math.min(max, room) };
 }
 
 /** On top of what it has. */
-function furtherOffer({ name, previous, capacity, bounds: { min, max } = withoutRules }: Claimant): Offer {
+function furtherOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: capacity, min: Math.max(0, min - previous), cap: Math.max(0, Math.min(max - previous, capacity)) };
 }
 
 /** What it may keep. */
-function heldOffer({ name, previous, bounds: { min, max } = withoutRules }: Claimant): Offer {
+function heldOffer({ name, previous, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: previous, min, cap: Math.min(max, previous) };
 }
 
-function roomiestFirst(offers: readonly Offer[]): readonly Offer[] {
+function roomiestFirst(offers: readonly CapacityOffer[]): readonly CapacityOffer[] {
   return [...offers].sort((a, b) => b.cap - a.cap);
 }

@@ -3,7 +3,7 @@ import type { ReplicaShare } from '../../model/placement.ts';
 import type { ReplicasSpec } from '../../model/spec.ts';
 
 /** A division that is made, and what it was made from. */
-interface Divided {
+interface DivisionResult {
   readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules'>;
   readonly count: number;
   readonly shares: readonly ReplicaShare[];
@@ -11,16 +11,16 @@ interface Divided {
 }
 
 /** What about a division somebody may not have meant: all warnings, each at most once, with the clusters concerned. */
-export function divisionNotes(divided: Divided): readonly Note[] {
+export function divisionNotes(divided: DivisionResult): readonly Note[] {
   return divided.replicas.mode === 'Divided' ? dividedNotes(divided) : undividedNotes(divided);
 }
 
-function undividedNotes({ replicas: { mode, rules } }: Divided): readonly Note[] {
+function undividedNotes({ replicas: { mode, rules } }: DivisionResult): readonly Note[] {
   if (!rules.some(({ min, max }) => min > 0 || max !== undefined)) return [];
   return [warning('BOUNDS_IGNORED', `min and max bound replicas that are divided; with mode ${mode} they have no effect`)];
 }
 
-function dividedNotes({ replicas: { strategy, rules }, count, shares, unplaced }: Divided): readonly Note[] {
+function dividedNotes({ replicas: { strategy, rules }, count, shares, unplaced }: DivisionResult): readonly Note[] {
   const weighted = strategy === 'Weighted';
   const notes: Note[] = [];
   if (weighted && rules.length > 0 && shares.length > 0 && shares.every(({ weight }) => weight === undefined)) {

@@ -3,8 +3,8 @@ import { conditionOf } from '../../../core/conditions.ts';
 import type { TypedObject } from '../../../core/objects.ts';
 import type { Stored } from '../../../core/stored.ts';
 import { acceptsPod } from './node-fit.ts';
-import { amountsIn, minus, plus, type ResourceAmounts, requestsOf, timesIn } from './resource-amounts.ts';
-import { sumOf } from './sum-of.ts';
+import { addAmounts, amountsIn, type ResourceAmounts, requestsOf, subtractAmounts, timesThatFit } from './resource-amounts.ts';
+import { sumBy } from './sum-of.ts';
 
 /** Nodes that are alike, and what is free on each: `pods` among it, without which no Pod fits. */
 export interface NodeRoom {
@@ -24,11 +24,11 @@ export function nodeRoomsOf(nodes: Iterable<TypedObject<V1Node>>, pods: Iterable
     const name = spec?.nodeName;
     const phase = status?.phase;
     if (name === undefined || phase === 'Succeeded' || phase === 'Failed') continue;
-    used.set(name, plus(used.get(name) ?? new Map(), plus(requestsOf(spec), onePod)));
+    used.set(name, addAmounts(used.get(name) ?? new Map(), addAmounts(requestsOf(spec), onePod)));
   }
   return [...nodes].map((node) => {
     const allocatable = amountsIn(node.status?.allocatable);
-    return { node, count: takesPods(node) ? 1 : 0, free: minus(allocatable, used.get(node.metadata.name) ?? new Map()) };
+    return { node, count: takesPods(node) ? 1 : 0, free: subtractAmounts(allocatable, used.get(node.metadata.name) ?? new Map()) };
   });
 }
 
@@ -36,16 +36,16 @@ export function nodeRoomsOf(nodes: Iterable<TypedObject<V1Node>>, pods: Iterable
  * How many Pods with that spec fit, node by node, with taints and node selectors: so room that lies in pieces does not count as one. Infinity where there
  * are no Nodes at all: then nobody can tell.
  */
-export function replicasIn(rooms: readonly NodeRoom[], podSpec: Stored<V1PodSpec> = {}): number {
+export function replicasThatFit(rooms: readonly NodeRoom[], podSpec: Stored<V1PodSpec> = {}): number {
   if (rooms.length === 0) return Number.POSITIVE_INFINITY;
   const suitable = rooms.filter(({ node }) => node === undefined || acceptsPod(node, podSpec));
-  return replicasOf(suitable, requestsOf(podSpec));
+  return replicasForRequests(suitable, requestsOf(podSpec));
 }
 
 /** How many Pods that request so much fit, wherever they may go. */
-export function replicasOf(rooms: readonly NodeRoom[], requests: ResourceAmounts): number {
-  const needs = plus(requests, onePod);
-  return sumOf(rooms, ({ free, count }) => count * timesIn(free, needs));
+export function replicasForRequests(rooms: readonly NodeRoom[], requests: ResourceAmounts): number {
+  const needs = addAmounts(requests, onePod);
+  return sumBy(rooms, ({ free, count }) => count * timesThatFit(free, needs));
 }
 
 /** What one Pod takes besides what it requests. */

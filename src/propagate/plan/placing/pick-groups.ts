@@ -1,8 +1,8 @@
 import { compareText } from '../../../core/text.ts';
-import { sumOf } from './sum-of.ts';
+import { sumBy } from './sum-of.ts';
 
 /** A region, or whatever clusters are grouped by. */
-export interface Group {
+export interface WeightedGroup {
   readonly name: string;
   /** Clusters in it, at least one. */
   readonly value: number;
@@ -26,7 +26,7 @@ export interface GroupLimits {
  * weight, then of most clusters, then the first in that order; and of it the shortest part, the heaviest first, that is a candidate too
  * (docs/internals/propagation.md 3.2, "By group").
  */
-export function pickGroups<T extends Group>(groups: readonly T[], limits: GroupLimits): readonly T[] | undefined {
+export function pickGroups<T extends WeightedGroup>(groups: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   if (suffices(0, 0, limits)) return [];
   const ordered = [...groups].sort((a, b) => a.value - b.value || b.weight - a.weight || compareText(a.name, b.name));
   const best = bestCandidate(ordered, limits);
@@ -49,14 +49,14 @@ function suffices(length: number, value: number, { min, clusters }: GroupLimits)
   return length >= min && value >= clusters;
 }
 
-function isCandidate(ordered: readonly Group[], limits: GroupLimits): boolean {
-  const value = sumOf(ordered, (group) => group.value);
+function isCandidate(ordered: readonly WeightedGroup[], limits: GroupLimits): boolean {
+  const value = sumBy(ordered, (group) => group.value);
   const last = ordered.at(-1)?.value ?? 0;
   return suffices(ordered.length, value, limits) && !suffices(ordered.length - 1, value - last, limits);
 }
 
 /** For each beginning of a set, told by its groups and clusters, the best way on with the groups from some place on. */
-interface WaysOn {
+interface CompletionTable {
   /** The index of a beginning is its groups × `width` and its clusters. It has fewer groups than `lengths`, fewer clusters than `width`. */
   readonly lengths: number;
   readonly width: number;
@@ -70,24 +70,24 @@ interface WaysOn {
  * The best candidate, found without going through them all: they may be beyond number. The ways on from one place come from those of the place after
  * it, from the last one back. At most groups² × clusters steps, and an eighth of that in bytes.
  */
-function bestCandidate<T extends Group>(ordered: readonly T[], limits: GroupLimits): readonly T[] | undefined {
-  const width = sumOf(ordered, ({ value }) => value) + 1;
+function bestCandidate<T extends WeightedGroup>(ordered: readonly T[], limits: GroupLimits): readonly T[] | undefined {
+  const width = sumBy(ordered, ({ value }) => value) + 1;
   // Each group has a cluster: a beginning of so many groups would do.
   const lengths = Math.min(ordered.length, limits.max, Math.max(limits.min, limits.clusters));
   if (lengths < 1 || width <= limits.clusters) return undefined;
   const size = lengths * width;
-  const ways: WaysOn = { lengths, width, weights: new Float64Array(size).fill(-1), values: new Float64Array(size) };
+  const ways: CompletionTable = { lengths, width, weights: new Float64Array(size).fill(-1), values: new Float64Array(size) };
   const taken: Uint8Array[] = [];
   for (const [back, group] of ordered.toReversed().entries()) {
     const marks = new Uint8Array(Math.ceil(size / 8));
-    take(ways, { group, before: ordered.length - 1 - back, limits, marks });
+    considerGroup(ways, { group, before: ordered.length - 1 - back, limits, marks });
     taken.unshift(marks);
   }
   return (ways.weights[0] ?? -1) < 0 ? undefined : readCandidate(ordered, taken, { width, limits });
 }
 
-interface Taking {
-  readonly group: Group;
+interface GroupStep {
+  readonly group: WeightedGroup;
   /** Groups before it in order. */
   readonly before: number;
   readonly limits: GroupLimits;
@@ -96,7 +96,7 @@ interface Taking {
 }
 
 /** Takes the group wherever that is as good as passing it by: so of equals the first in order wins. */
-function take({ lengths, width, weights, values }: WaysOn, { group, before, limits, marks }: Taking): void {
+function considerGroup({ lengths, width, weights, values }: CompletionTable, { group, before, limits, marks }: GroupStep): void {
   // Upwards, as at the next length still stands the way on from the next place.
   for (let length = 0; length < lengths && length <= before; length += 1) {
     for (let value = length; value + group.value < width && !suffices(length, value, limits); value += 1) {
@@ -116,7 +116,7 @@ function take({ lengths, width, weights, values }: WaysOn, { group, before, limi
   }
 }
 
-function readCandidate<T extends Group>(
+function readCandidate<T extends WeightedGroup>(
   ordered: readonly T[],
   taken: readonly Uint8Array[],
   { width, limits }: { readonly width: number; readonly limits: GroupLimits },

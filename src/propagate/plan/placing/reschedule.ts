@@ -1,6 +1,6 @@
 import { parseInstant } from '../../../core/json/json-values.ts';
 import type { ReplicasSpec } from '../../model/spec.ts';
-import { sumOf } from './sum-of.ts';
+import { sumBy } from './sum-of.ts';
 
 /** When it was asked to plan from zero, and when that was done last. */
 interface RescheduleTimes {
@@ -13,7 +13,7 @@ interface RescheduleTimes {
  *
  * @param times Both RFC 3339; one that cannot be read is as good as absent.
  */
-export function isRescheduled({ rescheduleAt, scheduledAt }: RescheduleTimes): boolean {
+export function isRescheduleRequested({ rescheduleAt, scheduledAt }: RescheduleTimes): boolean {
   const asked = parseInstant(rescheduleAt ?? '');
   const last = parseInstant(scheduledAt ?? '');
   if (asked === undefined || last === undefined) return false;
@@ -22,7 +22,7 @@ export function isRescheduled({ rescheduleAt, scheduledAt }: RescheduleTimes): b
 
 /** When it is to be planned from zero once more, in milliseconds of the epoch: that time may have come. Undefined: that was done, or nobody asked for it. */
 export function rescheduleDueMs(times: RescheduleTimes): number | undefined {
-  return isRescheduled(times) ? parseInstant(times.rescheduleAt ?? '')?.ms : undefined;
+  return isRescheduleRequested(times) ? parseInstant(times.rescheduleAt ?? '')?.ms : undefined;
 }
 
 /** True if the counts that were placed are no longer those asked for: duplicated, of any cluster; divided, their sum. */
@@ -31,7 +31,7 @@ export function areReplicasChanged(count: number, placed: readonly { readonly re
     case 'Duplicated':
       return placed.some(({ replicas }) => replicas !== count);
     case 'Divided':
-      return sumOf(placed, ({ replicas }) => replicas) !== count;
+      return sumBy(placed, ({ replicas }) => replicas) !== count;
     case 'External':
       return false;
     default:

@@ -18,24 +18,24 @@ export function amountsIn(list: Json | undefined): ResourceAmounts {
 }
 
 /** Both together. */
-export function plus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
+export function addAmounts(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   const sum = new Map(a);
   for (const [name, amount] of b) sum.set(name, (sum.get(name) ?? 0) + amount);
   return sum;
 }
 
 /** What is left of what the first has; below zero where it has too little. What it has not at all stays absent. */
-export function minus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
+export function subtractAmounts(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   return new Map([...a].map(([name, amount]) => [name, amount - (b.get(name) ?? 0)]));
 }
 
 /** So many times as much. */
-export function times(amounts: ResourceAmounts, factor: number): ResourceAmounts {
+export function multiplyAmounts(amounts: ResourceAmounts, factor: number): ResourceAmounts {
   return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
 }
 
 /** How often `requests` fit into `free`: by the scarcest of the resources requested. One that is not there fits never. Infinity: nothing is requested. */
-export function timesIn(free: ResourceAmounts, requests: ResourceAmounts): number {
+export function timesThatFit(free: ResourceAmounts, requests: ResourceAmounts): number {
   let fits = Number.POSITIVE_INFINITY;
   for (const [name, amount] of requests) {
     if (amount > 0) fits = Math.min(fits, Math.max(0, Math.floor((free.get(name) ?? 0) / amount)));
@@ -53,11 +53,11 @@ export function requestsOf(podSpec: Stored<V1PodSpec> | undefined): ResourceAmou
   for (const container of itemsOf(podSpec?.initContainers)) {
     const requests = requestsIn(container);
     const isSidecar = container.restartPolicy === 'Always';
-    if (isSidecar) sidecars = plus(sidecars, requests);
-    starting = largest(starting, isSidecar ? sidecars : plus(sidecars, requests));
+    if (isSidecar) sidecars = addAmounts(sidecars, requests);
+    starting = largest(starting, isSidecar ? sidecars : addAmounts(sidecars, requests));
   }
-  const running = itemsOf(podSpec?.containers).map(requestsIn).reduce(plus, sidecars);
-  return plus(largest(running, starting), amountsIn(podSpec?.overhead));
+  const running = itemsOf(podSpec?.containers).map(requestsIn).reduce(addAmounts, sidecars);
+  return addAmounts(largest(running, starting), amountsIn(podSpec?.overhead));
 }
 
 /** A limit without a request is the request, as the API server defaults it. */

@@ -12,7 +12,7 @@ export interface ReplicaBounds {
 }
 
 /** No rule says anything: an equal part, without bounds. */
-export const withoutRules: ReplicaBounds = { weight: 1, min: 0, max: Number.POSITIVE_INFINITY };
+export const defaultBounds: ReplicaBounds = { weight: 1, min: 0, max: Number.POSITIVE_INFINITY };
 
 /** Of the rules that match the cluster the largest weight, the largest minimum and the smallest maximum. Undefined: none matches. */
 export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster): ReplicaBounds | undefined {
@@ -26,7 +26,7 @@ export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster):
 }
 
 /** One cluster that replicas are divided over. */
-export interface Claimant {
+export interface ReplicaCandidate {
   readonly name: string;
   /** Replicas it has. */
   readonly previous: number;
@@ -37,8 +37,8 @@ export interface Claimant {
 }
 
 /** How a division is made. */
-export interface Manner {
+export interface DivisionOptions {
   /** Only the difference to what is there moves. Otherwise all is divided from zero. */
-  readonly steady: boolean;
+  readonly keepsPrevious: boolean;
   readonly tieBreak: TieBreak;
 }

@@ -2,12 +2,12 @@ import { invariant } from '../../../core/errors.ts';
 import { compareText } from '../../../core/text.ts';
 import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster } from '../../model/placement.ts';
 import type { Placement, ReplicasSpec, Spread } from '../../model/spec.ts';
-import { type Filters, filterCandidate, type Ground } from './filter-candidate.ts';
-import { compareEligible, type Taken } from './spread.ts';
-import { type Located, printSpread, takeSpread } from './take-spread.ts';
+import { type CandidateFilters, filterCandidate, type PlacementStage } from './filter-candidate.ts';
+import { compareEligible, type SpreadResult } from './spread.ts';
+import { chooseBySpread, type LocatedCluster, printSpread } from './take-spread.ts';
 
 /** What is to be placed, and where it may go. */
-export interface SelectInput {
+export interface SelectionInput {
   readonly placement: Placement;
   /** No name twice. */
   readonly candidates: readonly PlacementCandidate[];
@@ -26,11 +26,11 @@ export interface SelectInput {
  * What holds copies, and may or may not fit, as nobody knows where it runs, is kept. While there is such a one nobody new is taken to be spread over:
  * who would be too many could not be told.
  */
-export function select(input: SelectInput): ClusterSelection {
-  const grounds = groundsToTry(input);
+export function selectPlacement(input: SelectionInput): ClusterSelection {
+  const grounds = stagesToTry(input);
   let first: ClusterSelection | undefined;
   for (const [index, ground] of grounds.entries()) {
-    const selection = selectOn(input, ground, grounds.slice(index + 1));
+    const selection = selectInStage(input, ground, grounds.slice(index + 1));
     if (selection.problem === undefined) return selection;
     first ??= selection;
   }
@@ -38,18 +38,18 @@ export function select(input: SelectInput): ClusterSelection {
   return first;
 }
 
-function groundsToTry({ placement, previousGroup, fresh }: SelectInput): readonly Ground[] {
+function stagesToTry({ placement, previousGroup, fresh }: SelectionInput): readonly PlacementStage[] {
   const { affinityGroups } = placement;
   if (affinityGroups.length === 0) return [{ set: placement, overflow: [] }];
   const last = fresh ? -1 : affinityGroups.findIndex(({ name }) => name === previousGroup);
   return affinityGroups.slice(Math.max(0, last));
 }
 
-function selectOn(input: SelectInput, ground: Ground, later: readonly Ground[]): ClusterSelection {
+function selectInStage(input: SelectionInput, ground: PlacementStage, later: readonly PlacementStage[]): ClusterSelection {
   const { placement, workload } = input;
-  const filters: Filters = { ...placement, ground, later, isWorkload: workload !== undefined };
-  const passed: Located[] = [];
-  const kept: Located[] = [];
+  const filters: CandidateFilters = { ...placement, stage: ground, laterStages: later, isWorkload: workload !== undefined };
+  const passed: LocatedCluster[] = [];
+  const kept: LocatedCluster[] = [];
   const rejected: RejectedCluster[] = [];
   for (const candidate of input.candidates) {
     const filtered = filterCandidate(candidate, filters);
@@ -59,28 +59,32 @@ function selectOn(input: SelectInput, ground: Ground, later: readonly Ground[]):
     else rejected.push({ cluster: name, reason: filtered.reason, detail: filtered.detail });
   }
   passed.sort(compareEligible);
-  if (kept.length > 0) return keep({ passed, kept, rejected }, input, ground);
+  if (kept.length > 0) return selectWithKept({ passed, kept, rejected }, input, ground);
   const isOpen = rejected.some(({ reason }) => reason === 'SYNCING');
-  const taken = take(passed, input, isOpen ? '; of some it is not known yet where they run' : '');
+  const taken = chooseFrom(passed, input, isOpen ? '; of some it is not known yet where they run' : '');
   const problem = taken.result === 'refused' ? taken.problem : undefined;
   return {
-    chosen: taken.result === 'taken' ? taken.clusters.map((entry) => chosenOf(entry, ground)) : [],
-    rejected: [...rejected, ...notTaken(passed, taken, placement.spread)].sort((a, b) => compareText(a.cluster, b.cluster)),
+    chosen: taken.result === 'chosen' ? taken.clusters.map((entry) => chosenOf(entry, ground)) : [],
+    rejected: [...rejected, ...notChosen(passed, taken, placement.spread)].sort((a, b) => compareText(a.cluster, b.cluster)),
     ...(problem === undefined ? {} : { problem }),
     ...(problem !== undefined || ground.name === undefined ? {} : { group: ground.name }),
     notes: [],
   };
 }
 
-interface Sifted {
-  readonly passed: readonly Located[];
-  readonly kept: readonly Located[];
+interface FilteredClusters {
+  readonly passed: readonly LocatedCluster[];
+  readonly kept: readonly LocatedCluster[];
   readonly rejected: readonly RejectedCluster[];
 }
 
-function keep({ passed, kept, rejected }: Sifted, { placement, candidates }: SelectInput, ground: Ground): ClusterSelection {
+function selectWithKept(
+  { passed, kept, rejected }: FilteredClusters,
+  { placement, candidates }: SelectionInput,
+  ground: PlacementStage,
+): ClusterSelection {
   const holding = new Set(candidates.filter(({ holds }) => holds).map(({ cluster }) => cluster.name));
-  const isTaken = ({ cluster }: Located) => placement.spread.length === 0 || holding.has(cluster.name);
+  const isTaken = ({ cluster }: LocatedCluster) => placement.spread.length === 0 || holding.has(cluster.name);
   const detail = `not before it is known where ${kept.map(({ name }) => name).join(', ')} run`;
   const waiting = passed
     .filter((entry) => !isTaken(entry))
@@ -97,14 +101,18 @@ function keep({ passed, kept, rejected }: Sifted, { placement, candidates }: Sel
   };
 }
 
-function take(passed: readonly Located[], { placement, workload }: SelectInput, besides: string): Taken<Located> {
+function chooseFrom(
+  passed: readonly LocatedCluster[],
+  { placement, workload }: SelectionInput,
+  besides: string,
+): SpreadResult<LocatedCluster> {
   if (passed.length === 0) return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${besides}` };
   const duplicated = workload?.mode !== 'Divided';
-  return takeSpread(passed, { spread: coherent(placement.spread), replicas: workload?.count ?? 0, duplicated });
+  return chooseBySpread(passed, { spread: normalizedSpread(placement.spread), replicas: workload?.count ?? 0, duplicated });
 }
 
 /** At least one cluster, and no more groups than clusters. */
-function coherent(spread: readonly Spread[]): readonly Spread[] {
+function normalizedSpread(spread: readonly Spread[]): readonly Spread[] {
   const most = spread.find(({ by }) => by === 'cluster')?.max;
   return spread.map((entry) => {
     if (entry.by === 'cluster') return { ...entry, min: Math.max(1, entry.min) };
@@ -112,12 +120,12 @@ function coherent(spread: readonly Spread[]): readonly Spread[] {
   });
 }
 
-function locatedOf({ cluster, holds, previous, capacity }: PlacementCandidate, tier: number): Located {
+function locatedOf({ cluster, holds, previous, capacity }: PlacementCandidate, tier: number): LocatedCluster {
   const available = capacity === undefined ? Number.POSITIVE_INFINITY : capacity + previous;
   return { cluster, name: cluster.name, tier, score: holds ? 100 : 0, available };
 }
 
-function chosenOf({ cluster, tier, score, available }: Located, { name }: Ground): ChosenCluster {
+function chosenOf({ cluster, tier, score, available }: LocatedCluster, { name }: PlacementStage): ChosenCluster {
   return {
     cluster: cluster.name,
     ...(name === undefined ? {} : { group: name }),
@@ -128,7 +136,11 @@ function chosenOf({ cluster, tier, score, available }: Located, { name }: Ground
 }
 
 /** Who passed and was not taken: for want of room, if it stood before the last one that was. */
-function notTaken(passed: readonly Located[], taken: Taken<Located>, spread: readonly Spread[]): readonly RejectedCluster[] {
+function notChosen(
+  passed: readonly LocatedCluster[],
+  taken: SpreadResult<LocatedCluster>,
+  spread: readonly Spread[],
+): readonly RejectedCluster[] {
   if (taken.result === 'refused') {
     return passed.map(({ cluster }) => ({ cluster: cluster.name, reason: taken.reason, detail: taken.problem }));
   }

@@ -13,7 +13,7 @@ export function otherSetsIn({ replicas, overrides, rollout }: PropagationSpec): 
 }
 
 /** What is asked anywhere of where clusters run; each once, in order of code units. */
-export function fieldsAskedIn(spec: PropagationSpec): readonly ClusterFieldRequirement['field'][] {
+export function locationFieldsIn(spec: PropagationSpec): readonly ClusterFieldRequirement['field'][] {
   const sets = [...placementSetsIn(spec.placement), ...otherSetsIn(spec)];
   const required = sets.flatMap(({ fields = [] }) => fields.map(({ field }) => field));
   const spread = spec.placement.spread.flatMap(({ by }) => (by === 'cluster' || by === 'label' ? [] : [by]));

@@ -1,9 +1,9 @@
 import { compareText } from '../../../core/text.ts';
 import { pickGroups } from './pick-groups.ts';
-import { sumOf } from './sum-of.ts';
+import { sumBy } from './sum-of.ts';
 
 /** A cluster that passed all filters. */
-export interface Eligible {
+export interface EligibleCluster {
   readonly name: string;
   readonly tier: number;
   readonly score: number;
@@ -12,14 +12,14 @@ export interface Eligible {
 }
 
 /** How many. Infinity: no bound. */
-export interface Range {
+export interface CountRange {
   readonly min: number;
   readonly max: number;
 }
 
-/** What is taken, in order; or why nothing is. */
-export type Taken<T> =
-  | { readonly result: 'taken'; readonly clusters: readonly T[] }
+/** What is chosen, in order; or why nothing is. */
+export type SpreadResult<T> =
+  | { readonly result: 'chosen'; readonly clusters: readonly T[] }
   | { readonly result: 'refused'; readonly reason: 'SPREAD' | 'CAPACITY'; readonly problem: string };
 
 /** A group of clusters, which are in order. */
@@ -30,7 +30,7 @@ export interface ClusterGroup<T> {
 }
 
 /** By tier, then score, then room (most first), then name: a total order. */
-export function compareEligible(a: Eligible, b: Eligible): number {
+export function compareEligible(a: EligibleCluster, b: EligibleCluster): number {
   return a.tier - b.tier || b.score - a.score || compareAmounts(b.available, a.available) || compareText(a.name, b.name);
 }
 
@@ -38,15 +38,19 @@ export function compareEligible(a: Eligible, b: Eligible): number {
  * The first clusters of the list, as many as the range allows. Given `replicas` that must find room in them together, the last ones are exchanged for
  * those of the most room as far as that is needed.
  */
-export function takeClusters<T extends Eligible>(ordered: readonly T[], { min, max }: Range, replicas?: number): Taken<T> {
+export function chooseClusters<T extends EligibleCluster>(
+  ordered: readonly T[],
+  { min, max }: CountRange,
+  replicas?: number,
+): SpreadResult<T> {
   if (ordered.length < min) return refused(`expected at least ${min} clusters to spread over, ${ordered.length} fit`);
   const need = Math.min(ordered.length, max);
-  const taken = ordered.slice(0, need);
-  if (replicas === undefined) return { result: 'taken', clusters: taken };
+  const chosen = ordered.slice(0, need);
+  if (replicas === undefined) return { result: 'chosen', clusters: chosen };
   const left = ordered.slice(need);
-  for (let index = need - 1; index >= 0 && roomOf(taken) < replicas; index -= 1) exchange(taken, index, left);
-  if (need > 0 && roomOf(taken) >= replicas) return { result: 'taken', clusters: taken };
-  const problem = `expected room for ${replicas} replicas in ${need} of the clusters, there is room for ${roomOf(taken)}`;
+  for (let index = need - 1; index >= 0 && roomOf(chosen) < replicas; index -= 1) exchange(chosen, index, left);
+  if (need > 0 && roomOf(chosen) >= replicas) return { result: 'chosen', clusters: chosen };
+  const problem = `expected room for ${replicas} replicas in ${need} of the clusters, there is room for ${roomOf(chosen)}`;
   return { result: 'refused', reason: 'CAPACITY', problem };
 }
 
@@ -54,10 +58,10 @@ export function takeClusters<T extends Eligible>(ordered: readonly T[], { min, m
  * Clusters of the best groups: of each group its first cluster, then the rest in order, until there are as many as the range allows.
  * One for each group in any case.
  */
-export function takeGroups<T extends Eligible>(
+export function chooseFromGroups<T extends EligibleCluster>(
   groups: readonly ClusterGroup<T>[],
-  { group, cluster }: { readonly group: Range; readonly cluster: Range },
-): Taken<T> {
+  { group, cluster }: { readonly group: CountRange; readonly cluster: CountRange },
+): SpreadResult<T> {
   if (groups.length < group.min) return refused(`expected at least ${group.min} groups to spread over, there are ${groups.length}`);
   const weighed = groups.map((entry) => ({ ...entry, value: entry.clusters.length, weight: entry.score }));
   const picked = pickGroups(weighed, { ...group, clusters: cluster.min }) ?? [];
@@ -65,28 +69,28 @@ export function takeGroups<T extends Eligible>(
     return refused(`expected ${cluster.min} clusters in ${group.min} to ${group.max} groups, there are not that many`);
   const firsts = picked.flatMap(({ clusters }) => clusters.slice(0, 1));
   const others = picked.flatMap(({ clusters }) => clusters.slice(1)).sort(compareEligible);
-  return { result: 'taken', clusters: [...firsts, ...others.slice(0, Math.max(0, cluster.max - firsts.length))] };
+  return { result: 'chosen', clusters: [...firsts, ...others.slice(0, Math.max(0, cluster.max - firsts.length))] };
 }
 
 /** `2 to 3`, `2 or more`. */
-export function printRange({ min, max }: Range): string {
+export function printRange({ min, max }: CountRange): string {
   return `${min} ${Number.isFinite(max) ? `to ${max}` : 'or more'}`;
 }
 
-function exchange<T extends Eligible>(taken: T[], index: number, left: T[]): void {
-  const out = taken[index];
+function exchange<T extends EligibleCluster>(chosen: T[], index: number, left: T[]): void {
+  const out = chosen[index];
   const most = left.reduce<T | undefined>((best, next) => (best === undefined || next.available > best.available ? next : best), undefined);
   if (out === undefined || most === undefined || most.available <= out.available) return;
-  taken[index] = most;
+  chosen[index] = most;
   left[left.indexOf(most)] = out;
 }
 
-function refused<T>(problem: string): Taken<T> {
+function refused<T>(problem: string): SpreadResult<T> {
   return { result: 'refused', reason: 'SPREAD', problem };
 }
 
-function roomOf(clusters: readonly Eligible[]): number {
-  return sumOf(clusters, ({ available }) => available);
+function roomOf(clusters: readonly EligibleCluster[]): number {
+  return sumBy(clusters, ({ available }) => available);
 }
 
 /** Two amounts without bound are equal: their difference is not a number. */

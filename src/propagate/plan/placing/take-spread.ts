@@ -1,8 +1,16 @@
 import type { MemberCluster } from '../../../changes/members.ts';
 import type { Spread } from '../../model/spec.ts';
-import { valuesOf } from './cluster-set.ts';
+import { fieldValuesOf } from './cluster-set.ts';
 import { groupScore } from './group-score.ts';
-import { type ClusterGroup, type Eligible, printRange, type Range, type Taken, takeClusters, takeGroups } from './spread.ts';
+import {
+  type ClusterGroup,
+  type CountRange,
+  chooseClusters,
+  chooseFromGroups,
+  type EligibleCluster,
+  printRange,
+  type SpreadResult,
+} from './spread.ts';
 
 /** What is spread, and over what. */
 interface SpreadDemand {
@@ -14,7 +22,7 @@ interface SpreadDemand {
 }
 
 /** A cluster that passed all filters, and where it runs. */
-export interface Located extends Eligible {
+export interface LocatedCluster extends EligibleCluster {
   readonly cluster: MemberCluster;
 }
 
@@ -22,27 +30,30 @@ export interface Located extends Eligible {
  * The clusters that a placement with such a spread takes, of those that are there in order: all without one, some of them by cluster, or those of the
  * best groups. Clusters that stand in no group are not taken by group.
  */
-export function takeSpread<T extends Located>(ordered: readonly T[], { spread, replicas, duplicated }: SpreadDemand): Taken<T> {
+export function chooseBySpread<T extends LocatedCluster>(
+  ordered: readonly T[],
+  { spread, replicas, duplicated }: SpreadDemand,
+): SpreadResult<T> {
   const cluster = spread.find(({ by }) => by === 'cluster');
   const group = spread.find(({ by }) => by !== 'cluster');
   if (group !== undefined) {
     const clusters = cluster === undefined ? { min: 1, max: Number.POSITIVE_INFINITY } : rangeOf(cluster);
     const demand = { replicas, duplicated, minGroups: group.min, minClusters: clusters.min };
-    const groups = groupsOf(ordered, group).map((entry) => ({ ...entry, score: groupScore(entry.clusters, demand) }));
-    return takeGroups(groups, { group: rangeOf(group), cluster: clusters });
+    const groups = spreadGroupsOf(ordered, group).map((entry) => ({ ...entry, score: groupScore(entry.clusters, demand) }));
+    return chooseFromGroups(groups, { group: rangeOf(group), cluster: clusters });
   }
-  if (cluster === undefined) return { result: 'taken', clusters: ordered };
-  return takeClusters(ordered, rangeOf(cluster), duplicated ? undefined : replicas);
+  if (cluster === undefined) return { result: 'chosen', clusters: ordered };
+  return chooseClusters(ordered, rangeOf(cluster), duplicated ? undefined : replicas);
 }
 
 /** The clusters by group, those of one group in the order they come. */
-export function groupsOf<T extends { readonly cluster: MemberCluster }>(
+export function spreadGroupsOf<T extends { readonly cluster: MemberCluster }>(
   clusters: readonly T[],
   spread: Spread,
 ): readonly Omit<ClusterGroup<T>, 'score'>[] {
   const groups = new Map<string, T[]>();
   for (const entry of clusters) {
-    const name = groupOf(entry.cluster, spread);
+    const name = spreadGroupOf(entry.cluster, spread);
     if (name === undefined) continue;
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [entry]);
@@ -52,7 +63,7 @@ export function groupsOf<T extends { readonly cluster: MemberCluster }>(
 }
 
 /** The group of the cluster: its provider, region, value of the label, or its first zone in order of code units. Undefined if it has none. */
-export function groupOf(cluster: MemberCluster, { by, label = '' }: Spread): string | undefined {
+export function spreadGroupOf(cluster: MemberCluster, { by, label = '' }: Spread): string | undefined {
   switch (by) {
     case 'cluster':
       return cluster.name;
@@ -61,7 +72,7 @@ export function groupOf(cluster: MemberCluster, { by, label = '' }: Spread): str
     case 'provider':
     case 'region':
     case 'zone':
-      return [...valuesOf(cluster, by)].sort()[0];
+      return [...fieldValuesOf(cluster, by)].sort()[0];
     default:
       return by satisfies never;
   }
@@ -72,6 +83,6 @@ export function printSpread(spread: readonly Spread[]): string {
   return spread.map((entry) => `${entry.label ?? entry.by} ${printRange(rangeOf(entry))}`).join(', ');
 }
 
-function rangeOf({ min, max = Number.POSITIVE_INFINITY }: Spread): Range {
+function rangeOf({ min, max = Number.POSITIVE_INFINITY }: Spread): CountRange {
   return { min, max };
 }

@@ -39,7 +39,11 @@ export function workloadCountOf(manifest: JsonObject, scalePath?: readonly strin
  *
  * @param scalePath As `workloadCountOf` takes it.
  */
-export function withCount<T extends JsonObject>(manifest: T, { count, completions }: WorkloadCount, scalePath?: readonly string[]): T {
+export function withWorkloadCount<T extends JsonObject>(
+  manifest: T,
+  { count, completions }: WorkloadCount,
+  scalePath?: readonly string[],
+): T {
   const field = countFieldOf(manifest);
   const path = field === undefined ? scalePath : ['spec', field];
   if (path === undefined) return manifest;

@@ -2,7 +2,7 @@ import type { V1Container, V1Ingress, V1StatefulSet, V1Volume } from '@kubernete
 import { itemsOf, type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
-import { groupKindOf, podSpecOf } from '../../../manifests/pod-specs.ts';
+import { kindTextOf, podSpecOf } from '../../../manifests/pod-specs.ts';
 
 /** Objects that are needed whatever they are called: those with all of these labels. */
 interface LabelledDependency extends Omit<ObjectKey, 'name'> {
@@ -37,12 +37,12 @@ export function labelledDependenciesOf(object: Manifest): readonly LabelledDepen
 }
 
 /** What is named, in whatever way. */
-interface Need {
+interface NeededObject {
   readonly kind: 'ConfigMap' | 'Secret' | 'ServiceAccount' | 'PersistentVolumeClaim' | 'Service';
   readonly name: string | undefined;
 }
 
-function podNeeds(object: Manifest): readonly Need[] {
+function podNeeds(object: Manifest): readonly NeededObject[] {
   const spec = podSpecOf(object);
   if (spec === undefined) return [];
   const account = textOrUndefined(spec.serviceAccountName) ?? textOrUndefined(spec.serviceAccount);
@@ -50,7 +50,7 @@ function podNeeds(object: Manifest): readonly Need[] {
   return [
     ...volumes.flatMap(volumeNeeds),
     ...[...itemsOf(spec.initContainers), ...itemsOf(spec.containers)].flatMap(containerNeeds),
-    ...itemsOf(spec.imagePullSecrets).map(({ name }): Need => ({ kind: 'Secret', name })),
+    ...itemsOf(spec.imagePullSecrets).map(({ name }): NeededObject => ({ kind: 'Secret', name })),
     ...(account === 'default' ? [] : [{ kind: 'ServiceAccount', name: account } as const]),
   ];
 }
@@ -60,7 +60,7 @@ function podNeeds(object: Manifest): readonly Need[] {
  * template as its claim is a placeholder for it.
  */
 function claimsItself(object: Manifest, { name, persistentVolumeClaim }: Stored<V1Volume>): boolean {
-  if (groupKindOf(object) !== 'StatefulSet.apps') return false;
+  if (kindTextOf(object) !== 'StatefulSet.apps') return false;
   const { spec }: Stored<V1StatefulSet> = object;
   return itemsOf(spec?.volumeClaimTemplates).some(({ metadata }) => {
     const made = metadata?.name;
@@ -68,7 +68,7 @@ function claimsItself(object: Manifest, { name, persistentVolumeClaim }: Stored<
   });
 }
 
-function volumeNeeds(volume: Stored<V1Volume>): readonly Need[] {
+function volumeNeeds(volume: Stored<V1Volume>): readonly NeededObject[] {
   const secrets = [
     volume.secret?.secretName,
     volume.azureFile?.secretName,
@@ -82,36 +82,36 @@ function volumeNeeds(volume: Stored<V1Volume>): readonly Need[] {
     volume.csi?.nodePublishSecretRef?.name,
   ];
   return [
-    ...secrets.map((name): Need => ({ kind: 'Secret', name })),
+    ...secrets.map((name): NeededObject => ({ kind: 'Secret', name })),
     { kind: 'ConfigMap', name: volume.configMap?.name },
     { kind: 'PersistentVolumeClaim', name: volume.persistentVolumeClaim?.claimName },
-    ...itemsOf(volume.projected?.sources).flatMap(({ secret, configMap }): readonly Need[] => [
+    ...itemsOf(volume.projected?.sources).flatMap(({ secret, configMap }): readonly NeededObject[] => [
       { kind: 'Secret', name: secret?.name },
       { kind: 'ConfigMap', name: configMap?.name },
     ]),
   ];
 }
 
-function containerNeeds({ env, envFrom }: Stored<V1Container>): readonly Need[] {
+function containerNeeds({ env, envFrom }: Stored<V1Container>): readonly NeededObject[] {
   return [
-    ...itemsOf(env).flatMap(({ valueFrom }): readonly Need[] => [
+    ...itemsOf(env).flatMap(({ valueFrom }): readonly NeededObject[] => [
       { kind: 'ConfigMap', name: valueFrom?.configMapKeyRef?.name },
       { kind: 'Secret', name: valueFrom?.secretKeyRef?.name },
     ]),
-    ...itemsOf(envFrom).flatMap(({ configMapRef, secretRef }): readonly Need[] => [
+    ...itemsOf(envFrom).flatMap(({ configMapRef, secretRef }): readonly NeededObject[] => [
       { kind: 'ConfigMap', name: configMapRef?.name },
       { kind: 'Secret', name: secretRef?.name },
     ]),
   ];
 }
 
-function ingressNeeds(object: Manifest): readonly Need[] {
-  if (groupKindOf(object) !== 'Ingress.networking.k8s.io') return [];
+function ingressNeeds(object: Manifest): readonly NeededObject[] {
+  if (kindTextOf(object) !== 'Ingress.networking.k8s.io') return [];
   const { spec }: Stored<V1Ingress> = object;
-  return itemsOf(spec?.tls).map(({ secretName }): Need => ({ kind: 'Secret', name: secretName }));
+  return itemsOf(spec?.tls).map(({ secretName }): NeededObject => ({ kind: 'Secret', name: secretName }));
 }
 
 function importNeeds(object: Manifest): readonly { readonly kind: 'Service'; readonly name: string }[] {
-  if (groupKindOf(object) !== 'ServiceImport.multicluster.x-k8s.io') return [];
+  if (kindTextOf(object) !== 'ServiceImport.multicluster.x-k8s.io') return [];
   return [{ kind: 'Service', name: `derived-${object.metadata.name}` }];
 }

@@ -4,12 +4,12 @@ import { type GroupKind, keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { compareText } from '../../../core/text.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { Placement } from '../../model/spec.ts';
-import { isOpen, matchesSet } from '../placing/cluster-set.ts';
-import { fieldsAskedIn, placementSetsIn } from '../placing/sets-in.ts';
+import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
+import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { autoscaledIn, capacitiesIn, kindsAsked, type WorkloadQuestion } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxWaitMs } from './read-dependencies.ts';
@@ -33,7 +33,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   const [read, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
   const templates = { ...read, objects: read.objects.map((object) => withMakers(ports, request, object)) };
   const untilMs = clock.monotonic() + maxWaitMs;
-  const fields = fieldsAskedIn(spec);
+  const fields = locationFieldsIn(spec);
   await whenWhereaboutsAreRead(members, { fields, waitMs: maxWaitMs }, signal);
   const looks = looksAt({
     members: knownMembers(members, { fields, shares }),
@@ -126,7 +126,7 @@ function looksAt({ members, served, request, objects, shares }: Looking): readon
     const isInSight = mayBeChosen(request.spec.placement, cluster);
     const templates = isInSight ? objects : [];
     const keys = uniqueKeys([...templates.map(({ manifest }) => keyOfManifest(manifest)), ...(share?.entries ?? []).map(({ key }) => key)]);
-    const kinds = [...keys.map(kindOfKey), ...(isInSight ? asked : [])];
+    const kinds = [...keys.map(groupKindOfKey), ...(isInSight ? asked : [])];
     return {
       cluster,
       share,
@@ -140,7 +140,7 @@ function looksAt({ members, served, request, objects, shares }: Looking): readon
 
 /** True if a set of the placement contains the cluster, or may contain it. Later filters can only exclude it. */
 function mayBeChosen(placement: Placement, cluster: MemberCluster): boolean {
-  return placementSetsIn(placement).some((set) => matchesSet(set, cluster) || isOpen(set, cluster));
+  return placementSetsIn(placement).some((set) => matchesSet(set, cluster) || dependsOnUnknown(set, cluster));
 }
 
 function missingKinds(
@@ -181,7 +181,7 @@ function isOtherVersion({ objects }: Members, cluster: ClusterName, key: ObjectK
  * earlier.
  */
 function readObject({ members: { objects }, clock }: PlannerPorts, cluster: ClusterName, key: ObjectKey): MirroredObject {
-  const read = objects.read(cluster, kindOfKey(key), placeOfKey(key));
+  const read = objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key));
   return read.result === 'unread' && read.fault.code === 'NOT_SERVED' ? { result: 'absent', asOfMs: clock.now() } : read;
 }
 

@@ -7,7 +7,7 @@ import type { Manifest } from '../../../manifests/manifest.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
 import { podSpecOf } from '../../../manifests/pod-specs.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { nodeRoomsOf, replicasIn } from '../placing/node-rooms.ts';
+import { nodeRoomsOf, replicasThatFit } from '../placing/node-rooms.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
 
 const nodes: GroupKind = { group: '', kind: 'Node' };
@@ -37,7 +37,7 @@ export function capacitiesIn(members: Members, cluster: ClusterName, question: W
   const allPods = members.objects.all(cluster, pods);
   if (allNodes === undefined || allPods === undefined) return new Map();
   const rooms = nodeRoomsOf(allNodes, allPods);
-  return new Map(workloads.map(([index, manifest]) => [index, replicasIn(rooms, podSpecOf(manifest))]));
+  return new Map(workloads.map(([index, manifest]) => [index, replicasThatFit(rooms, podSpecOf(manifest))]));
 }
 
 /** Returns the workloads that a HorizontalPodAutoscaler of the cluster scales, by `textOfKey`. Empty while autoscalers are unread. */

@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../../core/names.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
-import { keyOfManifest, kindOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import { dependenciesOf, labelledDependenciesOf } from './dependencies.ts';
@@ -78,12 +78,12 @@ async function labelledNeeds(
   const wanted = labelledDependenciesOf(manifest);
   if (from === undefined || wanted.length === 0) return [];
   await members.objects.whenRead(
-    wanted.map((need) => ({ cluster: from, kind: kindOfKey(need) })),
+    wanted.map((need) => ({ cluster: from, kind: groupKindOfKey(need) })),
     maxWaitMs,
     signal,
   );
   return wanted.flatMap(({ apiVersion, kind, namespace, labels }) => {
-    const found = (members.objects.all(from, kindOfKey({ apiVersion, kind })) ?? []).filter(
+    const found = (members.objects.all(from, groupKindOfKey({ apiVersion, kind })) ?? []).filter(
       ({ metadata }) => metadata.namespace === namespace,
     );
     const matching = found.filter(({ metadata }) => Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value));

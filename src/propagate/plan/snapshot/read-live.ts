@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import { withoutMembers } from '../../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest } from '../../../manifests/object-key.ts';
-import { prune } from '../../../manifests/prune.ts';
+import { portableOf } from '../../../manifests/prune.ts';
 import type { Note } from '../../model/notes.ts';
 import { marks } from '../../model/propagation.ts';
 import { copyFault } from '../copies/copy-reason.ts';
@@ -83,10 +83,10 @@ export function templateOf(
     ...(isSecret ? withoutMembers(rest, ['data', 'stringData']) : rest),
   };
   const source = { cluster, key: keyOfManifest(manifest), uid: metadata.uid, madeFrom: new Map<string, string>() };
-  if (!isSecret) return { manifest: prune(manifest), source };
+  if (!isSecret) return { manifest: portableOf(manifest), source };
   const secretOf = { cluster, namespace: key.namespace ?? '', name: key.name };
   return {
-    manifest: prune(manifest),
+    manifest: portableOf(manifest),
     source,
     secretOf,
     ...(metadata.resourceVersion === undefined ? {} : { sourceVersion: metadata.resourceVersion }),

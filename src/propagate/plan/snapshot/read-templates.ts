@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
-import { prune } from '../../../manifests/prune.ts';
+import { portableOf } from '../../../manifests/prune.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import type { TemplateSource } from '../../model/template-definition.ts';
@@ -79,7 +79,7 @@ async function readSource(
   const path = `template[${index}]`;
   switch (source.type) {
     case 'manifest':
-      return { type: 'found', object: { manifest: prune(source.manifest), path }, from: ports.hub?.cluster };
+      return { type: 'found', object: { manifest: portableOf(source.manifest), path }, from: ports.hub?.cluster };
     case 'ref': {
       const cluster = ports.members.get(source.cluster)?.name;
       if (cluster === undefined) {

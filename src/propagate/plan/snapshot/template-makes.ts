@@ -2,7 +2,7 @@ import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { apiVersionOf, keyOfKind } from '../../../core/kinds.ts';
 import { itemsOf, type Stored } from '../../../core/stored.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
-import { kindOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey } from '../../../manifests/object-key.ts';
 
 /** The namespaces and kinds that a template itself creates. Before they exist, API servers cannot check objects that need them. */
 export interface TemplateMakes {
@@ -27,7 +27,7 @@ export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
   for (const manifest of manifests) {
     const { apiVersion, kind, metadata } = manifest;
     if (apiVersion === 'v1' && kind === 'Namespace') namespaces.add(metadata.name);
-    if (keyOfKind(kindOfKey(manifest)) !== 'CustomResourceDefinition.apiextensions.k8s.io') continue;
+    if (keyOfKind(groupKindOfKey(manifest)) !== 'CustomResourceDefinition.apiextensions.k8s.io') continue;
     const { spec }: Stored<V1CustomResourceDefinition> = manifest;
     const group = spec?.group ?? '';
     const defined = spec?.names?.kind ?? '';
@@ -43,6 +43,6 @@ export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
 
 /** Returns the kind if the template itself defines it in that version. */
 export function madeKindOf({ kinds }: TemplateMakes, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): MadeKind | undefined {
-  const made = kinds.get(keyOfKind(kindOfKey(key)));
+  const made = kinds.get(keyOfKind(groupKindOfKey(key)));
   return made?.apiVersions.has(key.apiVersion) ? made : undefined;
 }

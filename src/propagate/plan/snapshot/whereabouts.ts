@@ -2,7 +2,7 @@ import type { MemberCluster, Members, UnknownLocation } from '../../../changes/m
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { ClusterFieldRequirement } from '../../model/spec.ts';
-import { valuesOf } from '../placing/cluster-set.ts';
+import { fieldValuesOf } from '../placing/cluster-set.ts';
 
 /** The kind that provides the location of a cluster, unless the config sets it. */
 export const nodes: GroupKind = { group: '', kind: 'Node' };
@@ -12,7 +12,7 @@ type Field = ClusterFieldRequirement['field'];
 /**
  * Waits for the Nodes of all clusters whose provider, region or zones the intent uses and the gateway does not know.
  *
- * Resolves when they are read or known to be unreadable, after `waitMs`, or when the signal aborts. Resolves at once if no field is used.
+ * Resolves when they are read or known to be unreadable, after `maxHubWaitMs`, or when the signal aborts. Resolves at once if no field is used.
  */
 export async function whenWhereaboutsAreRead(
   members: Members,
@@ -45,7 +45,7 @@ export function knownMembers(
 }
 
 function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Field[] {
-  return fields.filter((field) => valuesOf(cluster, field).length === 0);
+  return fields.filter((field) => fieldValuesOf(cluster, field).length === 0);
 }
 
 /**

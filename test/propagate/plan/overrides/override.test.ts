@@ -4,7 +4,7 @@ import { valueAt } from '../../../../src/core/json-at.ts';
 import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import type { Override } from '../../../../src/propagate/model/spec.ts';
-import { type Overridden, override } from '../../../../src/propagate/plan/overrides/override.ts';
+import { applyOverrides, type OverrideResult } from '../../../../src/propagate/plan/overrides/override.ts';
 import { cluster, configMap, deployment, imagesOf, none, notesOf, objectOf, overridden, podSpec } from './overriding.ts';
 
 describe('command and args', () => {
@@ -118,7 +118,7 @@ describe('labels and annotations', () => {
 });
 
 describe('fields', () => {
-  const dataOf = (outcome: Overridden): JsonObject => objectOf(outcome).data as JsonObject;
+  const dataOf = (outcome: OverrideResult): JsonObject => objectOf(outcome).data as JsonObject;
 
   test('YAML is patched, with sorted keys and without comments', () => {
     const patch = [
@@ -176,7 +176,7 @@ describe('the whole object', () => {
     const listRulesAt = (path: readonly string[]) =>
       path.at(-1) === 'containers' ? ({ listType: 'map', listMapKeys: ['name'] } as const) : undefined;
     const merge = { spec: { template: { spec: { containers: [{ name: 'side', image: 'x' }] } } } };
-    const outcome = override({ object: deployment, overrides: [{ ...none, merge }], cluster, listRulesAt });
+    const outcome = applyOverrides({ object: deployment, overrides: [{ ...none, merge }], cluster, listRulesAt });
     expect(imagesOf(objectOf(outcome)).slice(1)).toEqual(['docker.io/library/nginx:1.25', 'x']);
     expect(imagesOf({ ...objectOf(overridden(deployment, { merge })) }).slice(1)).toEqual(['x']);
   });

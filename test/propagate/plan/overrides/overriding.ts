@@ -4,7 +4,7 @@ import { valueAt } from '../../../../src/core/json-at.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import type { Override } from '../../../../src/propagate/model/spec.ts';
-import { type Overridden, override } from '../../../../src/propagate/plan/overrides/override.ts';
+import { applyOverrides, type OverrideResult } from '../../../../src/propagate/plan/overrides/override.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
 /** Of an image. */
@@ -66,18 +66,18 @@ export const none: Override = {
 };
 
 /** The object after these overrides, in `cluster`; what is left out does nothing. */
-export function overridden(object: Manifest, ...overrides: readonly Partial<Override>[]): Overridden {
-  return override({ object, overrides: deepFreeze(overrides.map((one) => ({ ...none, ...one }))), cluster });
+export function overridden(object: Manifest, ...overrides: readonly Partial<Override>[]): OverrideResult {
+  return applyOverrides({ object, overrides: deepFreeze(overrides.map((one) => ({ ...none, ...one }))), cluster });
 }
 
 /** The object that came out. Throws if none did. */
-export function objectOf(outcome: Overridden): Manifest {
+export function objectOf(outcome: OverrideResult): Manifest {
   if (outcome.result === 'failed') throw new Error(`${outcome.path}: ${outcome.message}`);
   return outcome.object;
 }
 
 /** Code and path of each note. */
-export function notesOf(outcome: Overridden): readonly (readonly [string, string | undefined])[] {
+export function notesOf(outcome: OverrideResult): readonly (readonly [string, string | undefined])[] {
   return outcome.result === 'failed' ? [] : outcome.notes.map(({ code, path }) => [code, path]);
 }
 

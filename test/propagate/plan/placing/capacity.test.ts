@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { freePods, replicasInSummary, roomsOfGrades, smallestEstimate } from '../../../../src/propagate/karmada/estimator.ts';
 import { acceptsPod } from '../../../../src/propagate/plan/placing/node-fit.ts';
-import { nodeRoomsOf, replicasIn, replicasOf } from '../../../../src/propagate/plan/placing/node-rooms.ts';
-import { amountsIn, type ResourceAmounts, requestsOf, timesIn } from '../../../../src/propagate/plan/placing/resource-amounts.ts';
+import { nodeRoomsOf, replicasForRequests, replicasThatFit } from '../../../../src/propagate/plan/placing/node-rooms.ts';
+import { amountsIn, type ResourceAmounts, requestsOf, timesThatFit } from '../../../../src/propagate/plan/placing/resource-amounts.ts';
 
 describe('amounts', () => {
   test('are whole: CPU in millicores, the rest in units, parts rounded up', () => {
@@ -20,7 +20,7 @@ describe('amounts', () => {
     ['what is used up, or more, fits never', { cpu: -5 }, { cpu: 2 }, 0],
     ['what asks for nothing fits without end', { cpu: 10 }, { cpu: 0 }, Number.POSITIVE_INFINITY],
   ])('%s', (_, free, requests, times) => {
-    expect(timesIn(amounts(free), amounts(requests))).toBe(times);
+    expect(timesThatFit(amounts(free), amounts(requests))).toBe(times);
   });
 
   test('a Pod requests what its containers do together, or more while it starts', () => {
@@ -80,7 +80,7 @@ describe('room by grades', () => {
   ];
   const fits = (counts: readonly { grade: number; count: number }[], requests: Json): number | undefined => {
     const rooms = roomsOfGrades(grades, counts);
-    return rooms === undefined ? undefined : replicasOf(rooms, amountsIn(requests));
+    return rooms === undefined ? undefined : replicasForRequests(rooms, amountsIn(requests));
   };
 
   test('each Node is as small as its grade allows', () => {
@@ -198,7 +198,7 @@ function capacityOf({
   pods,
   podSpec,
 }: Record<'nodes' | 'pods', readonly KubernetesObject[]> & { readonly podSpec: JsonObject }): number {
-  return replicasIn(nodeRoomsOf(nodes, pods), podSpec);
+  return replicasThatFit(nodeRoomsOf(nodes, pods), podSpec);
 }
 
 function amounts(record: Readonly<Record<string, number>>): ResourceAmounts {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../../../src/propagate/model/spec.ts';
-import { isOpen, matchesSet, mayHave, meetsField, mismatchOf, valuesOf } from '../../../../src/propagate/plan/placing/cluster-set.ts';
+import {
+  dependsOnUnknown,
+  fieldValuesOf,
+  matchesSet,
+  mayMatchName,
+  meetsField,
+  mismatchOf,
+} from '../../../../src/propagate/plan/placing/cluster-set.ts';
 import { member } from './placing-fixtures.ts';
 
 const north = member('north', { labels: { tier: 'gold', env: 'prod' }, provider: 'aws', region: 'eu', zones: ['eu-1', 'eu-2'] });
@@ -67,8 +74,8 @@ describe('a requirement on a field', () => {
   });
 
   test('an empty text is no value', () => {
-    expect(valuesOf(member('x', { region: '', zones: ['', 'a'] }), 'region')).toEqual([]);
-    expect(valuesOf(member('x', { zones: ['b', '', 'a'] }), 'zone')).toEqual(['b', 'a']);
+    expect(fieldValuesOf(member('x', { region: '', zones: ['', 'a'] }), 'region')).toEqual([]);
+    expect(fieldValuesOf(member('x', { zones: ['b', '', 'a'] }), 'zone')).toEqual(['b', 'a']);
   });
 });
 
@@ -102,8 +109,8 @@ describe('what nobody knows of a cluster', () => {
     ['does not decide: its name does', { clusters: ['north'], fields: [requires('region', 'Exists')] }, false],
     ['does not decide: it is excluded', { exclude: ['unread'], fields: [requires('region', 'Exists')] }, false],
   ])('%s', (_, set, open) => {
-    expect(isOpen(set, unread)).toBe(open);
-    expect(isOpen(set, { ...north, name: unread.name })).toBe(false);
+    expect(dependsOnUnknown(set, unread)).toBe(open);
+    expect(dependsOnUnknown(set, { ...north, name: unread.name })).toBe(false);
   });
 
   test.each<[ClusterSet, boolean]>([
@@ -114,6 +121,6 @@ describe('what nobody knows of a cluster', () => {
     [{ exclude: ['gone'] }, false],
     [{ exclude: ['north'], selector: parseLabelSelector('tier=gold'), fields: [requires('region', 'Exists')] }, true],
   ])('leaves the name of one that is no member to be judged: %j', (set, may) => {
-    expect(mayHave(set, 'gone')).toBe(may);
+    expect(mayMatchName(set, 'gone')).toBe(may);
   });
 });

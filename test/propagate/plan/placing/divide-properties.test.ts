@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplicaDivision } from '../../../../src/propagate/model/placement.ts';
 import type { ReplicaRule } from '../../../../src/propagate/model/spec.ts';
-import { type DivideInput, type DivisionTarget, divide } from '../../../../src/propagate/plan/placing/divide.ts';
+import { type DivisionInput, type DivisionTarget, divideReplicas } from '../../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from './placing-fixtures.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -42,14 +42,14 @@ const inputs = fc
   .map(({ count: total, chosen: targets, rules: list, strategy: how, fresh }) =>
     division(total, targets, { fresh, replicas: { rules: list, strategy: how } }),
   );
-const steadyInputs = inputs.map((input): DivideInput => ({ ...input, fresh: false }));
-const freshInputs = inputs.map((input): DivideInput => ({ ...input, fresh: true }));
+const steadyInputs = inputs.map((input): DivisionInput => ({ ...input, fresh: false }));
+const freshInputs = inputs.map((input): DivisionInput => ({ ...input, fresh: true }));
 
 describe('whatever is divided', () => {
   test('no replica is lost, and none is below zero', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const { shares, unplaced } = divide(input);
+        const { shares, unplaced } = divideReplicas(input);
         expect(sumOf(shares) + unplaced).toBe(input.count);
         expect(shares.every(({ to, kept, from }) => to >= 0 && kept === Math.min(from, to))).toBe(true);
         expect(shares.map(({ cluster }) => cluster)).toEqual(input.chosen.map(({ cluster }) => cluster.name));
@@ -60,7 +60,7 @@ describe('whatever is divided', () => {
   test('steadily nothing moves that need not: all counts go one way', () => {
     fc.assert(
       fc.property(steadyInputs, (input) => {
-        const { shares } = divide(input);
+        const { shares } = divideReplicas(input);
         const moved = shares.reduce((sum, { from, to }) => sum + Math.abs(to - from), 0);
         const held = shares.reduce((sum, { from }) => sum + from, 0);
         expect(moved).toBe(Math.abs(sumOf(shares) - held));
@@ -72,10 +72,10 @@ describe('whatever is divided', () => {
   test('divided steadily again, nothing moves at all', () => {
     fc.assert(
       fc.property(steadyInputs, (input) => {
-        const first = divide(input);
+        const first = divideReplicas(input);
         fc.pre(first.unplaced === 0);
         expect(
-          countsOf(divide({ ...input, chosen: input.chosen.map((entry, index) => placed(entry, first.shares[index]?.to ?? 0)) })),
+          countsOf(divideReplicas({ ...input, chosen: input.chosen.map((entry, index) => placed(entry, first.shares[index]?.to ?? 0)) })),
         ).toEqual(countsOf(first));
       }),
     );
@@ -84,7 +84,8 @@ describe('whatever is divided', () => {
   test('from zero nobody gets more than the rules allow, nor, by capacity, than fits', () => {
     fc.assert(
       fc.property(freshInputs, (input) => {
-        for (const { to, from, max = Number.POSITIVE_INFINITY, capacity = Number.POSITIVE_INFINITY, weight } of divide(input).shares) {
+        for (const { to, from, max = Number.POSITIVE_INFINITY, capacity = Number.POSITIVE_INFINITY, weight } of divideReplicas(input)
+          .shares) {
           const byWeight = input.replicas.strategy === 'Weighted';
           if (!byWeight || weight !== undefined) expect(to).toBeLessThanOrEqual(max);
           if (!byWeight) expect(to).toBeLessThanOrEqual(capacity + from);
@@ -97,7 +98,7 @@ describe('whatever is divided', () => {
     fc.assert(
       fc.property(freshInputs, (input) => {
         fc.pre(input.replicas.strategy !== 'Aggregated' && input.chosen.every(({ capacity }) => capacity !== undefined));
-        const [before, after] = [divide(input), divide({ ...input, count: input.count + 1 })];
+        const [before, after] = [divideReplicas(input), divideReplicas({ ...input, count: input.count + 1 })];
         for (const [index, { to }] of before.shares.entries()) expect(after.shares[index]?.to).toBeGreaterThanOrEqual(to);
       }),
     );
@@ -107,7 +108,7 @@ describe('whatever is divided', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         fc.pre(input.replicas.strategy !== 'Aggregated');
-        expect(countsOf(divide({ ...input, chosen: input.chosen.toReversed() }))).toEqual(countsOf(divide(input)));
+        expect(countsOf(divideReplicas({ ...input, chosen: input.chosen.toReversed() }))).toEqual(countsOf(divideReplicas(input)));
       }),
     );
   });
@@ -117,7 +118,7 @@ describe('whatever is divided', () => {
       fc.property(freshInputs, (given) => {
         const input = { ...given, replicas: { ...given.replicas, strategy: 'Aggregated' as const, rules: [] } };
         fc.pre(input.chosen.every(({ capacity }) => capacity !== undefined));
-        const { shares, unplaced } = divide(input);
+        const { shares, unplaced } = divideReplicas(input);
         fc.pre(unplaced === 0);
         const used = shares.filter(({ to }) => to > 0).map(({ from, capacity = 0 }) => from + capacity);
         expect(used.reduce((sum, room) => sum + room, 0) - Math.min(...used)).toBeLessThan(Math.max(1, input.count));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplicaDivision } from '../../../../src/propagate/model/placement.ts';
-import { divide, divideCompletions } from '../../../../src/propagate/plan/placing/divide.ts';
+import { divideCompletions, divideReplicas } from '../../../../src/propagate/plan/placing/divide.ts';
 import { division, rule, target } from './placing-fixtures.ts';
 
 describe('not divided', () => {
   test.each(['Duplicated', 'External'] as const)('%s gives each cluster all', (mode) => {
-    const divided = divide(division(3, [target('b', { previous: 5 }), target('a')], { replicas: { mode } }));
+    const divided = divideReplicas(division(3, [target('b', { previous: 5 }), target('a')], { replicas: { mode } }));
     expect(divided).toEqual({
       shares: [
         { cluster: 'b', from: 5, to: 3, kept: 3 },
@@ -17,18 +17,18 @@ describe('not divided', () => {
   });
 
   test('bounds have no effect, which is told; weights alone are not', () => {
-    const bounded = divide(division(3, [target('a')], { replicas: { mode: 'Duplicated', rules: [rule(['a'], { max: 1 })] } }));
+    const bounded = divideReplicas(division(3, [target('a')], { replicas: { mode: 'Duplicated', rules: [rule(['a'], { max: 1 })] } }));
     expect(countsOf(bounded)).toEqual({ a: 3 });
     expect(codesOf(bounded)).toEqual(['BOUNDS_IGNORED']);
-    expect(codesOf(divide(division(3, [target('a')], { replicas: { mode: 'Duplicated', rules: [rule(['a'], { weight: 7 })] } })))).toEqual(
-      [],
-    );
+    expect(
+      codesOf(divideReplicas(division(3, [target('a')], { replicas: { mode: 'Duplicated', rules: [rule(['a'], { weight: 7 })] } }))),
+    ).toEqual([]);
   });
 });
 
 describe('by weight', () => {
   test('everybody weighs the same without rules', () => {
-    const divided = divide(division(7, [target('a'), target('b'), target('c')]));
+    const divided = divideReplicas(division(7, [target('a'), target('b'), target('c')]));
     expect(countsOf(divided)).toEqual({ a: 3, b: 2, c: 2 });
     expect(divided.shares[0]).toEqual({ cluster: 'a', from: 0, to: 3, kept: 0, strategy: 'Weighted', weight: 1 });
     expect(divided.notes).toEqual([]);
@@ -40,7 +40,7 @@ describe('by weight', () => {
       rule(['a'], { weight: 4, max: 5 }),
       rule(['a', 'b'], { weight: 2, min: 2 }),
     ];
-    const divided = divide(division(20, [target('a'), target('b'), target('c')], { replicas: { rules } }));
+    const divided = divideReplicas(division(20, [target('a'), target('b'), target('c')], { replicas: { rules } }));
     expect(divided.shares.map(({ cluster, to, weight, min, max }) => ({ cluster, to, weight, min, max }))).toEqual([
       { cluster: 'a', to: 5, weight: 4, min: 2, max: 5 },
       { cluster: 'b', to: 9, weight: 2, min: 2, max: 9 },
@@ -49,19 +49,19 @@ describe('by weight', () => {
   });
 
   test('clusters that no rule matches get nothing while one matches', () => {
-    const divided = divide(division(4, [target('a'), target('b')], { replicas: { rules: [rule(['b', 'x'], { weight: 3 })] } }));
+    const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules: [rule(['b', 'x'], { weight: 3 })] } }));
     expect(countsOf(divided)).toEqual({ a: 0, b: 4 });
     expect(divided.notes).toEqual([]);
   });
 
   test('all weigh the same if no rule matches any, which is told', () => {
-    const divided = divide(division(4, [target('a'), target('b')], { replicas: { rules: [rule(['x'], { weight: 3, max: 1 })] } }));
+    const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules: [rule(['x'], { weight: 3, max: 1 })] } }));
     expect(countsOf(divided)).toEqual({ a: 2, b: 2 });
     expect(codesOf(divided)).toEqual(['NO_RULE_MATCHED']);
   });
 
   test('what no maximum has room for is left, and told', () => {
-    const divided = divide(division(9, [target('a'), target('b')], { replicas: { rules: [rule(undefined, { max: 3 })] } }));
+    const divided = divideReplicas(division(9, [target('a'), target('b')], { replicas: { rules: [rule(undefined, { max: 3 })] } }));
     expect(countsOf(divided)).toEqual({ a: 3, b: 3 });
     expect(divided.unplaced).toBe(3);
     expect(divided.notes).toEqual([
@@ -71,7 +71,7 @@ describe('by weight', () => {
 
   test('minimums that cannot be met are told, cluster by cluster', () => {
     const rules = [rule(['a'], { weight: 2, min: 3 }), rule(['b'], { min: 2 })];
-    const divided = divide(division(4, [target('a'), target('b')], { replicas: { rules } }));
+    const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules } }));
     expect(countsOf(divided)).toEqual({ a: 3, b: 1 });
     expect(divided.notes.map(({ code, message }) => [code, message])).toEqual([
       ['MIN_NOT_MET', 'fewer replicas than the rules ask for: b 1 of 2'],
@@ -79,12 +79,12 @@ describe('by weight', () => {
   });
 
   test('room bounds nothing, but is told where it is too little', () => {
-    const divided = divide(
+    const divided = divideReplicas(
       division(6, [target('a', { capacity: 1, previous: 1 }), target('b', { capacity: 3 }), target('c')], { fresh: true }),
     );
     expect(countsOf(divided)).toEqual({ a: 2, b: 2, c: 2 });
     expect(divided.notes).toEqual([]);
-    const over = divide(
+    const over = divideReplicas(
       division(9, [target('a', { capacity: 1, previous: 1 }), target('b', { capacity: 3 }), target('c')], { fresh: true }),
     );
     expect(over.notes.map(({ code, message }) => [code, message])).toEqual([
@@ -101,7 +101,9 @@ describe('by weight', () => {
     ['begins as from zero', 5, [0, 0, 0], [2, 2, 1]],
   ])('steadily: %s (%i over %j)', (_, count, previous, expected) => {
     const [a = 0, b = 0, c = 0] = previous;
-    const divided = divide(division(count, [target('a', { previous: a }), target('b', { previous: b }), target('c', { previous: c })]));
+    const divided = divideReplicas(
+      division(count, [target('a', { previous: a }), target('b', { previous: b }), target('c', { previous: c })]),
+    );
     expect(divided.shares.map(({ to }) => to)).toEqual(expected);
     expect(divided.shares.map(({ kept }) => kept)).toEqual(expected.map((to, index) => Math.min(to, previous[index] ?? 0)));
   });
@@ -109,8 +111,8 @@ describe('by weight', () => {
   test.each(['fresh', 'rulesChanged', 'rebalance'] as const)('from zero: %s', (reason) => {
     const chosen = [target('a', { previous: 6 }), target('b'), target('c')];
     const given = reason === 'rebalance' ? { replicas: { rebalance: true } } : { [reason]: true };
-    expect(countsOf(divide(division(6, chosen, given)))).toEqual({ a: 2, b: 2, c: 2 });
-    expect(countsOf(divide(division(6, chosen)))).toEqual({ a: 6, b: 0, c: 0 });
+    expect(countsOf(divideReplicas(division(6, chosen, given)))).toEqual({ a: 2, b: 2, c: 2 });
+    expect(countsOf(divideReplicas(division(6, chosen)))).toEqual({ a: 6, b: 0, c: 0 });
   });
 });
 
@@ -170,29 +172,31 @@ describe('by capacity', () => {
     ],
   ])('%s (%i over %j)', (_, count, rooms, expected) => {
     const chosen = rooms.map(([capacity, previous], index) => target(`c${index}`, { capacity, previous }));
-    const divided = divide(division(count, chosen, available));
+    const divided = divideReplicas(division(count, chosen, available));
     expect(divided.shares.map(({ to }) => to)).toEqual(expected);
     expect(divided.unplaced).toBe(count - expected.reduce((sum, to) => sum + to, 0));
   });
 
   test('shows the room it was made from', () => {
-    const { shares } = divide(division(3, [target('a', { capacity: 9, previous: 1 })], available));
+    const { shares } = divideReplicas(division(3, [target('a', { capacity: 9, previous: 1 })], available));
     expect(shares).toEqual([{ cluster: 'a', from: 1, to: 3, kept: 1, strategy: 'Available', capacity: 9 }]);
   });
 
   test('from zero counts what is there as room', () => {
     const chosen = [target('a', { capacity: 0, previous: 6 }), target('b', { capacity: 6 })];
-    expect(countsOf(divide(division(6, chosen, available)))).toEqual({ a: 6, b: 0 });
-    expect(countsOf(divide(division(6, chosen, { ...available, fresh: true })))).toEqual({ a: 3, b: 3 });
+    expect(countsOf(divideReplicas(division(6, chosen, available)))).toEqual({ a: 6, b: 0 });
+    expect(countsOf(divideReplicas(division(6, chosen, { ...available, fresh: true })))).toEqual({ a: 3, b: 3 });
   });
 
   test('unknown room weighs as the largest that is known, or as all replicas', () => {
-    expect(countsOf(divide(division(6, [target('a', { capacity: 20 }), target('b')], available)))).toEqual({ a: 3, b: 3 });
-    expect(countsOf(divide(division(6, [target('a', { capacity: 3 }), target('b')], available)))).toEqual({ a: 2, b: 4 });
+    expect(countsOf(divideReplicas(division(6, [target('a', { capacity: 20 }), target('b')], available)))).toEqual({ a: 3, b: 3 });
+    expect(countsOf(divideReplicas(division(6, [target('a', { capacity: 3 }), target('b')], available)))).toEqual({ a: 2, b: 4 });
   });
 
   test('room without bound is none that is known', () => {
-    const { shares } = divide(division(6, [target('a', { capacity: 20 }), target('b', { capacity: Number.POSITIVE_INFINITY })], available));
+    const { shares } = divideReplicas(
+      division(6, [target('a', { capacity: 20 }), target('b', { capacity: Number.POSITIVE_INFINITY })], available),
+    );
     expect(shares.map(({ to, capacity }) => [to, capacity])).toEqual([
       [3, 20],
       [3, undefined],
@@ -206,9 +210,9 @@ describe('by capacity', () => {
       target('b', { capacity: 10 }),
       target('c', { capacity: 2 }),
     ];
-    expect(countsOf(divide(division(8, chosen(0), { replicas: { strategy: 'Available', rules } })))).toEqual({ a: 3, b: 3, c: 2 });
-    expect(countsOf(divide(division(8, chosen(2), { replicas: { strategy: 'Available', rules } })))).toEqual({ a: 3, b: 3, c: 2 });
-    expect(countsOf(divide(division(2, chosen(5), { replicas: { strategy: 'Available', rules } })))).toEqual({ a: 2, b: 0, c: 0 });
+    expect(countsOf(divideReplicas(division(8, chosen(0), { replicas: { strategy: 'Available', rules } })))).toEqual({ a: 3, b: 3, c: 2 });
+    expect(countsOf(divideReplicas(division(8, chosen(2), { replicas: { strategy: 'Available', rules } })))).toEqual({ a: 3, b: 3, c: 2 });
+    expect(countsOf(divideReplicas(division(2, chosen(5), { replicas: { strategy: 'Available', rules } })))).toEqual({ a: 2, b: 0, c: 0 });
   });
 });
 
@@ -286,19 +290,19 @@ describe('aggregated', () => {
     ],
   ])('takes %s (%i over %j)', (_, count, rooms, expected) => {
     const chosen = rooms.map(([capacity, previous], index) => target(`c${index}`, { capacity, previous }));
-    const divided = divide(division(count, chosen, aggregated));
+    const divided = divideReplicas(division(count, chosen, aggregated));
     expect(divided.shares.map(({ to }) => to)).toEqual(expected);
   });
 
   test('from zero does not prefer clusters in use', () => {
     const chosen = [target('a', { capacity: 1, previous: 4 }), target('b', { capacity: 9 })];
-    expect(countsOf(divide(division(5, chosen, aggregated)))).toEqual({ a: 5, b: 0 });
-    expect(countsOf(divide(division(5, chosen, { ...aggregated, fresh: true })))).toEqual({ a: 0, b: 5 });
+    expect(countsOf(divideReplicas(division(5, chosen, aggregated)))).toEqual({ a: 5, b: 0 });
+    expect(countsOf(divideReplicas(division(5, chosen, { ...aggregated, fresh: true })))).toEqual({ a: 0, b: 5 });
   });
 
   test('counts only as much room as the rules allow', () => {
     const rules = [rule(['a'], { max: 2 })];
-    const divided = divide(
+    const divided = divideReplicas(
       division(5, [target('a', { capacity: 50 }), target('b', { capacity: 6 })], { replicas: { strategy: 'Aggregated', rules } }),
     );
     expect(countsOf(divided)).toEqual({ a: 0, b: 5 });
@@ -316,13 +320,15 @@ describe('overflow', () => {
     [20, { a: 3, b: 4, c: 13 }, 0],
     [60, { a: 3, b: 4, c: 50 }, 3],
   ])('%i replicas fill tier after tier: %j', (count, expected, unplaced) => {
-    const divided = divide(division(count, tiers, available));
+    const divided = divideReplicas(division(count, tiers, available));
     expect(countsOf(divided)).toEqual(expected);
     expect(divided.unplaced).toBe(unplaced);
   });
 
   test('comes back when there is room below', () => {
-    const divided = divide(division(2, [target('a', { capacity: 5 }), target('b', { capacity: 0, previous: 2, tier: 1 })], available));
+    const divided = divideReplicas(
+      division(2, [target('a', { capacity: 5 }), target('b', { capacity: 0, previous: 2, tier: 1 })], available),
+    );
     expect(countsOf(divided)).toEqual({ a: 2, b: 0 });
   });
 });
@@ -331,7 +337,7 @@ describe('a divided Job', () => {
   test('has its completions divided by its counts', () => {
     const chosen = [target('a'), target('b'), target('c')];
     const rules = [rule(['a'], { weight: 3 }), rule(['b'])];
-    const { shares } = divide(division(4, chosen, { completions: 9, replicas: { rules } }));
+    const { shares } = divideReplicas(division(4, chosen, { completions: 9, replicas: { rules } }));
     expect(shares.map(({ to, completions }) => [to, completions])).toEqual([
       [3, 7],
       [1, 2],
@@ -343,7 +349,7 @@ describe('a divided Job', () => {
     { count: 0, replicas: {} },
     { count: 4, replicas: { mode: 'Duplicated' } as const },
   ])('keeps them whole where nothing is divided: %j', ({ count, replicas }) => {
-    const { shares } = divide(division(count, [target('a')], { completions: 9, replicas }));
+    const { shares } = divideReplicas(division(count, [target('a')], { completions: 9, replicas }));
     expect(shares[0]).not.toHaveProperty('completions');
   });
 

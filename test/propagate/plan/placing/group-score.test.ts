@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type GroupDemand, groupScore, type Scored } from '../../../../src/propagate/plan/placing/group-score.ts';
+import { type GroupDemand, groupScore, type ScoredCluster } from '../../../../src/propagate/plan/placing/group-score.ts';
 
 const infinity = Number.POSITIVE_INFINITY;
 
 describe('the score of a group', () => {
-  test.each<[string, readonly Scored[], Partial<GroupDemand>, number]>([
+  test.each<[string, readonly ScoredCluster[], Partial<GroupDemand>, number]>([
     [
       'duplicated: clusters with room for all, then how many hold it',
       scored([60, 100], [70, 100], [40, 100]),
@@ -30,6 +30,6 @@ describe('the score of a group', () => {
   });
 });
 
-function scored(...clusters: readonly (readonly [number, number])[]): readonly Scored[] {
+function scored(...clusters: readonly (readonly [number, number])[]): readonly ScoredCluster[] {
   return clusters.map(([available, score]) => ({ available, score }));
 }

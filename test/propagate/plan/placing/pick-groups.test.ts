@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Group, type GroupLimits, pickGroups } from '../../../../src/propagate/plan/placing/pick-groups.ts';
+import { type GroupLimits, pickGroups, type WeightedGroup } from '../../../../src/propagate/plan/placing/pick-groups.ts';
 
 const infinity = Number.POSITIVE_INFINITY;
 
 describe('groups are picked', () => {
-  test.each<[string, readonly Group[], GroupLimits, readonly string[] | undefined]>([
+  test.each<[string, readonly WeightedGroup[], GroupLimits, readonly string[] | undefined]>([
     ['none if there are too few', [group('a', 1, 80)], { min: 2, max: 3, clusters: 1 }, undefined],
     ['none if they have too few clusters', [group('a', 1, 80), group('b', 2, 10)], { min: 1, max: 2, clusters: 4 }, undefined],
     ['none if a maximum forbids it', [group('a', 1, 80), group('b', 2, 10)], { min: 1, max: 1, clusters: 3 }, undefined],
@@ -65,15 +65,15 @@ describe('groups are picked', () => {
   });
 });
 
-function group(name: string, value: number, weight: number): Group {
+function group(name: string, value: number, weight: number): WeightedGroup {
   return { name, value, weight };
 }
 
 /** As docs/internals/propagation.md 3.2 tells it: every path, found in depth. */
-function naive(groups: readonly Group[], { min, max, clusters }: GroupLimits): readonly Group[] | undefined {
+function naive(groups: readonly WeightedGroup[], { min, max, clusters }: GroupLimits): readonly WeightedGroup[] | undefined {
   const ordered = [...groups].sort((a, b) => a.value - b.value || b.weight - a.weight || (a.name < b.name ? -1 : 1));
-  const paths: (readonly Group[])[] = [];
-  const visit = (path: readonly Group[], from: number): void => {
+  const paths: (readonly WeightedGroup[])[] = [];
+  const visit = (path: readonly WeightedGroup[], from: number): void => {
     if (sum(path, 'value') >= clusters && path.length >= min && path.length <= max) {
       paths.push(heaviestFirst(path));
       return;
@@ -84,16 +84,16 @@ function naive(groups: readonly Group[], { min, max, clusters }: GroupLimits): r
   visit([], 0);
   // Sorting is stable: of equals the one found first stays first.
   const ranked = paths.sort((a, b) => sum(b, 'weight') - sum(a, 'weight') || sum(b, 'value') - sum(a, 'value'));
-  return ranked.reduce<readonly Group[] | undefined>((best, path) => {
+  return ranked.reduce<readonly WeightedGroup[] | undefined>((best, path) => {
     if (best === undefined) return path;
     return path.length < best.length && path.every(({ name }, index) => best[index]?.name === name) ? path : best;
   }, undefined);
 }
 
-function heaviestFirst(path: readonly Group[]): readonly Group[] {
+function heaviestFirst(path: readonly WeightedGroup[]): readonly WeightedGroup[] {
   return [...path].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1));
 }
 
-function sum(path: readonly Group[], key: 'value' | 'weight'): number {
+function sum(path: readonly WeightedGroup[], key: 'value' | 'weight'): number {
   return path.reduce((total, entry) => total + entry[key], 0);
 }

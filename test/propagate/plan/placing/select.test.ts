@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { ClusterSelection, PlacementCandidate, RejectedCluster } from '../../../../src/propagate/model/placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
-import { divide } from '../../../../src/propagate/plan/placing/divide.ts';
-import { type SelectInput, select } from '../../../../src/propagate/plan/placing/select.ts';
+import { divideReplicas } from '../../../../src/propagate/plan/placing/divide.ts';
+import { type SelectionInput, selectPlacement } from '../../../../src/propagate/plan/placing/select.ts';
 import { candidate, division, member, placement, spreadBy } from './placing-fixtures.ts';
 
 const blue = { key: 'team', value: 'blue', effect: 'NoSchedule' };
@@ -57,13 +57,13 @@ describe('filters', () => {
     ],
     ['spread over clusters', { spread: [spreadBy('cluster', 1)] }, candidate('a'), undefined],
   ])('%s', (_, parts, one, refusal) => {
-    const { chosen, rejected } = select(input([one, candidate('b', { holds: true })], parts));
+    const { chosen, rejected } = selectPlacement(input([one, candidate('b', { holds: true })], parts));
     expect(rejected.find(({ cluster }) => cluster === 'a')).toEqual(refusal === undefined ? undefined : { cluster: 'a', ...refusal });
     expect(chosen.some(({ cluster }) => cluster === 'a')).toBe(refusal === undefined);
   });
 
   test('who is in nobody’s sight is told, and why nothing was chosen', () => {
-    const selection = select(input([candidate('b'), candidate('a')], { clusters: [] }));
+    const selection = selectPlacement(input([candidate('b'), candidate('a')], { clusters: [] }));
     expect(selection).toEqual({
       chosen: [],
       rejected: [
@@ -73,13 +73,13 @@ describe('filters', () => {
       problem: 'no cluster fits the placement',
       notes: [],
     });
-    expect(select(input([])).problem).toBe('no cluster fits the placement');
+    expect(selectPlacement(input([])).problem).toBe('no cluster fits the placement');
   });
 });
 
 describe('order', () => {
   test('clusters that hold it first, then by room with what is there, then by name', () => {
-    const { chosen } = select(
+    const { chosen } = selectPlacement(
       input([
         candidate('e', { capacity: 1 }),
         candidate('d', { capacity: 9 }),
@@ -106,7 +106,7 @@ describe('affinity groups', () => {
   const all = ['a', 'b', 'c', 'd', 'e'].map((name) => candidate(name));
 
   test('the first one that works out is taken, with the tiers it overflows to', () => {
-    const selection = select(input(all, { affinityGroups: groups }, { workload: divided }));
+    const selection = selectPlacement(input(all, { affinityGroups: groups }, { workload: divided }));
     expect(selection.group).toBe('near');
     expect(selection.chosen.map(({ cluster, tier, group: name }) => [cluster, tier, name])).toEqual([
       ['a', 0, 'near'],
@@ -118,7 +118,7 @@ describe('affinity groups', () => {
   });
 
   test('nothing overflows that has no replicas', () => {
-    const { chosen, rejected } = select(input(all, { affinityGroups: groups }));
+    const { chosen, rejected } = selectPlacement(input(all, { affinityGroups: groups }));
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['a', 'b']);
     expect(rejected.map(({ cluster, reason }) => [cluster, reason])).toEqual([
       ['c', 'NOT_NAMED'],
@@ -131,21 +131,21 @@ describe('affinity groups', () => {
     const tainted = all.map((entry) =>
       ['a', 'b'].includes(entry.cluster.name) ? { ...entry, cluster: member(entry.cluster.name, { taints: [blue] }) } : entry,
     );
-    const selection = select(input(tainted, { affinityGroups: groups }));
+    const selection = selectPlacement(input(tainted, { affinityGroups: groups }));
     expect(selection.group).toBe('far');
     expect(selection.chosen.map(({ cluster }) => cluster)).toEqual(['d', 'e']);
     expect(selection.problem).toBeUndefined();
   });
 
   test('from the last one used there is no way back, but on demand', () => {
-    expect(select(input(all, { affinityGroups: groups }, { previousGroup: 'far' })).group).toBe('far');
-    expect(select(input(all, { affinityGroups: groups }, { previousGroup: 'far', fresh: true })).group).toBe('near');
-    expect(select(input(all, { affinityGroups: groups }, { previousGroup: 'gone' })).group).toBe('near');
+    expect(selectPlacement(input(all, { affinityGroups: groups }, { previousGroup: 'far' })).group).toBe('far');
+    expect(selectPlacement(input(all, { affinityGroups: groups }, { previousGroup: 'far', fresh: true })).group).toBe('near');
+    expect(selectPlacement(input(all, { affinityGroups: groups }, { previousGroup: 'gone' })).group).toBe('near');
   });
 
   test('if none works out the first one’s problem is told', () => {
     const spread = [spreadBy('cluster', 3)];
-    const selection = select(input(all, { affinityGroups: groups, spread }));
+    const selection = selectPlacement(input(all, { affinityGroups: groups, spread }));
     expect(selection.problem).toBe('expected at least 3 clusters to spread over, 2 fit');
     expect(selection.group).toBeUndefined();
     expect(selection.rejected.map(({ cluster, reason }) => [cluster, reason])).toEqual([
@@ -167,7 +167,7 @@ describe('spread', () => {
   ];
 
   test('who is left out is told the bounds', () => {
-    const { chosen, rejected } = select(input(clusters, { spread: [spreadBy('cluster', 1, 2)] }));
+    const { chosen, rejected } = selectPlacement(input(clusters, { spread: [spreadBy('cluster', 1, 2)] }));
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['a', 'b']);
     expect(rejected).toEqual([
       { cluster: 'c', reason: 'SPREAD', detail: 'cluster 1 to 2' },
@@ -177,36 +177,38 @@ describe('spread', () => {
 
   test('who had to give way to one with more room is told its own', () => {
     const held = [...clusters, candidate(member('e'), { capacity: 0, holds: true })];
-    const { chosen, rejected } = select(input(held, { spread: [spreadBy('cluster', 1, 1)] }, { workload: { ...divided, count: 3 } }));
+    const { chosen, rejected } = selectPlacement(
+      input(held, { spread: [spreadBy('cluster', 1, 1)] }, { workload: { ...divided, count: 3 } }),
+    );
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['a']);
     expect(rejected.find(({ cluster }) => cluster === 'e')).toEqual({ cluster: 'e', reason: 'CAPACITY', detail: 'room for 0' });
   });
 
   test('too little room is an error for what is divided, and nothing for what is not', () => {
     const spread = [spreadBy('cluster', 1, 2)];
-    const short = select(input(clusters, { spread }, { workload: divided }));
+    const short = selectPlacement(input(clusters, { spread }, { workload: divided }));
     expect(short.problem).toBe('expected room for 6 replicas in 2 of the clusters, there is room for 5');
     expect(new Set(short.rejected.map(({ reason }) => reason))).toEqual(new Set(['CAPACITY']));
     for (const mode of ['Duplicated', 'External'] as const) {
-      expect(select(input(clusters, { spread }, { workload: { ...divided, mode } })).chosen).toHaveLength(2);
+      expect(selectPlacement(input(clusters, { spread }, { workload: { ...divided, mode } })).chosen).toHaveLength(2);
     }
   });
 
   test('regions: one cluster of each, those of equal score by name', () => {
     const spread = [spreadBy('region', 2), spreadBy('cluster', 1, 2)];
-    const { chosen } = select(input(clusters, { spread }, { workload: { ...divided, count: 2 } }));
+    const { chosen } = selectPlacement(input(clusters, { spread }, { workload: { ...divided, count: 2 } }));
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['d', 'a']);
   });
 
   test('there are never more groups than there may be clusters', () => {
     const spread = [spreadBy('region', 1, 3), spreadBy('cluster', 1, 1)];
-    expect(select(input(clusters, { spread })).chosen).toHaveLength(1);
-    expect(select(input(clusters, { spread: [spreadBy('region', 2), spreadBy('cluster', 1, 1)] })).problem).toBeDefined();
+    expect(selectPlacement(input(clusters, { spread })).chosen).toHaveLength(1);
+    expect(selectPlacement(input(clusters, { spread: [spreadBy('region', 2), spreadBy('cluster', 1, 1)] })).problem).toBeDefined();
   });
 
   test('a minimum of none still takes a cluster', () => {
-    expect(select(input(clusters, { spread: [spreadBy('region', 0), spreadBy('cluster', 0)] })).chosen.length).toBeGreaterThan(0);
-    expect(select(input([], { spread: [spreadBy('cluster', 0)] })).problem).toBeDefined();
+    expect(selectPlacement(input(clusters, { spread: [spreadBy('region', 0), spreadBy('cluster', 0)] })).chosen.length).toBeGreaterThan(0);
+    expect(selectPlacement(input([], { spread: [spreadBy('cluster', 0)] })).problem).toBeDefined();
   });
 });
 
@@ -256,7 +258,7 @@ describe('whatever is selected', () => {
   test('every candidate is chosen or rejected, and not both; nothing is chosen beside a problem', () => {
     fc.assert(
       fc.property(inputs, (given) => {
-        const { chosen, rejected, problem } = select(given);
+        const { chosen, rejected, problem } = selectPlacement(given);
         const told = [...chosen, ...rejected].map(({ cluster }) => cluster).sort();
         expect(told).toEqual(given.candidates.map(({ cluster }) => cluster.name).sort());
         expect(chosen.length === 0).toBe(problem !== undefined);
@@ -267,7 +269,7 @@ describe('whatever is selected', () => {
   test('the order of the candidates decides nothing, and so nothing of what is divided among them', () => {
     fc.assert(
       fc.property(inputs, fc.constantFrom('Weighted' as const, 'Available' as const, 'Aggregated' as const), (given, strategy) => {
-        const [one, other] = [select(given), select({ ...given, candidates: given.candidates.toReversed() })];
+        const [one, other] = [selectPlacement(given), selectPlacement({ ...given, candidates: given.candidates.toReversed() })];
         expect(JSON.stringify(other)).toBe(JSON.stringify(one));
         expect(dividedAmong(other, given.candidates.toReversed(), strategy)).toBe(dividedAmong(one, given.candidates, strategy));
       }),
@@ -292,15 +294,15 @@ describe('whatever is selected', () => {
             },
           ];
     });
-    return JSON.stringify(divide(division(7, targets, { replicas: { strategy } })));
+    return JSON.stringify(divideReplicas(division(7, targets, { replicas: { strategy } })));
   }
 });
 
 function input(
   candidates: readonly PlacementCandidate[],
   parts: Partial<Placement> = {},
-  more: Partial<Pick<SelectInput, 'workload' | 'previousGroup' | 'fresh'>> = {},
-): SelectInput {
+  more: Partial<Pick<SelectionInput, 'workload' | 'previousGroup' | 'fresh'>> = {},
+): SelectionInput {
   return { placement: placement(parts), candidates, fresh: false, ...more };
 }
 
@@ -319,7 +321,7 @@ describe('a cluster of which nobody knows where it runs', () => {
     rejected.map(({ cluster, reason }) => `${cluster} ${reason}`),
   ];
   const selected = (parts: Partial<Placement>, candidates: readonly PlacementCandidate[]) =>
-    select({ placement: placement(parts), candidates, fresh: false });
+    selectPlacement({ placement: placement(parts), candidates, fresh: false });
 
   test.each<[string, Partial<Placement>, readonly PlacementCandidate[], readonly (readonly string[])[]]>([
     ['is kept where it holds copies', eu, [unread('a', { holds: true }), known('b', 'eu')], [['a (kept)', 'b'], []]],
@@ -366,8 +368,8 @@ describe('a cluster of which nobody knows where it runs', () => {
     const workload = { ...divided, count: 1 };
     const candidates = [unread('a', { holds: true }), known('b', 'eu')];
     const asked = { placement: placement({ affinityGroups: groups }), candidates, fresh: false };
-    expect(chosenIn(select({ ...asked, workload }))).toEqual([['a (kept)', 'b'], []]);
-    expect(chosenIn(select(asked))).toEqual([['b'], ['a NOT_NAMED']]);
+    expect(chosenIn(selectPlacement({ ...asked, workload }))).toEqual([['a (kept)', 'b'], []]);
+    expect(chosenIn(selectPlacement(asked))).toEqual([['b'], ['a NOT_NAMED']]);
   });
 
   test('never loses its copies, whatever the others are', () => {

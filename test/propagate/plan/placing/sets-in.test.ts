@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fieldsAskedIn, otherSetsIn, placementSetsIn } from '../../../../src/propagate/plan/placing/sets-in.ts';
+import { locationFieldsIn, otherSetsIn, placementSetsIn } from '../../../../src/propagate/plan/placing/sets-in.ts';
 import { configMap, specOf } from '../snapshots.ts';
 
 const field = (name: string) => ({ fields: [{ field: name, operator: 'Exists' }] });
@@ -21,7 +21,7 @@ test.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
   ['by overrides', { overrides: [{ set: field('provider'), labels: [{ operator: 'Add', values: { a: 'b' } }] }] }, ['provider']],
   ['by waves', { rollout: { waves: [{ name: 'first', set: field('zone') }] } }, ['zone']],
 ])('what is asked of where clusters run: %s', (_, more, fields) => {
-  expect(fieldsAskedIn(spec(more))).toEqual(fields);
+  expect(locationFieldsIn(spec(more))).toEqual(fields);
 });
 
 test('each set is of those that choose, or of those that say what the chosen get', () => {

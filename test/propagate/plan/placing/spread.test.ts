@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Spread } from '../../../../src/propagate/model/spec.ts';
-import { compareEligible, type Eligible, type Range, takeClusters, takeGroups } from '../../../../src/propagate/plan/placing/spread.ts';
-import { groupOf, groupsOf, printSpread, takeSpread } from '../../../../src/propagate/plan/placing/take-spread.ts';
+import {
+  type CountRange,
+  chooseClusters,
+  chooseFromGroups,
+  compareEligible,
+  type EligibleCluster,
+} from '../../../../src/propagate/plan/placing/spread.ts';
+import { chooseBySpread, printSpread, spreadGroupOf, spreadGroupsOf } from '../../../../src/propagate/plan/placing/take-spread.ts';
 import { member, spreadBy } from './placing-fixtures.ts';
 
 const infinity = Number.POSITIVE_INFINITY;
@@ -27,18 +33,18 @@ describe('by cluster', () => {
     eligible('d', { available: 4 }),
   ];
 
-  test.each<[string, Range, number | undefined, readonly string[] | string]>([
-    ['the first ones are taken', { min: 1, max: 2 }, undefined, ['a', 'b']],
+  test.each<[string, CountRange, number | undefined, readonly string[] | string]>([
+    ['the first ones are chosen', { min: 1, max: 2 }, undefined, ['a', 'b']],
     ['all, without a maximum', { min: 1, max: infinity }, undefined, ['a', 'b', 'c', 'd']],
     ['the last ones give way to those of most room', { min: 1, max: 2 }, 14, ['a', 'c']],
     ['as far as it is needed', { min: 1, max: 2 }, 8, ['a', 'b']],
     ['from the last one backwards', { min: 1, max: 3 }, 18, ['a', 'd', 'c']],
     ['there are too few', { min: 5, max: 9 }, undefined, 'expected at least 5 clusters to spread over, 4 fit'],
     ['there is too little room', { min: 1, max: 2 }, 15, 'expected room for 15 replicas in 2 of the clusters, there is room for 14'],
-    ['none may be taken', { min: 0, max: 0 }, 0, 'expected room for 0 replicas in 0 of the clusters, there is room for 0'],
+    ['none may be chosen', { min: 0, max: 0 }, 0, 'expected room for 0 replicas in 0 of the clusters, there is room for 0'],
   ])('%s', (_, range, replicas, expected) => {
-    const taken = takeClusters(clusters, range, replicas);
-    expect(taken.result === 'taken' ? taken.clusters.map(({ name }) => name) : taken.problem).toEqual(expected);
+    const chosen = chooseClusters(clusters, range, replicas);
+    expect(chosen.result === 'chosen' ? chosen.clusters.map(({ name }) => name) : chosen.problem).toEqual(expected);
     expect(clusters.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -48,14 +54,14 @@ describe('by cluster', () => {
       .map((rooms) => rooms.map((available, index) => eligible(`c${index}`, { available })));
     fc.assert(
       fc.property(list, fc.integer({ min: 1, max: 7 }), fc.integer({ min: 0, max: 40 }), (ordered, max, replicas) => {
-        const taken = takeClusters(ordered, { min: 1, max }, replicas);
+        const chosen = chooseClusters(ordered, { min: 1, max }, replicas);
         const rooms = ordered.map(({ available }) => available).sort((a, b) => b - a);
         const most = rooms.slice(0, max).reduce((sum, room) => sum + room, 0);
         const begun = ordered.slice(0, max).reduce((sum, { available }) => sum + available, 0);
-        if (begun >= replicas) expect(taken).toEqual({ result: 'taken', clusters: ordered.slice(0, max) });
-        if (most < replicas) expect(taken.result).toBe('refused');
-        if (taken.result === 'refused') return;
-        expect(taken.clusters.reduce((sum, { available }) => sum + available, 0)).toBeGreaterThanOrEqual(Math.min(replicas, most));
+        if (begun >= replicas) expect(chosen).toEqual({ result: 'chosen', clusters: ordered.slice(0, max) });
+        if (most < replicas) expect(chosen.result).toBe('refused');
+        if (chosen.result === 'refused') return;
+        expect(chosen.clusters.reduce((sum, { available }) => sum + available, 0)).toBeGreaterThanOrEqual(Math.min(replicas, most));
       }),
     );
   });
@@ -67,7 +73,7 @@ describe('by group', () => {
     { name: 'us', score: 80, clusters: [eligible('us1', { score: 80 }), eligible('us2', { score: 90 }), eligible('us3', { score: 60 })] },
   ];
 
-  test.each<[string, Range, Range, readonly string[] | string]>([
+  test.each<[string, CountRange, CountRange, readonly string[] | string]>([
     ['of one group', { min: 1, max: 1 }, { min: 2, max: 2 }, ['eu1', 'eu2']],
     ['of the group with clusters enough', { min: 1, max: 1 }, { min: 3, max: 3 }, ['us1', 'us2', 'us3']],
     ['the first of each group, then the rest in order', { min: 2, max: 2 }, { min: 3, max: 4 }, ['eu1', 'us1', 'us2', 'eu2']],
@@ -75,8 +81,8 @@ describe('by group', () => {
     ['there are too few groups', { min: 3, max: 3 }, { min: 1, max: 9 }, 'expected at least 3 groups to spread over, there are 2'],
     ['there are too few clusters', { min: 1, max: 1 }, { min: 4, max: 4 }, 'expected 4 clusters in 1 to 1 groups, there are not that many'],
   ])('%s', (_, group, cluster, expected) => {
-    const taken = takeGroups(groups, { group, cluster });
-    expect(taken.result === 'taken' ? taken.clusters.map(({ name }) => name) : taken.problem).toEqual(expected);
+    const chosen = chooseFromGroups(groups, { group, cluster });
+    expect(chosen.result === 'chosen' ? chosen.clusters.map(({ name }) => name) : chosen.problem).toEqual(expected);
   });
 });
 
@@ -98,8 +104,8 @@ describe('a spread', () => {
     [{ by: 'label', label: 'constructor', min: 1 }, [undefined, undefined, undefined]],
     [spreadBy('cluster', 1), ['a', 'b', 'c']],
   ])('%j finds the groups %j', (spread, names) => {
-    expect(located.map(({ cluster }) => groupOf(cluster, spread))).toEqual(names);
-    const sizes = groupsOf(located, spread).map(({ clusters }) => clusters.length);
+    expect(located.map(({ cluster }) => spreadGroupOf(cluster, spread))).toEqual(names);
+    const sizes = spreadGroupsOf(located, spread).map(({ clusters }) => clusters.length);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(names.filter((name) => name !== undefined).length);
   });
 
@@ -113,8 +119,8 @@ describe('a spread', () => {
     ['by label', [{ by: 'label', label: 'rack', min: 1 }], {}, ['a']],
     ['by zone, of which there is one', [spreadBy('zone', 2)], {}, undefined],
   ])('%s', (_, spread, { replicas = 0, duplicated = false }, expected) => {
-    const taken = takeSpread(located, { spread, replicas, duplicated });
-    expect(taken.result === 'taken' ? taken.clusters.map(({ name }) => name) : undefined).toEqual(expected);
+    const chosen = chooseBySpread(located, { spread, replicas, duplicated });
+    expect(chosen.result === 'chosen' ? chosen.clusters.map(({ name }) => name) : undefined).toEqual(expected);
   });
 
   test('is printed as one reads it', () => {
@@ -122,6 +128,6 @@ describe('a spread', () => {
   });
 });
 
-function eligible(name: string, facts: Partial<Eligible> = {}): Eligible {
+function eligible(name: string, facts: Partial<EligibleCluster> = {}): EligibleCluster {
   return { name, tier: 0, score: 0, available: 0, ...facts };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
-import { areReplicasChanged, isRescheduled, rescheduleDueMs } from '../../../../src/propagate/plan/placing/reschedule.ts';
-import { type WorkloadCount, withCount, workloadCountOf } from '../../../../src/propagate/plan/placing/workload-count.ts';
+import { areReplicasChanged, isRescheduleRequested, rescheduleDueMs } from '../../../../src/propagate/plan/placing/reschedule.ts';
+import { type WorkloadCount, withWorkloadCount, workloadCountOf } from '../../../../src/propagate/plan/placing/workload-count.ts';
 
 describe('the count of a workload', () => {
   test.each<[string, JsonObject, WorkloadCount | undefined]>([
@@ -27,13 +27,13 @@ describe('the count of a workload', () => {
     const own = workload('example.dev/v1', 'Farm', { size: { workers: 4 } });
     const path = ['spec', 'size', 'workers'];
     expect(workloadCountOf(own, path)).toEqual({ count: 4 });
-    expect(withCount(own, { count: 7 }, path)).toEqual(workload('example.dev/v1', 'Farm', { size: { workers: 7 } }));
+    expect(withWorkloadCount(own, { count: 7 }, path)).toEqual(workload('example.dev/v1', 'Farm', { size: { workers: 7 } }));
   });
 
   test('is written where it stands, and nothing else is touched', () => {
     const deployment = Object.freeze(workload('apps/v1', 'Deployment', Object.freeze({ replicas: 3, paused: true })));
-    expect(withCount(deployment, { count: 5 })).toEqual(workload('apps/v1', 'Deployment', { replicas: 5, paused: true }));
-    expect(withCount({ apiVersion: 'apps/v1', kind: 'Deployment' }, { count: 5 })).toEqual(
+    expect(withWorkloadCount(deployment, { count: 5 })).toEqual(workload('apps/v1', 'Deployment', { replicas: 5, paused: true }));
+    expect(withWorkloadCount({ apiVersion: 'apps/v1', kind: 'Deployment' }, { count: 5 })).toEqual(
       workload('apps/v1', 'Deployment', { replicas: 5 }),
     );
     expect(deployment).toEqual(workload('apps/v1', 'Deployment', { replicas: 3, paused: true }));
@@ -41,16 +41,16 @@ describe('the count of a workload', () => {
 
   test('of a Job brings its completions along', () => {
     const job = workload('batch/v1', 'Job', { parallelism: 4, completions: 8 });
-    expect(withCount(job, { count: 1, completions: 2 })).toEqual(workload('batch/v1', 'Job', { parallelism: 1, completions: 2 }));
-    expect(withCount(job, { count: 1 })).toEqual(workload('batch/v1', 'Job', { parallelism: 1, completions: 8 }));
-    expect(withCount(workload('apps/v1', 'Deployment', {}), { count: 1, completions: 2 })).toEqual(
+    expect(withWorkloadCount(job, { count: 1, completions: 2 })).toEqual(workload('batch/v1', 'Job', { parallelism: 1, completions: 2 }));
+    expect(withWorkloadCount(job, { count: 1 })).toEqual(workload('batch/v1', 'Job', { parallelism: 1, completions: 8 }));
+    expect(withWorkloadCount(workload('apps/v1', 'Deployment', {}), { count: 1, completions: 2 })).toEqual(
       workload('apps/v1', 'Deployment', { replicas: 1 }),
     );
   });
 
   test('of what has none is written nowhere', () => {
     const pod = workload('v1', 'Pod', {});
-    expect(withCount(pod, { count: 5 })).toBe(pod);
+    expect(withWorkloadCount(pod, { count: 5 })).toBe(pod);
   });
 });
 
@@ -65,7 +65,7 @@ describe('it is planned again', () => {
     ['2026-01-01T00:00:00Z', undefined, false],
     ['tomorrow', '2026-01-01T00:00:00Z', false],
   ])('asked for %s, decided %s: %s', (rescheduleAt, scheduledAt, expected) => {
-    expect(isRescheduled({ rescheduleAt, scheduledAt })).toBe(expected);
+    expect(isRescheduleRequested({ rescheduleAt, scheduledAt })).toBe(expected);
     expect(rescheduleDueMs({ rescheduleAt, scheduledAt })).toBe(expected ? Math.floor(Date.parse(rescheduleAt ?? '')) : undefined);
   });
 
