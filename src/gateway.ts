@@ -25,8 +25,8 @@ import { createLoaders } from './load/reads/operation-loaders.ts';
 import { openClusters } from './open-clusters.ts';
 import type { OperationScope } from './operations/operation.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
-import { type Listening, listen } from './serve/http/listen.ts';
-import type { Health } from './serve/monitoring/health.ts';
+import { type HttpListener, listen } from './serve/http/listen.ts';
+import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
@@ -39,7 +39,7 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** The address of the config, listened on already: it belongs to the gateway, also if that cannot be made. Absent: it is listened on first of all. */
-  readonly listening?: Listening;
+  readonly listening?: HttpListener;
   /** The bearer token that every request must show, in place of that of the config's token file. */
   readonly token?: string;
   /** What happens if no cluster is named and no kubeconfig is found: the embedded fleet answers, or `BAD_INPUT`. Default: `demo`. */
@@ -129,7 +129,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       ending.signal,
     ),
   );
-  const contextOf = ({ served, held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
+  const contextOf = ({ servedSchema: served, resources: held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
     const budget = createBudget(throwIfOver, config.limits.answerBytes);
     const throwIfDone = () => {
       throwIfOver();
@@ -246,7 +246,7 @@ function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal
 interface Starting extends Pick<GatewayOptions, 'clock' | 'onProgress'> {
   readonly mirrors: MirrorRegistry;
   readonly schema: Pick<LiveSchema, 'onSwap'>;
-  readonly health: Health;
+  readonly health: GatewayHealth;
 }
 
 /** Resolves once all is ready, telling on the way how far each cluster is. */
@@ -281,7 +281,7 @@ interface ReadinessParts {
 }
 
 /** Ready once every cluster is, and the schema has their custom kinds; from then on it stays so, whoever joins or falls ill. */
-function healthOf({ mirrors, models, schema }: ReadinessParts): Health {
+function healthOf({ mirrors, models, schema }: ReadinessParts): GatewayHealth {
   let settled = false;
   let ready = false;
   return {
@@ -335,7 +335,7 @@ interface GatewayParts {
   readonly options: GatewayOptions;
   readonly mirrors: MirrorRegistry;
   readonly schema: LiveSchema;
-  readonly health: Health;
+  readonly health: GatewayHealth;
   readonly serving: Serving;
   readonly demo: boolean;
   readonly queries: readonly string[];

@@ -1,7 +1,7 @@
-import { Refusal } from './refusal.ts';
+import { RequestRefusal } from './refusal.ts';
 
 /** How many operations are in flight in the process, whatever their transport. */
-export class Admission {
+export class OperationAdmission {
   readonly #most: number;
   #inFlight = 0;
   #closed = false;
@@ -18,18 +18,18 @@ export class Admission {
   /**
    * Takes a place; disposing the answer gives it back, once.
    *
-   * @throws {Refusal} 429 with Retry-After if all are taken, 503 once it is closed.
+   * @throws {RequestRefusal} 429 with Retry-After if all are taken, 503 once it is closed.
    */
-  enter(): Disposable {
+  takeSlot(): Disposable {
     if (this.#closed)
-      throw new Refusal({
+      throw new RequestRefusal({
         status: 503,
         code: 'SHUTTING_DOWN',
         message: 'the gateway is ending',
         headers: { 'retry-after': '1', connection: 'close' },
       });
     if (this.#inFlight >= this.#most)
-      throw new Refusal({
+      throw new RequestRefusal({
         status: 429,
         code: 'OVERLOADED',
         message: `expected at most ${this.#most} operations in flight`,

@@ -5,30 +5,30 @@ import type { Log } from '../core/log.ts';
 import { loggableError } from '../core/loggable-error.ts';
 import type { AnswerEncoder } from './answer-encoder.ts';
 import type { CompressedBytes } from './compressed-bytes.ts';
-import type { FaultReport } from './fault-report.ts';
-import { clientError, type HttpExtension, type MaskOptions, maskedCode, originalOf } from './masking.ts';
-import type { AnsweredOperation, Operation } from './operation.ts';
+import type { OperationFaults } from './fault-report.ts';
+import { clientError, type HttpExtension, type MaskOptions, maskedCode, originalErrorOf } from './masking.ts';
+import type { AnsweredOperation, GraphqlOperation } from './operation.ts';
 
 /** The result of an execution, or the error that prevented a result. */
-export type Outcome = ExecutionResult | { readonly failure: unknown };
+export type ExecutionOutcome = ExecutionResult | { readonly failure: unknown };
 
 /** An outcome in the form that the client gets. */
-export interface AnswerBody {
+export interface MaskedResult {
   readonly body: FormattedExecutionResult;
   /** Number of different faults in the body. */
   readonly faults: number;
 }
 
 /** Masks the errors of an outcome, and adds the faults that explain its nulls. All transports use it, for answers and for messages of streams. */
-export function answerBody(outcome: Outcome, report: FaultReport | undefined, masking: MaskOptions): AnswerBody {
-  const entries = report?.entries();
+export function maskResult(outcome: ExecutionOutcome, report: OperationFaults | undefined, masking: MaskOptions): MaskedResult {
+  const entries = report?.reported();
   const told = tellable(outcome, masking);
   const body = entries === undefined ? told : { ...told, extensions: { faults: entries } };
   return { body, faults: entries?.length ?? 0 };
 }
 
 /** One complete answer, with the bytes that are sent. */
-export class Answer {
+export class EncodedAnswer {
   /** Makes the class look like an execution result, which Yoga passes on unchanged. */
   readonly data = null;
   readonly body: FormattedExecutionResult;
@@ -47,13 +47,13 @@ export class Answer {
 
   /** `OK`, or the code of the first error. */
   get code(): string {
-    return codeOf(this.body);
+    return resultCode(this.body);
   }
 }
 
-type AnswerParts = Partial<Pick<Answer, 'json' | 'http' | 'compressed'>>;
+type AnswerParts = Partial<Pick<EncodedAnswer, 'json' | 'http' | 'compressed'>>;
 
-export interface AnswersOptions {
+export interface AnswerFactoryOptions {
   readonly encoder: AnswerEncoder;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
@@ -64,10 +64,10 @@ export interface AnswersOptions {
 }
 
 /** Turns results into answers, for every transport. */
-export class Answers {
-  readonly #options: AnswersOptions;
+export class AnswerFactory {
+  readonly #options: AnswerFactoryOptions;
 
-  constructor(options: AnswersOptions) {
+  constructor(options: AnswerFactoryOptions) {
     this.#options = options;
   }
 
@@ -76,27 +76,31 @@ export class Answers {
    *
    * @throws The abort reason of the operation, if it was aborted during encoding. After its deadline it returns an answer with that error instead.
    */
-  of(operation: Operation, result: ExecutionResult | Answer): Answer | Promise<Answer> {
-    if (result instanceof Answer) return result;
-    const { body, faults } = answerBody(result, operation.report, maskingOf(operation.requestId, this.#options.log));
+  answerTo(operation: GraphqlOperation, result: ExecutionResult | EncodedAnswer): EncodedAnswer | Promise<EncodedAnswer> {
+    if (result instanceof EncodedAnswer) return result;
+    const { body, faults } = maskResult(result, operation.faults, maskOptionsFor(operation.requestId, this.#options.log));
     const http = result.errors?.[0]?.extensions?.http as HttpExtension | undefined;
-    const end = (json: readonly Uint8Array[]) => this.#ended(operation, new Answer(body, { json, http }), faults);
+    const end = (json: readonly Uint8Array[]) => this.#ended(operation, new EncodedAnswer(body, { json, http }), faults);
     const fail = (error: unknown) => this.#failed(operation, error);
     try {
-      const json = this.#options.encoder.encode(body, operation.life.signal);
+      const json = this.#options.encoder.encode(body, operation.abortController.signal);
       return json instanceof Promise ? json.then(end, fail) : end(json);
     } catch (error) {
       return fail(error);
     }
   }
 
-  #failed(operation: Operation, error: unknown): Answer {
-    if (operation.life.signal.aborted && operation.deadline?.passed !== true) throw error;
-    const body = { errors: [clientError(error, maskingOf(operation.requestId, this.#options.log))] };
-    return this.#ended(operation, new Answer(body), 0);
+  #failed(operation: GraphqlOperation, error: unknown): EncodedAnswer {
+    if (operation.abortController.signal.aborted && operation.deadline?.hasPassed !== true) throw error;
+    const body = { errors: [clientError(error, maskOptionsFor(operation.requestId, this.#options.log))] };
+    return this.#ended(operation, new EncodedAnswer(body), 0);
   }
 
-  #ended({ requestId, caller, transport, params, type, startedMs }: Operation, answer: Answer, faults: number): Answer {
+  #ended(
+    { requestId, caller, transport, params, type, startedMs }: GraphqlOperation,
+    answer: EncodedAnswer,
+    faults: number,
+  ): EncodedAnswer {
     const { clock, onAnswered, onRefused } = this.#options;
     const { code, body } = answer;
     const tookMs = clock.monotonic() - startedMs;
@@ -107,20 +111,20 @@ export class Answers {
 }
 
 /** `OK`, or the code of the first error. */
-export function codeOf({ errors }: FormattedExecutionResult): string {
+export function resultCode({ errors }: FormattedExecutionResult): string {
   const first = errors?.[0];
   return first === undefined ? 'OK' : String(first.extensions?.code ?? maskedCode);
 }
 
 /** The mask options of one request. Bugs are logged with the id of the request. */
-export function maskingOf(requestId: string, log: Log): MaskOptions {
+export function maskOptionsFor(requestId: string, log: Log): MaskOptions {
   return {
     requestId,
     onBug: (error) => log.error({ requestId, error: loggableError(error) }, 'a bug: an operation met an error nobody expects'),
   };
 }
 
-function tellable(outcome: Outcome, masking: MaskOptions): FormattedExecutionResult {
+function tellable(outcome: ExecutionOutcome, masking: MaskOptions): FormattedExecutionResult {
   if ('failure' in outcome) return { errors: [clientError(outcome.failure, masking)] };
   const { data, errors } = outcome;
   // If one field is too costly, the whole operation is refused: a null in the answer would look like a missing object.
@@ -131,6 +135,6 @@ function tellable(outcome: Outcome, masking: MaskOptions): FormattedExecutionRes
 }
 
 function isTooCostly(error: GraphQLError): boolean {
-  const original = originalOf(error);
+  const original = originalErrorOf(error);
   return original instanceof MusterError && original.code === 'TOO_COSTLY';
 }

@@ -9,12 +9,12 @@ export interface CompressedBytes {
 }
 
 /** Compresses with gzip (level 6), on zlib's threads. */
-export async function withGzip(plain: Uint8Array): Promise<CompressedBytes> {
+export async function compressWithGzip(plain: Uint8Array): Promise<CompressedBytes> {
   return compressed(plain, [['gzip', await promisify(gzip)(plain, { level: 6 })]]);
 }
 
 /** Compresses with Brotli (quality 5) and gzip (level 6). For the 9 MB of GraphiQL, quality 5 takes 0.25 s and quality 11 takes 30 s. */
-export async function withBrotli(plain: Uint8Array): Promise<CompressedBytes> {
+export async function compressWithBrotli(plain: Uint8Array): Promise<CompressedBytes> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 };
   const [br, gzipped] = await Promise.all([promisify(brotliCompress)(plain, { params }), promisify(gzip)(plain, { level: 6 })]);
   return compressed(plain, [
@@ -28,7 +28,7 @@ function compressed(plain: Uint8Array, encodings: readonly (readonly [string, Ui
 }
 
 /** The bytes in the preferred encoding that the client accepts, with the headers for that encoding. */
-export function bytesFor(
+export function acceptedEncoding(
   acceptEncoding: string | string[] | null | undefined,
   { plain, encoded }: CompressedBytes,
 ): { readonly body: Uint8Array; readonly headers: Readonly<Record<string, string>> } {
@@ -43,6 +43,6 @@ function accepts(header: string, encoding: string): boolean {
 }
 
 /** True if `If-None-Match` names this ETag. */
-export function isNamed(header: string | null | undefined, etag: string): boolean {
+export function matchesEtag(header: string | null | undefined, etag: string): boolean {
   return (header ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 }

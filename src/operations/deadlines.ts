@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 
 /** A time that is running. Ending it twice is once. */
 export interface Deadline {
-  readonly passed: boolean;
+  readonly hasPassed: boolean;
   /** Passes it now if its time is over, and nothing had a turn yet to say so: for what keeps the loop to itself. */
   check(): void;
   end(): void;
@@ -36,7 +36,7 @@ export class Deadlines {
   }
 
   /** When a share of the time from now on is over, in milliseconds of the monotonic clock. */
-  untilMs(share: number): number {
+  dueAtShareMs(share: number): number {
     return this.#clock.monotonic() + this.#limitMs * share;
   }
 
@@ -54,7 +54,7 @@ export class Deadlines {
     this.#running.add(entry);
     if (!this.#sleeps) void this.#watch();
     return {
-      get passed() {
+      get hasPassed() {
         return passed;
       },
       check: () => {

@@ -10,19 +10,19 @@ import {
 import { createYoga, type Plugin, type YogaServerOptions } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import type { Begun } from '../streams/outlet.ts';
-import type { Answer } from './answers.ts';
+import type { StartedStream } from '../streams/outlet.ts';
+import type { EncodedAnswer } from './answers.ts';
 import { maskError } from './masking.ts';
-import type { Operation, OperationPlugin } from './operation.ts';
+import type { GraphqlOperation, OperationPlugin } from './operation.ts';
 import type { ServedSchema } from './served-schema.ts';
 
 /** @typeParam Http The operation of a request over HTTP, which the transport creates. */
-export interface EngineOptions<Http extends Operation>
-  extends Pick<YogaServerOptions<Http, Operation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
+export interface EngineOptions<Http extends GraphqlOperation>
+  extends Pick<YogaServerOptions<Http, GraphqlOperation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
   readonly served: () => ServedSchema;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** The plugins, in the order in which their hooks run. */
-  readonly plugins: readonly (OperationPlugin | Plugin<Operation, Http, Operation>)[];
+  readonly plugins: readonly (OperationPlugin | Plugin<GraphqlOperation, Http, GraphqlOperation>)[];
 }
 
 /** An operation that was parsed and validated, and whose estimated cost is within the limit. */
@@ -31,16 +31,16 @@ export interface PreparedOperation {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   /** Runs the operation. Call it only once. Returns the result of a query or mutation, or the stream of a subscription. */
-  run(): Promise<ExecutionResult | Answer | Begun>;
+  run(): Promise<ExecutionResult | EncodedAnswer | StartedStream>;
 }
 
 /** The only Yoga server of the gateway. Every transport uses its plugins and caches, so all transports accept and refuse the same operations. */
-export type Engine<Http extends Operation = Operation> = ReturnType<typeof createEngine<Http>>;
+export type Engine<Http extends GraphqlOperation = GraphqlOperation> = ReturnType<typeof createEngine<Http>>;
 
 /** Creates the engine. It caches parsed documents and validation results per schema, within bounds. */
-export function createEngine<Http extends Operation>(options: EngineOptions<Http>) {
+export function createEngine<Http extends GraphqlOperation>(options: EngineOptions<Http>) {
   const { served, clock, plugins, cors = false, graphiql = false, renderGraphiQL } = options;
-  const yoga = createYoga<Http, Operation>({
+  const yoga = createYoga<Http, GraphqlOperation>({
     cors,
     graphiql,
     ...(renderGraphiQL === undefined ? {} : { renderGraphiQL }),
@@ -64,9 +64,9 @@ export function createEngine<Http extends Operation>(options: EngineOptions<Http
      *
      * Only bugs are thrown.
      */
-    prepare: (operation: Operation): PreparedOperation | { readonly errors: readonly unknown[] } => {
+    prepare: (operation: GraphqlOperation): PreparedOperation | { readonly errors: readonly unknown[] } => {
       const { query, variables: variableValues, operationName } = operation.params ?? { query: '' };
-      const enveloped = yoga.getEnveloped(operation as Operation & { request: Request });
+      const enveloped = yoga.getEnveloped(operation as GraphqlOperation & { request: Request });
       try {
         const { schema } = enveloped;
         const document: DocumentNode = enveloped.parse(query);
@@ -92,7 +92,7 @@ function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>):
   return {
     onEnveloped: ({ setSchema, extendContext }) => {
       const current = served();
-      extendContext({ served: current, startedMs: clock.monotonic() });
+      extendContext({ servedSchema: current, startedMs: clock.monotonic() });
       setSchema(current.schema);
     },
     onParse:

@@ -1,7 +1,7 @@
 import { type ExecutionArgs, execute, OperationTypeNode } from 'graphql';
 import { invariant, MusterError } from '../core/errors.ts';
 import type { Deadlines } from './deadlines.ts';
-import { FaultReport } from './fault-report.ts';
+import { OperationFaults } from './fault-report.ts';
 import { type OperationPlugin, type OperationScope, operationOf } from './operation.ts';
 
 /** The share of an operation's time in which it may wait for clusters. The rest is left for reading and sending what is there. */
@@ -20,10 +20,10 @@ export function useExecution(contextOf: (scope: OperationScope) => object): Oper
 
 async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => object) {
   const operation = operationOf(args);
-  const { life, caller, served, deadline, waitUntilMs } = operation;
+  const { abortController: life, caller, servedSchema: served, deadline, waitUntilMs } = operation;
   const { signal } = life;
-  const report = new FaultReport();
-  operation.report = report;
+  const report = new OperationFaults();
+  operation.faults = report;
   invariant(served !== undefined && waitUntilMs !== undefined, 'expected an operation with a schema and a deadline');
   using held = new DisposableStack();
   try {
@@ -32,10 +32,19 @@ async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => ob
       signal.throwIfAborted();
     };
     const reportFault = report.add.bind(report);
-    const contextValue = contextOf({ caller, signal, waitUntilMs, served, held, isMessage: false, throwIfOver, reportFault });
+    const contextValue = contextOf({
+      caller,
+      signal,
+      waitUntilMs,
+      servedSchema: served,
+      resources: held,
+      isMessage: false,
+      throwIfOver,
+      reportFault,
+    });
     const result = await execute({ ...args, contextValue, abortSignal: signal });
     // After the deadline the result may contain the abort reason as the error of a field. Such a result is dropped.
-    if (deadline?.passed !== true) return result;
+    if (deadline?.hasPassed !== true) return result;
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -49,9 +58,10 @@ export function useDeadlines({ queries, mutations }: { readonly queries: Deadlin
       setExecuteFn((args) => {
         const operation = operationOf(args);
         const limit = operation.type === OperationTypeNode.MUTATION ? mutations : queries;
-        const tooLong = () => operation.life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${limit.seconds} s`));
+        const tooLong = () =>
+          operation.abortController.abort(new MusterError('TOO_COSTLY', `expected to answer within ${limit.seconds} s`));
         operation.deadline = limit.start(tooLong);
-        operation.waitUntilMs = limit.untilMs(waitingShare);
+        operation.waitUntilMs = limit.dueAtShareMs(waitingShare);
         return executeFn(args);
       }),
   };

@@ -17,7 +17,7 @@ export interface ReportedFault {
 const maxReported = 100;
 
 /** Gathers the faults of one operation's nulls: one for each code, cluster and kind. `MISFIT` faults count for each field too. */
-export class FaultReport {
+export class OperationFaults {
   readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();
   #misfits = 0;
 
@@ -33,7 +33,7 @@ export class FaultReport {
   }
 
   /** Undefined if there was none. */
-  entries(): readonly ReportedFault[] | undefined {
+  reported(): readonly ReportedFault[] | undefined {
     if (this.#faults.size === 0) return undefined;
     return [...this.#faults.values()].map(({ fault: { code, cluster, kind, message, retry }, path, count }) => ({
       path,

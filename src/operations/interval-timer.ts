@@ -4,13 +4,13 @@ import type { Clock } from '../core/clock.ts';
 const maxSlices = 12;
 
 /** Something that happens every so often to each of many things, with one sleeper for them all; none while there is nothing. */
-export class Beats<Thing> {
-  readonly #options: BeatsOptions<Thing>;
+export class IntervalTimer<Thing> {
+  readonly #options: IntervalTimerOptions<Thing>;
   readonly #slices: readonly Set<Thing>[] = Array.from({ length: maxSlices }, () => new Set());
   readonly #sliceOf = new Map<Thing, Set<Thing>>();
   #sleep: AbortController | undefined;
 
-  constructor(options: BeatsOptions<Thing>) {
+  constructor(options: IntervalTimerOptions<Thing>) {
     this.#options = options;
   }
 
@@ -35,7 +35,7 @@ export class Beats<Thing> {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    const { clock, everyMs, beat } = this.#options;
+    const { clock, everyMs, onInterval: beat } = this.#options;
     while (!signal.aborted) {
       // The first slice is filled first, so it comes last: one thing alone has the whole time before its first beat.
       for (const slice of this.#slices.toReversed()) {
@@ -47,9 +47,9 @@ export class Beats<Thing> {
   }
 }
 
-export interface BeatsOptions<Thing> {
+export interface IntervalTimerOptions<Thing> {
   readonly clock: Clock;
   readonly everyMs: number;
   /** May add and delete things. Must not throw. */
-  readonly beat: (thing: Thing) => void;
+  readonly onInterval: (thing: Thing) => void;
 }

@@ -1,8 +1,8 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { Answer, type Answers } from './answers.ts';
-import { type CompressedBytes, withGzip } from './compressed-bytes.ts';
-import { Operation, type OperationPlugin, operationOf } from './operation.ts';
+import { type AnswerFactory, EncodedAnswer } from './answers.ts';
+import { type CompressedBytes, compressWithGzip } from './compressed-bytes.ts';
+import { GraphqlOperation, type OperationPlugin, operationOf } from './operation.ts';
 import type { OperationRequest } from './operation-request.ts';
 
 /** Distinct documents kept per schema. */
@@ -35,12 +35,12 @@ export class IntrospectionCache {
   }
 
   /** The kept bytes; else a promise of those of `make`, compressed. */
-  bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
+  answerFor(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
     const key = JSON.stringify([request.query, request.operationName, request.variables]);
     const kept = this.#keptOf(schema);
     const found = kept.get(key);
     if (found !== undefined) return found;
-    const making = make().then(withGzip);
+    const making = make().then(compressWithGzip);
     if (key.length > maxKeyLength) return making;
     // The size of the answer is known only when it is made.
     kept.set(key, making, { size: 1 });
@@ -65,7 +65,7 @@ function newCache(): LRUCache<string, CompressedBytes | Promise<CompressedBytes>
 }
 
 export interface IntrospectionOptions {
-  readonly answers: Pick<Answers, 'of'>;
+  readonly answers: Pick<AnswerFactory, 'answerTo'>;
   /** What the gateway aborts when it ends. */
   readonly lives: Set<AbortController>;
 }
@@ -77,16 +77,16 @@ export interface IntrospectionOptions {
 export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): OperationPlugin {
   const cache = new IntrospectionCache();
   const make = async (args: ExecutionArgs, execute: Execute) => {
-    using operation = new Operation(operationOf(args));
-    Object.assign(operation, { ...operationOf(args), life: operation.life });
-    lives.add(operation.life);
+    using operation = new GraphqlOperation(operationOf(args));
+    Object.assign(operation, { ...operationOf(args), life: operation.abortController });
+    lives.add(operation.abortController);
     try {
-      const answer = await answers.of(operation, await execute({ ...args, contextValue: operation }));
+      const answer = await answers.answerTo(operation, await execute({ ...args, contextValue: operation }));
       // An answer with errors names its request: it is sent, but not kept.
       if (answer.body.errors !== undefined) throw new NotKept(answer);
       return Buffer.concat(answer.json);
     } finally {
-      lives.delete(operation.life);
+      lives.delete(operation.abortController);
     }
   };
   return {
@@ -94,7 +94,7 @@ export function useIntrospectionCache({ answers, lives }: IntrospectionOptions):
       const { definition, params } = contextValue;
       if (definition === undefined || params === undefined || !isIntrospection(definition)) return;
       setExecuteFn((args: ExecutionArgs) => {
-        const found = cache.bytesOf(args.schema, params, () => make(args, executeFn as Execute));
+        const found = cache.answerFor(args.schema, params, () => make(args, executeFn as Execute));
         return found instanceof Promise ? found.then(answerOf, answerIn) : answerOf(found);
       });
     },
@@ -105,19 +105,19 @@ type Execute = (args: ExecutionArgs) => Promise<ExecutionResult>;
 
 class NotKept extends Error {
   override readonly name = 'NotKept';
-  readonly answer: Answer;
+  readonly answer: EncodedAnswer;
 
-  constructor(answer: Answer) {
+  constructor(answer: EncodedAnswer) {
     super('an answer with errors');
     this.answer = answer;
   }
 }
 
-function answerOf(compressed: CompressedBytes): Answer {
-  return new Answer({ data: {} }, { json: [compressed.plain], compressed });
+function answerOf(compressed: CompressedBytes): EncodedAnswer {
+  return new EncodedAnswer({ data: {} }, { json: [compressed.plain], compressed });
 }
 
-function answerIn(error: unknown): Answer {
+function answerIn(error: unknown): EncodedAnswer {
   if (!(error instanceof NotKept)) throw error;
   return error.answer;
 }

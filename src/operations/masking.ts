@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, errorCodes, MusterError } from '../core/errors.ts';
 import { withoutQuotedValues } from '../core/loggable-error.ts';
-import { Refusal } from './refusal.ts';
+import { RequestRefusal } from './refusal.ts';
 
 /** What a client gets to know of an error that is none of its making. */
 const maskedMessage = 'Unexpected error.';
@@ -43,14 +43,14 @@ export function clientError(error: unknown, { requestId, onBug }: MaskOptions): 
   const at = { ...(locations === undefined ? {} : { locations }), ...(path === undefined ? {} : { path }) };
   const known = knownError(error);
   if (known !== undefined) return { message: known.message, ...at, extensions: { code: known.code, requestId } };
-  onBug(originalOf(error));
+  onBug(originalErrorOf(error));
   return { message: maskedMessage, ...at, extensions: { code: maskedCode, requestId } };
 }
 
 /** The status of a request that is refused as a whole, in the form that Yoga's own errors have. */
 function httpOf(error: unknown): HttpExtension | undefined {
-  const original = originalOf(error);
-  if (original instanceof Refusal) return { status: original.status, headers: original.headers };
+  const original = originalErrorOf(error);
+  if (original instanceof RequestRefusal) return { status: original.status, headers: original.headers };
   return original instanceof MusterError && original.code === 'SHUTTING_DOWN' ? { status: 503 } : undefined;
 }
 
@@ -67,8 +67,8 @@ interface KnownError {
 }
 
 function knownError(error: unknown): KnownError | undefined {
-  const original = originalOf(error);
-  if (original instanceof MusterError || original instanceof Refusal)
+  const original = originalErrorOf(error);
+  if (original instanceof MusterError || original instanceof RequestRefusal)
     return { code: original.code, message: error instanceof GraphQLError ? error.message : original.message };
   if (!(error instanceof GraphQLError)) return undefined;
   // With a path an error comes from execution, so it is ours (a null where none may be, a leaf of a wrong type), with one exception: values of
@@ -79,7 +79,7 @@ function knownError(error: unknown): KnownError | undefined {
 }
 
 /** The error beneath the wrapping of GraphQL, however deep. */
-export function originalOf(error: unknown): unknown {
+export function originalErrorOf(error: unknown): unknown {
   let current = error;
   while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;
   return current;

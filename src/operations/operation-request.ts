@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
-import { Refusal } from './refusal.ts';
+import { RequestRefusal } from './refusal.ts';
 
 /** One operation as it was sent, its shape checked. */
 export interface OperationRequest {
@@ -19,22 +19,22 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * The operation in a body: strict UTF-8, JSON of one object, `query` text, `variables` and `extensions` objects or null, no batch.
  * Integers beyond 2⁵³−1 come through exactly.
  *
- * @throws {Refusal} 400 with what was expected.
+ * @throws {RequestRefusal} 400 with what was expected.
  */
-export function parseOperation(body: Uint8Array): OperationRequest {
+export function parseOperationBody(body: Uint8Array): OperationRequest {
   const text = decoded(body);
   const value = parseJsonText(text);
   if (!isJsonObject(value))
     throw badRequest(`expected one JSON object, got ${Array.isArray(value) ? 'an array: batches are not served' : 'another value'}`);
-  return operationIn(value);
+  return operationRequestIn(value);
 }
 
 /**
  * The operation in an object, however it came: `query` text, `variables` and `extensions` objects or null.
  *
- * @throws {Refusal} 400 with what was expected.
+ * @throws {RequestRefusal} 400 with what was expected.
  */
-export function operationIn({ query, operationName, variables, extensions }: JsonObject): OperationRequest {
+export function operationRequestIn({ query, operationName, variables, extensions }: JsonObject): OperationRequest {
   // Clients of automatic persisted queries send the text from now on.
   if (query === undefined && isJsonObject(extensions) && extensions.persistedQuery !== undefined)
     throw new MusterError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
@@ -62,7 +62,7 @@ function decoded(body: Uint8Array): string {
  * JSON as operations may hold it: at most 200 levels, whole texts without NUL. Integers beyond 2⁵³−1 come through exactly.
  *
  * @param name What the text is called in messages.
- * @throws {Refusal} 400 with what was expected.
+ * @throws {RequestRefusal} 400 with what was expected.
  */
 export function parseJsonText(text: string, name = 'the body'): Json {
   if (opensMoreThan(text, maxLevels)) demandLevels(text);
@@ -123,6 +123,6 @@ function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-export function badRequest(message: string): Refusal {
-  return new Refusal({ status: 400, code: 'BAD_INPUT', message });
+export function badRequest(message: string): RequestRefusal {
+  return new RequestRefusal({ status: 400, code: 'BAD_INPUT', message });
 }

@@ -3,9 +3,9 @@ import type { DocumentNode, ExecutionArgs, OperationDefinitionNode, OperationTyp
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/access.ts';
 import type { Fault } from '../core/faults.ts';
-import type { Outlet } from '../streams/outlet.ts';
+import type { StreamOutlet } from '../streams/outlet.ts';
 import type { Deadline } from './deadlines.ts';
-import type { FaultReport } from './fault-report.ts';
+import type { OperationFaults } from './fault-report.ts';
 import type { OperationRequest } from './operation-request.ts';
 import type { ServedSchema } from './served-schema.ts';
 
@@ -15,9 +15,9 @@ export interface OperationScope {
   readonly signal: AbortSignal;
   /** The latest time to wait for clusters, in milliseconds of the monotonic clock. Default: no limit. */
   readonly waitUntilMs?: number;
-  readonly served: ServedSchema;
+  readonly servedSchema: ServedSchema;
   /** Resources that are disposed of once the operation is answered. In a subscription: once the message is made. */
-  readonly held: DisposableStack;
+  readonly resources: DisposableStack;
   /** True for one message of a subscription. `signal` then ends the whole subscription, not only this message. */
   readonly isMessage: boolean;
   /** Throws the reason of `signal` once the operation is over. Checks the deadline too, as its timer cannot fire while code blocks the event loop. */
@@ -26,16 +26,16 @@ export interface OperationScope {
 }
 
 /** The request behind an operation: its caller, its transport and its lifetime. */
-export interface Asking {
+export interface RequestOrigin {
   readonly requestId: string;
   readonly caller: Caller;
   readonly transport: 'http' | 'websocket' | 'sse';
   /** Belongs to this operation alone. Aborted when the client has gone, when the gateway ends, or when the operation exceeds its time limit. */
-  readonly life: AbortController;
+  readonly abortController: AbortController;
 }
 
 /** One operation that was answered, for metrics and log. */
-export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' | 'transport'> {
+export interface AnsweredOperation extends Pick<RequestOrigin, 'requestId' | 'caller' | 'transport'> {
   readonly request: Pick<OperationRequest, 'query'>;
   /** Undefined if the document could not be parsed, is invalid or is too costly. */
   readonly operationType: OperationTypeNode | undefined;
@@ -51,32 +51,32 @@ export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' |
  *
  * Disposing it stops the timer of its deadline. Yoga sets `params` and `request` for requests over HTTP.
  */
-export class Operation implements Asking, Disposable {
+export class GraphqlOperation implements RequestOrigin, Disposable {
   readonly requestId = randomUUID();
   readonly caller: Caller;
-  readonly life = new AbortController();
-  transport: Asking['transport'];
+  readonly abortController = new AbortController();
+  transport: RequestOrigin['transport'];
   params: OperationRequest | undefined;
   request: Request | undefined;
   /** The time at which Yoga began to handle the operation, just before parsing, in milliseconds of the monotonic clock. */
   startedMs = 0;
-  served: ServedSchema | undefined;
+  servedSchema: ServedSchema | undefined;
   document: DocumentNode | undefined;
   /** The part of the document that runs: one query, mutation or subscription. Undefined before parsing. */
   definition: OperationDefinitionNode | undefined;
   /** Undefined until the operation has passed validation and the cost limit. */
   type: OperationTypeNode | undefined;
-  report: FaultReport | undefined;
+  faults: OperationFaults | undefined;
   deadline: Deadline | undefined;
   /** The latest time to wait for clusters, in milliseconds of the monotonic clock. */
   waitUntilMs: number | undefined;
   /** Opens the outlet for the stream of a subscription. Returns undefined if the client cannot take a stream. */
-  readonly outlet: () => Outlet | undefined;
+  readonly openOutlet: () => StreamOutlet | undefined;
 
-  constructor({ caller, transport, outlet }: Pick<Operation, 'caller' | 'transport' | 'outlet'>) {
+  constructor({ caller, transport, openOutlet }: Pick<GraphqlOperation, 'caller' | 'transport' | 'openOutlet'>) {
     this.caller = caller;
     this.transport = transport;
-    this.outlet = outlet;
+    this.openOutlet = openOutlet;
   }
 
   [Symbol.dispose](): void {
@@ -85,9 +85,9 @@ export class Operation implements Asking, Disposable {
 }
 
 /** A plugin of Yoga that sees the operations of every transport. */
-export type OperationPlugin = Plugin<Operation, Operation, Operation>;
+export type OperationPlugin = Plugin<GraphqlOperation, GraphqlOperation, GraphqlOperation>;
 
 /** The operation that these arguments of `execute` or `subscribe` belong to. */
-export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Operation {
-  return contextValue as Operation;
+export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): GraphqlOperation {
+  return contextValue as GraphqlOperation;
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/errors.ts';
 
 /** Why a request gets no further than the front: an HTTP status, a code and one line for the caller. Thrown in the front, answered in the front. */
-export class Refusal extends Error {
+export class RequestRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly code: ErrorCode;

@@ -10,7 +10,7 @@ const maxPerTurn = 32;
  * Lets in who comes, unless this turn of the loop has been long enough: then they wait for the next ones, in order. The loop hands over whatever has
  * come from all sockets in one turn; a crowd that was served in it would hold up everything else.
  */
-export class Gate {
+export class TurnGate {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #waiting: (() => void)[] = [];
   /** When the first one of this turn was let in; undefined if there was none yet. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/clock.ts';
 import { createQueueBudget, type QueueBudget, type QueueShare } from '../load/queue-budget.ts';
-import { Beats } from './interval-timer.ts';
+import { IntervalTimer } from './interval-timer.ts';
 
 /** A connection is closed if its client takes not one byte for this long while bytes wait for it. */
 const stalledMs = 60_000;
@@ -15,33 +15,33 @@ export class UnsentBytes {
   /** The bound for all waiting bytes. Above it the connection with the most waiting bytes is closed first. */
   readonly budget: QueueBudget;
   readonly #clock: Clock;
-  readonly #answers: Beats<SentAnswer>;
+  readonly #answers: IntervalTimer<SentAnswer>;
 
   constructor(clock: Clock, maxBytes?: number) {
     this.#clock = clock;
     this.budget = createQueueBudget(maxBytes);
-    this.#answers = new Beats({ clock, everyMs: checkMs, beat: (answer) => answer.check(clock.monotonic()) });
+    this.#answers = new IntervalTimer({ clock, everyMs: checkMs, onInterval: (answer) => answer.check(clock.monotonic()) });
   }
 
   /** Watches one connection. The caller has to call `isStalled` at regular intervals. */
-  backlog(socket: Socket): Backlog {
-    return new Backlog(socket, this.budget, this.#clock.monotonic());
+  watch(socket: Socket): SocketBacklog {
+    return new SocketBacklog(socket, this.budget, this.#clock.monotonic());
   }
 
   /**
    * Resolves once the kernel has taken an answer that was written as a whole, or once its connection is gone. Closes the connection if the client takes
    * no byte for 60 s. Undefined if no byte waits.
    */
-  sent(response: ServerResponse): Promise<void> | undefined {
+  untilTaken(response: ServerResponse): Promise<void> | undefined {
     const { socket } = response;
     if (response.destroyed || socket === null || response.writableLength === 0) return undefined;
-    const backlog = this.backlog(socket);
+    const backlog = this.watch(socket);
     const answer: SentAnswer = {
       check: (nowMs) => {
         if (backlog.isStalled(nowMs)) response.destroy();
       },
     };
-    backlog.note();
+    backlog.update();
     this.#answers.add(answer);
     return new Promise((resolve) => {
       response.once('close', () => {
@@ -58,7 +58,7 @@ interface SentAnswer {
 }
 
 /** The bytes that wait in one connection. Disposing it ends the watch, not the connection. */
-export class Backlog implements Disposable {
+export class SocketBacklog implements Disposable {
   readonly #socket: Socket;
   readonly #budget: QueueBudget;
   #share: QueueShare | undefined;
@@ -79,7 +79,7 @@ export class Backlog implements Disposable {
   }
 
   /** Counts the waiting bytes. If all connections together have too many, closes the one with the most, which may be this one. */
-  note(): void {
+  update(): void {
     const { writableLength } = this.#socket;
     if (writableLength === 0 && this.#share === undefined) return;
     // The socket is destroyed later, because the caller may be in the middle of a write.
@@ -89,7 +89,7 @@ export class Backlog implements Disposable {
 
   /** True if bytes have waited for 60 s and the client has taken none of them. */
   isStalled(nowMs: number): boolean {
-    this.note();
+    this.update();
     const taken = takenBytes(this.#socket);
     if (this.#socket.writableLength > 0) {
       this.#waitedMs = nowMs;

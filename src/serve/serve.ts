@@ -6,9 +6,9 @@ import { MusterError } from '../core/errors.ts';
 import { emptyHeapGauge, type HeapGauge } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
 import { loggableError } from '../core/loggable-error.ts';
-import { Admission } from '../operations/admission.ts';
+import { OperationAdmission } from '../operations/admission.ts';
 import { AnswerEncoder } from '../operations/answer-encoder.ts';
-import { Answers } from '../operations/answers.ts';
+import { AnswerFactory } from '../operations/answers.ts';
 import { Deadlines } from '../operations/deadlines.ts';
 import { useCostLimit, useDocumentLimits } from '../operations/document-limits.ts';
 import { createEngine, type Engine } from '../operations/engine.ts';
@@ -16,25 +16,25 @@ import { useDeadlines, useExecution } from '../operations/execution.ts';
 import { useIntrospectionCache } from '../operations/introspection-cache.ts';
 import type { AnsweredOperation, OperationPlugin, OperationScope } from '../operations/operation.ts';
 import type { ServedSchema } from '../operations/served-schema.ts';
-import { Gate } from '../operations/turn-gate.ts';
+import { TurnGate } from '../operations/turn-gate.ts';
 import { UnsentBytes } from '../operations/unsent-bytes.ts';
 import { Subscriptions, useSubscriptions } from '../streams/sending/subscriptions.ts';
 import { createGraphiql, type ExampleQuery } from './http/graphiql.ts';
-import { createFront, useAdmission, useAnswers } from './http/graphql-handler.ts';
-import { corsOf, createGuard, type Guard, useIdentity } from './http/guard.ts';
-import type { Listening } from './http/listen.ts';
+import { createGraphqlHandler, useAdmission, useAnswers } from './http/graphql-handler.ts';
+import { corsOf, createGuard, type Guard, useTokenCheck } from './http/guard.ts';
+import type { HttpListener } from './http/listen.ts';
 import { useNegotiation } from './http/media-types.ts';
 import { useExactJson } from './http/request-body.ts';
 import { Router } from './http/router.ts';
-import type { Health } from './monitoring/health.ts';
-import { Metrics, type MetricsOptions } from './monitoring/metrics.ts';
+import type { GatewayHealth } from './monitoring/health.ts';
+import { Metrics, type MetricsSources } from './monitoring/metrics.ts';
 import { EventStreams } from './sse/event-stream.ts';
 import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
   /** Where it serves. It belongs to `Serving` from then on. */
-  readonly listening: Listening;
+  readonly listening: HttpListener;
   /** The bearer token that requests must show. Absent: none is asked for. */
   readonly token?: string;
   readonly served: () => ServedSchema;
@@ -42,8 +42,8 @@ export interface ServeOptions {
   readonly contextOf: (scope: OperationScope) => object;
   /** Who asks in local mode. */
   readonly caller: Caller;
-  readonly health: Health;
-  readonly observed: MetricsOptions;
+  readonly health: GatewayHealth;
+  readonly observed: MetricsSources;
   /** What GraphiQL opens with. */
   readonly examples: readonly ExampleQuery[];
   /** How full the heap is; one that has room for everything by default. */
@@ -79,19 +79,19 @@ const maxSpreadMs = 20_000;
 /** Opens the HTTP edge: from now on who asks is answered. */
 export function serve(options: ServeOptions): Serving {
   const { config, listening, clock, log } = options;
-  const admission = new Admission(config.limits.requestsInFlight);
+  const admission = new OperationAdmission(config.limits.requestsInFlight);
   const ending = new AbortController();
   let retired = false;
   const unsent = new UnsentBytes(clock, config.limits.unsentBytes);
   const parts = partsOf(options, { admission, unsent, ending: ending.signal }, () => retired);
   const running = runningOf(options, parts);
   const { subscriptions, engine, lives } = running;
-  const front = createFront({
+  const front = createGraphqlHandler({
     handle: engine.handle,
     caller: options.caller,
     streams: new EventStreams(clock, unsent),
     unsent,
-    lives,
+    inFlight: lives,
     admission,
   });
   const router = new Router({ ...parts, front, served: options.served });
@@ -103,8 +103,8 @@ export function serve(options: ServeOptions): Serving {
     maxSockets: config.limits.streams,
     clock,
   });
-  listening.answer((request, response) => router.handle(request, response));
-  listening.upgrade((request, socket, head) => sockets.upgrade(request, socket, head));
+  listening.onRequest((request, response) => router.handle(request, response));
+  listening.onUpgrade((request, socket, head) => sockets.upgrade(request, socket, head));
 
   let drained: Promise<void> | undefined;
   const drain = async (patienceMs: number) => {
@@ -142,11 +142,11 @@ export function serve(options: ServeOptions): Serving {
 }
 
 interface Parts {
-  readonly admission: Admission;
+  readonly admission: OperationAdmission;
   readonly unsent: UnsentBytes;
   readonly ending: AbortSignal;
   readonly metrics: Metrics;
-  readonly health: Health;
+  readonly health: GatewayHealth;
   readonly guard: Guard;
   readonly onBug: (error: unknown) => void;
   readonly onRefused: (refusal: { readonly code: string; readonly message: string }) => void;
@@ -154,7 +154,7 @@ interface Parts {
 
 interface Running {
   readonly engine: Engine;
-  readonly answers: Answers;
+  readonly answers: AnswerFactory;
   readonly subscriptions: Subscriptions;
   /** What is in flight over HTTP, to be aborted when the gateway ends. */
   readonly lives: Set<AbortController>;
@@ -175,13 +175,13 @@ function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admi
   const common = { contextOf, deadlines, encoder, clock, log, onAnswered };
   const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, heap, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
-  const answers = new Answers({ encoder, clock, log, onAnswered, onRefused });
+  const answers = new AnswerFactory({ encoder, clock, log, onAnswered, onRefused });
   const lives = new Set<AbortController>();
   const graphiql = createGraphiql(options.examples);
   const plugins = [
     useNegotiation(),
-    useIdentity(guard),
-    useAdmission({ admission, gate: new Gate(clock) }),
+    useTokenCheck(guard),
+    useAdmission({ admission, gate: new TurnGate(clock) }),
     useExactJson(config.limits.bodyBytes),
     ...operationPlugins({ contextOf, deadlines, mutations, answers, subscriptions, lives }),
     useAnswers(answers),

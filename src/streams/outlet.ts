@@ -26,9 +26,9 @@ export class MessageBytes {
 }
 
 /** Where the messages of one stream go: an operation of a WebSocket, or the answer to a request for server-sent events. Nothing of it throws. */
-export interface Outlet {
+export interface StreamOutlet {
   readonly transport: 'websocket' | 'sse';
-  /** False while 64 KiB or more wait to be written. Once it is true again, the transport calls `OpenStream.resume`. */
+  /** False while 64 KiB or more wait to be written. Once it is true again, the transport calls `StreamHandle.resume`. */
   hasRoom(): boolean;
   /**
    * Without effect once the stream has ended or the client has gone. `more`: another one follows in this turn, so that they may leave together.
@@ -41,7 +41,7 @@ export interface Outlet {
 }
 
 /** A stream as its transport sees it. */
-export interface OpenStream {
+export interface StreamHandle {
   /** The outlet has room again. */
   resume(): void;
   /** The client has completed it, or has gone. Twice is once; leaves nothing behind. */
@@ -49,11 +49,11 @@ export interface OpenStream {
 }
 
 /** A stream that has begun, in the place of a result of Yoga's `subscribe`: its messages go to its outlet by themselves. */
-export class Begun {
+export class StartedStream {
   readonly data = null;
-  readonly stream: OpenStream;
+  readonly stream: StreamHandle;
 
-  constructor(stream: OpenStream) {
+  constructor(stream: StreamHandle) {
     this.stream = stream;
   }
 }

@@ -53,7 +53,7 @@ describe('answers to introspection', () => {
   const schema = buildSchema('type Query { hello: String }');
   const madeFor = async (cache: IntrospectionCache, query: string, of = schema) => {
     let made = 0;
-    await cache.bytesOf(of, { query }, async () => {
+    await cache.answerFor(of, { query }, async () => {
       made++;
       return Buffer.from('{}');
     });
@@ -70,7 +70,7 @@ describe('answers to introspection', () => {
 
   test('are kept up to 64 MiB, and one that is larger is not kept', async () => {
     const cache = new IntrospectionCache();
-    const ask = (query: string, mib: number) => cache.bytesOf(schema, { query }, async () => randomBytes(mib << 20));
+    const ask = (query: string, mib: number) => cache.answerFor(schema, { query }, async () => randomBytes(mib << 20));
     for (let place = 0; place < 8; place++) await ask(`${place}`, 12);
     expect(cache.bytes).toBeGreaterThan(48 << 20);
     expect(cache.bytes).toBeLessThanOrEqual(64 << 20);
@@ -87,7 +87,9 @@ describe('answers to introspection', () => {
 
   test('that failed are not kept', async () => {
     const cache = new IntrospectionCache();
-    await expect(cache.bytesOf(schema, { query: 'q' }, () => Promise.reject(new Error('not this time')))).rejects.toThrow('not this time');
+    await expect(cache.answerFor(schema, { query: 'q' }, () => Promise.reject(new Error('not this time')))).rejects.toThrow(
+      'not this time',
+    );
     expect(await madeFor(cache, 'q')).toBe(1);
   });
 });

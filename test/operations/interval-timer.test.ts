@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { Beats } from '../../src/operations/interval-timer.ts';
+import { IntervalTimer } from '../../src/operations/interval-timer.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 
 function beating() {
   const clock = createManualClock();
   const heard: { readonly thing: number; readonly atMs: number }[] = [];
-  const beats = new Beats<number>({ clock, everyMs: 12_000, beat: (thing) => heard.push({ thing, atMs: clock.monotonic() }) });
+  const beats = new IntervalTimer<number>({
+    clock,
+    everyMs: 12_000,
+    onInterval: (thing) => heard.push({ thing, atMs: clock.monotonic() }),
+  });
   return { clock, heard, beats };
 }
 

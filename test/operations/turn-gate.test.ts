@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Gate } from '../../src/operations/turn-gate.ts';
+import { TurnGate } from '../../src/operations/turn-gate.ts';
 
 /** Time that passes only by what those do who are let in. */
 function createCrowd() {
   let nowMs = 0;
-  const gate = new Gate({ monotonic: () => nowMs });
+  const gate = new TurnGate({ monotonic: () => nowMs });
   const done: number[] = [];
   const come = async (name: number, workMs: number) => {
     await gate.pass();

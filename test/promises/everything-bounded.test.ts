@@ -140,8 +140,8 @@ test('what is remembered of documents does not grow with their number', async ()
     documents.set(text, {});
     errors.set(text, new Error(text));
   }
-  for (const query of texts.slice(0, 50)) await introspections.bytesOf(schema, { query }, make);
-  for (const query of texts.slice(0, 50)) await introspections.bytesOf(schema, { query }, make);
+  for (const query of texts.slice(0, 50)) await introspections.answerFor(schema, { query }, make);
+  for (const query of texts.slice(0, 50)) await introspections.answerFor(schema, { query }, make);
   expect(texts.filter((text) => documents.get(text) !== undefined).length).toBeLessThanOrEqual(1_024);
   expect(texts.filter((text) => errors.get(text) !== undefined).length).toBeLessThanOrEqual(256);
   expect(made, 'each was forgotten before it was asked for again').toBe(100);

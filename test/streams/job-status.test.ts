@@ -3,7 +3,7 @@ import type { Json } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { JobStatusMessage, JobSummaryView } from '../../src/streams/messages/changes-message.ts';
-import { createTally } from '../../src/streams/messages/job-phase-counter.ts';
+import { createJobPhaseCounter } from '../../src/streams/messages/job-phase-counter.ts';
 import type { StreamArguments } from '../../src/streams/messages/streams.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { callerNamed, readByHand, readEagerly } from '../support/graph/stream-fold.ts';
@@ -116,7 +116,7 @@ test('who falls behind is told the sum of what it has not been told of, too', as
 });
 
 test('a tally that was given is not changed by what comes later', () => {
-  const tally = createTally();
+  const tally = createJobPhaseCounter();
   const one = job('a');
   tally.changed(undefined, one);
   const { counts } = tally;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FetchAPI, YogaServerOptions } from 'graphql-yoga';
-import { bytesFor, type CompressedBytes, isNamed, withBrotli } from '../../operations/compressed-bytes.ts';
-import type { Operation } from '../../operations/operation.ts';
+import { acceptedEncoding, type CompressedBytes, compressWithBrotli, matchesEtag } from '../../operations/compressed-bytes.ts';
+import type { GraphqlOperation } from '../../operations/operation.ts';
 import type { HttpOperation, HttpPlugin } from './http-operation.ts';
 import { prefersHtml } from './media-types.ts';
 
@@ -40,7 +40,7 @@ interface Page {
 }
 
 /** Yoga's options for the page, and the plugin that sends it compressed. A browser that has the page already gets 304. */
-export interface Graphiql extends Required<Pick<YogaServerOptions<HttpOperation, Operation>, 'graphiql' | 'renderGraphiQL'>> {
+export interface Graphiql extends Required<Pick<YogaServerOptions<HttpOperation, GraphqlOperation>, 'graphiql' | 'renderGraphiQL'>> {
   readonly plugin: HttpPlugin;
 }
 
@@ -57,8 +57,8 @@ export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
     subscriptionsProtocol: 'GRAPHQL_SSE',
   } as const;
   const pageFor = ({ headers }: Request, { Response }: FetchAPI, { etag, bytes }: Page) => {
-    const isKnown = isNamed(headers.get('if-none-match'), etag);
-    const { body, headers: encoding } = bytesFor(headers.get('accept-encoding'), bytes);
+    const isKnown = matchesEtag(headers.get('if-none-match'), etag);
+    const { body, headers: encoding } = acceptedEncoding(headers.get('accept-encoding'), bytes);
     const init = { status: isKnown ? 304 : 200, headers: { ...pageHeaders, ...encoding, etag } };
     return new Response(isKnown ? null : (body as Uint8Array<ArrayBuffer>), init);
   };
@@ -81,5 +81,5 @@ export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
 async function renderPage(options: object): Promise<Page> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const html = Buffer.from(renderGraphiQL(options));
-  return { etag: `"${createHash('sha256').update(html).digest('base64url')}"`, bytes: await withBrotli(html) };
+  return { etag: `"${createHash('sha256').update(html).digest('base64url')}"`, bytes: await compressWithBrotli(html) };
 }

@@ -2,33 +2,40 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { OperationTypeNode } from 'graphql';
 import type { FetchAPI } from 'graphql-yoga';
 import type { Caller } from '../../access/access.ts';
-import type { Admission } from '../../operations/admission.ts';
-import type { Answer, Answers } from '../../operations/answers.ts';
-import { bytesFor } from '../../operations/compressed-bytes.ts';
+import type { OperationAdmission } from '../../operations/admission.ts';
+import type { AnswerFactory, EncodedAnswer } from '../../operations/answers.ts';
+import { acceptedEncoding } from '../../operations/compressed-bytes.ts';
 import type { Engine } from '../../operations/engine.ts';
 import { maskedCode } from '../../operations/masking.ts';
-import type { Gate } from '../../operations/turn-gate.ts';
+import type { TurnGate } from '../../operations/turn-gate.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
-import { Begun } from '../../streams/outlet.ts';
+import { StartedStream } from '../../streams/outlet.ts';
 import { asEvents, type EventStreams, eventHeaders } from '../sse/event-stream.ts';
-import { send } from './http-answer.ts';
+import { sendHttpAnswer } from './http-answer.ts';
 import { type AnswerType, HttpOperation, type HttpPlugin } from './http-operation.ts';
 
-export interface FrontOptions {
+export interface GraphqlHandlerOptions {
   readonly handle: Engine<HttpOperation>['handle'];
   /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
   readonly streams: EventStreams;
   readonly unsent: UnsentBytes;
-  readonly lives: Set<AbortController>;
-  readonly admission: Pick<Admission, 'inFlight'>;
+  readonly inFlight: Set<AbortController>;
+  readonly admission: Pick<OperationAdmission, 'inFlight'>;
 }
 
 /** Passes a request to Yoga and sends the response. A stream sends its messages by itself. */
-export type Front = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
+export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
 
 /** Creates the handler of /graphql. */
-export function createFront({ handle, caller, streams, unsent, lives, admission }: FrontOptions): Front {
+export function createGraphqlHandler({
+  handle,
+  caller,
+  streams,
+  unsent,
+  inFlight: lives,
+  admission,
+}: GraphqlHandlerOptions): GraphqlHandler {
   const turns = new LoopTurns();
   return async (req, res, cors) => {
     const turn = turns.join();
@@ -37,18 +44,18 @@ export function createFront({ handle, caller, streams, unsent, lives, admission 
     if (isHead) req.method = 'GET';
     const outlet = ({ requestId }: HttpOperation) => (isHead ? undefined : streams.outlet(res, { ...cors, 'x-request-id': requestId }));
     using operation = new HttpOperation({ req, res, caller, outlet });
-    lives.add(operation.life);
+    lives.add(operation.abortController);
     try {
       const response = await handle(req, operation);
       // Waits for the end of the turn only if no operation of an earlier turn is in flight: such an operation may run in slices and delay the answer.
       if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
-      if (operation.isGone || res.headersSent || res.destroyed) return;
+      if (operation.hasClientGone || res.headersSent || res.destroyed) return;
       sendResponse(res, response, bodies.get(response) ?? (response.body === null ? undefined : [await response.bytes()]));
       // The operation keeps its place until the client has taken the answer. A stream that has begun has no place any more.
-      const sent = unsent.sent(res);
+      const sent = unsent.untilTaken(res);
       if (sent !== undefined) await sent;
     } finally {
-      lives.delete(operation.life);
+      lives.delete(operation.abortController);
     }
   };
 }
@@ -86,16 +93,16 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
   response.headers.forEach((value, name) => {
     headers[name] = value;
   });
-  send(res, { status: response.status, headers, body });
+  sendHttpAnswer(res, { status: response.status, headers, body });
 }
 
 /** Takes a place for each request over HTTP, before its body is read. A crowd that comes in one event-loop turn waits at the gate first. */
-export function useAdmission({ admission, gate }: { readonly admission: Admission; readonly gate: Gate }): HttpPlugin {
+export function useAdmission({ admission, gate }: { readonly admission: OperationAdmission; readonly gate: TurnGate }): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {
       const enter = () => {
-        operation.life.signal.throwIfAborted();
-        operation.place = admission.enter();
+        operation.abortController.signal.throwIfAborted();
+        operation.admissionSlot = admission.takeSlot();
       };
       const passed = gate.pass();
       return passed === undefined ? enter() : passed.then(enter);
@@ -104,28 +111,29 @@ export function useAdmission({ admission, gate }: { readonly admission: Admissio
 }
 
 /** A plugin that turns results into responses of the negotiated form, in Yoga's `onResultProcess`. Their bytes are encoded already. */
-export function useAnswers(answers: Pick<Answers, 'of'>): HttpPlugin {
+export function useAnswers(answers: Pick<AnswerFactory, 'answerTo'>): HttpPlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {
-      const respond = (answer: Answer | undefined) =>
+      const respond = (answer: EncodedAnswer | undefined) =>
         setResultProcessor((_, fetchAPI) => responseTo(operation, answer, fetchAPI), operation.accepted.type);
-      if (result instanceof Begun) operation.events?.begin(result.stream);
-      if (operation.isGone || result instanceof Begun || Array.isArray(result) || Symbol.asyncIterator in result) return respond(undefined);
-      const answer = answers.of(operation, result);
+      if (result instanceof StartedStream) operation.events?.start(result.stream);
+      if (operation.hasClientGone || result instanceof StartedStream || Array.isArray(result) || Symbol.asyncIterator in result)
+        return respond(undefined);
+      const answer = answers.answerTo(operation, result);
       return answer instanceof Promise ? answer.then(respond) : respond(answer);
     },
   };
 }
 
 /** The response for an answer. `answer` is undefined if the client has gone, or if a stream sends the messages by itself: then the response is empty. */
-function responseTo(operation: HttpOperation, answer: Answer | undefined, fetchAPI: FetchAPI): Response {
+function responseTo(operation: HttpOperation, answer: EncodedAnswer | undefined, fetchAPI: FetchAPI): Response {
   if (answer === undefined) return new fetchAPI.Response(null);
   const { accepted, type, req, requestId } = operation;
   const isStream = accepted.events === 'all' || (accepted.events === 'streams' && type === OperationTypeNode.SUBSCRIPTION);
   const common = { 'cache-control': 'no-store', 'x-request-id': requestId };
   if (isStream && (answer.http === undefined || answer.http.spec === true))
     return responseOf(asEvents(answer.json), { status: 200, headers: { ...common, ...eventHeaders } }, fetchAPI);
-  const found = answer.compressed && bytesFor(req.headers['accept-encoding'], answer.compressed);
+  const found = answer.compressed && acceptedEncoding(req.headers['accept-encoding'], answer.compressed);
   const headers: Record<string, string> = {
     'content-type': `${accepted.type}; charset=utf-8`,
     ...common,
@@ -143,7 +151,7 @@ function responseOf(pieces: readonly Uint8Array[], init: ResponseInit, { Respons
 }
 
 /** GraphQL over HTTP: `application/json` gets 200 for every readable request. `application/graphql-response+json` gets 200 only for data. */
-function statusOf({ body, code, http }: Answer, type: AnswerType): number {
+function statusOf({ body, code, http }: EncodedAnswer, type: AnswerType): number {
   if (body.data !== undefined && body.data !== null) return 200;
   if (http !== undefined && !(http.spec === true && type === 'application/json')) return http.status;
   if (code === maskedCode && body.data === undefined) return 500;

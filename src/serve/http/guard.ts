@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { YogaServerOptions } from 'graphql-yoga';
-import { isLoopback, parseHostHeader } from '../../config/host.ts';
-import type { Operation } from '../../operations/operation.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import { parseHostHeader, isLoopback } from '../../config/host.ts';
+import type { GraphqlOperation } from '../../operations/operation.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { HttpOperation, HttpPlugin } from './http-operation.ts';
 
 export interface GuardOptions {
@@ -17,22 +17,22 @@ export interface GuardOptions {
 /** The checks that every request must pass, on every path and transport. */
 export interface Guard {
   /**
-   * Refuses requests that a web page of another origin may have sent. Checks `Host`, which DNS rebinding cannot forge, and `Origin`. Cheap.
+   * Refuses requests that a web page of another origin may have sent. Checks `Host`, which DNS rebinding cannot forge, and `MessageSource`. Cheap.
    *
    * @returns The CORS headers that let an allowed origin read the answer. Empty if the browser needs none.
-   * @throws {Refusal} 403.
+   * @throws {RequestRefusal} 403.
    */
-  admit(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
+  checkOrigin(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
   /**
    * Checks the bearer token, if the gateway has one.
    *
-   * @throws {Refusal} 401.
+   * @throws {RequestRefusal} 401.
    */
-  identify(headers: IncomingHttpHeaders): void;
+  checkToken(headers: IncomingHttpHeaders): void;
 }
 
 /** Yoga's `cors` option. Lets the allowed origins read answers. Other origins get no CORS headers. */
-export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerOptions<HttpOperation, Operation>['cors']> {
+export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerOptions<HttpOperation, GraphqlOperation>['cors']> {
   return (request) => {
     const origin = request.headers.get('origin');
     if (origin === null || !allowOrigins.includes(origin)) return false;
@@ -48,8 +48,8 @@ export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerO
 }
 
 /** A plugin that checks the token of HTTP requests before their body is read. */
-export function useIdentity(guard: Pick<Guard, 'identify'>): HttpPlugin {
-  return { onRequestParse: ({ serverContext: { req } }) => guard.identify(req.headers) };
+export function useTokenCheck(guard: Pick<Guard, 'checkToken'>): HttpPlugin {
+  return { onRequestParse: ({ serverContext: { req } }) => guard.checkToken(req.headers) };
 }
 
 /** Creates the guard of local mode. It compares tokens in constant time. */
@@ -57,19 +57,19 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
   const onlyLoopback = isLoopback(host);
   const expected = token === undefined ? undefined : digest(token);
   return {
-    admit: (headers) => {
+    checkOrigin: (headers) => {
       const named = parseHostHeader(headers.host ?? '');
       if (named === undefined || (onlyLoopback && !isLoopback(named)))
-        throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header is not one of this gateway' });
+        throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header is not one of this gateway' });
       return admitOrigin(headers, allowOrigins);
     },
-    identify: (headers) => {
+    checkToken: (headers) => {
       if (expected === undefined) return;
       const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
       // All digests have the same length, so the time of the comparison reveals neither the length nor a prefix of the token.
       if (shown !== undefined && timingSafeEqual(digest(shown), expected)) return;
       const message = shown === undefined ? 'expected a bearer token in the Authorization header' : 'the bearer token is not the right one';
-      throw new Refusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
+      throw new RequestRefusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
     },
   };
 }
@@ -78,7 +78,7 @@ function admitOrigin({ origin, host }: IncomingHttpHeaders, allowOrigins: readon
   if (origin === undefined) return {};
   if (isOwn(origin, host ?? '')) return {};
   if (allowOrigins.includes(origin)) return { 'access-control-allow-origin': origin, vary: 'Origin' };
-  throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'the Origin header is neither our own nor an allowed one' });
+  throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Origin header is neither our own nor an allowed one' });
 }
 
 /** True if the origin is our own page. Ignores the scheme, because a proxy in front of the gateway may end TLS. */

@@ -11,7 +11,7 @@ export interface HttpAnswer {
 const shortBytes = 16 << 10;
 
 /** Sends an answer whole, with its length. Nothing happens if the client has left, or if another answer is on its way. */
-export function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+export function sendHttpAnswer(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     'x-content-type-options': 'nosniff',

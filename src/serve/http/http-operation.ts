@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
-import { Operation } from '../../operations/operation.ts';
+import { GraphqlOperation } from '../../operations/operation.ts';
 import type { EventStream } from '../sse/event-stream.ts';
 
 /** The media types of GraphQL over HTTP, except streams. */
@@ -23,13 +23,13 @@ class ClientGone extends Error {
 }
 
 /** A request to /graphql, with the HTTP details that Yoga's hooks need. Disposing it frees its place in the admission limit. */
-export class HttpOperation extends Operation {
+export class HttpOperation extends GraphqlOperation {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** The stream of server-sent events. Undefined until `outlet` was called, and if the client does not accept a stream. */
   events: EventStream | undefined;
   accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
-  place: Disposable | undefined;
+  admissionSlot: Disposable | undefined;
   /** Yoga calls this with tasks that outlive a request. There are none. */
   readonly waitUntil = ignored;
 
@@ -37,23 +37,23 @@ export class HttpOperation extends Operation {
     super({
       caller,
       transport: 'http',
-      outlet: () => {
+      openOutlet: () => {
         if (this.accepted.events !== 'none') this.events = outlet(this);
         return this.events;
       },
     });
     this.req = req;
     this.res = res;
-    abortOnClose(res, this.life);
+    abortOnClose(res, this.abortController);
   }
 
-  get isGone(): boolean {
-    return this.life.signal.reason instanceof ClientGone;
+  get hasClientGone(): boolean {
+    return this.abortController.signal.reason instanceof ClientGone;
   }
 
   override [Symbol.dispose](): void {
     super[Symbol.dispose]();
-    this.place?.[Symbol.dispose]();
+    this.admissionSlot?.[Symbol.dispose]();
   }
 }
 
@@ -71,4 +71,4 @@ function abortOnClose(response: ServerResponse, life: AbortController): void {
 }
 
 /** A plugin of Yoga for requests over HTTP. Its hooks for HTTP only (`onRequestParse`, `onResultProcess`) get the request and its response. */
-export type HttpPlugin = Plugin<Operation, HttpOperation, Operation>;
+export type HttpPlugin = Plugin<GraphqlOperation, HttpOperation, GraphqlOperation>;

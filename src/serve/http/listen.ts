@@ -21,15 +21,15 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** A server that accepts connections. Disposing it closes it and cuts what is still open. */
-export interface Listening extends AsyncDisposable {
+export interface HttpListener extends AsyncDisposable {
   readonly port: number;
   /** From now on who asks is answered, and so is who asked before and is still there: until then requests wait. Once. */
-  answer(handle: Handle): void;
+  onRequest(handle: Handle): void;
   /**
    * The same for who asks for another protocol. Whoever offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. A connection taken
    * over still counts as one: `close` waits for it, and `destroy` cuts it. Once.
    */
-  upgrade(handle: HandleUpgrade): void;
+  onUpgrade(handle: HandleUpgrade): void;
   /** Accepts no more connections and closes those that are idle; resolves when the last one is gone. */
   close(): Promise<void>;
   /** Cuts what is still open. */
@@ -45,7 +45,7 @@ const connectionsPerRequest = 5;
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
  */
-export async function listen({ host, port, limits = defaultLimits, ...options }: ListenOptions): Promise<Listening> {
+export async function listen({ host, port, limits = defaultLimits, ...options }: ListenOptions): Promise<HttpListener> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
   let handle: Handle | undefined;
   const take = (request: IncomingMessage, response: ServerResponse) => {
@@ -87,11 +87,11 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
   };
   return {
     port: (server.address() as AddressInfo).port,
-    answer: (first) => {
+    onRequest: (first) => {
       handle = first;
       answer(first);
     },
-    upgrade: upgrades.take,
+    onUpgrade: upgrades.take,
     close: () => closed(server),
     destroy,
     [Symbol.asyncDispose]: () => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Refusal } from '../../operations/refusal.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { AcceptedAnswer, HttpPlugin } from './http-operation.ts';
 
 /** A plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values and charsets. */
@@ -15,36 +15,40 @@ export function useNegotiation(): HttpPlugin {
   };
 }
 
-/** Refuses a GET without `Origin` from a page of another site. A browser sends one for an image, for example. @throws {Refusal} 403. */
+/** Refuses a GET without `MessageSource` from a page of another site. A browser sends one for an image, for example. @throws {RequestRefusal} 403. */
 function demandOwnSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
   if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
-    throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'expected no request from a page of another site' });
+    throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'expected no request from a page of another site' });
 }
 
 /**
  * Demands JSON in UTF-8 that is not compressed. A browser sends such a body to another origin only after a CORS preflight.
  *
- * @throws {Refusal} 415 for anything else.
+ * @throws {RequestRefusal} 415 for anything else.
  */
 function demandJson(headers: IncomingHttpHeaders): void {
   const { type, parameters } = parseMediaType(headers['content-type'] ?? '');
   const charset = parameters.get('charset') ?? 'utf-8';
   if (type !== 'application/json' || !/^utf-?8$/.test(charset))
-    throw new Refusal({
+    throw new RequestRefusal({
       status: 415,
       code: 'BAD_INPUT',
       message: `expected a body of application/json in UTF-8, got ${shownHeader(headers['content-type'])}`,
     });
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new Refusal({ status: 415, code: 'BAD_INPUT', message: `expected a body that is not compressed, got ${shownHeader(encoding)}` });
+    throw new RequestRefusal({
+      status: 415,
+      code: 'BAD_INPUT',
+      message: `expected a body that is not compressed, got ${shownHeader(encoding)}`,
+    });
 }
 
 /**
  * Chooses the media type that the caller prefers. If both have the same quality, it is `application/graphql-response+json`. If `Accept` is absent or names
  * neither type, it is `application/json`. Server-sent events are used only if `Accept` names them.
  *
- * @throws {Refusal} 406 if the caller accepts none of the three types.
+ * @throws {RequestRefusal} 406 if the caller accepts none of the three types.
  */
 function chooseAnswer(accept: string | undefined): AcceptedAnswer {
   if (accept === undefined || accept === '*/*') return { type: 'application/json', events: 'none' };
@@ -53,7 +57,7 @@ function chooseAnswer(accept: string | undefined): AcceptedAnswer {
   const plain = qualityOf('application/json', ranges, true);
   const events = qualityOf('text/event-stream', ranges, false);
   if (modern === 0 && plain === 0 && events === 0)
-    throw new Refusal({
+    throw new RequestRefusal({
       status: 406,
       code: 'BAD_INPUT',
       message: `expected to be allowed to answer in application/graphql-response+json, application/json or text/event-stream, got ${shownHeader(accept)}`,

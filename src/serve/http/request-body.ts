@@ -1,13 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import { badRequest, type OperationRequest, operationIn, parseJsonText, parseOperation } from '../../operations/operation-request.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import {
+  badRequest,
+  type OperationRequest,
+  operationRequestIn,
+  parseJsonText,
+  parseOperationBody,
+} from '../../operations/operation-request.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { HttpPlugin } from './http-operation.ts';
 
 /** Reads operations from bodies and query strings by our rules, as Yoga's `JSON.parse` would round integers beyond 2⁵³−1. */
 export function useExactJson(maxBytes: number): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: { req }, setRequestParser }) => {
-      if (req.method === 'POST') setRequestParser(() => readBody(req, maxBytes).then(parseOperation));
+      if (req.method === 'POST') setRequestParser(() => readBody(req, maxBytes).then(parseOperationBody));
       if (req.method === 'GET') setRequestParser(() => parseQueryString(req.url ?? ''));
     },
   };
@@ -16,7 +22,7 @@ export function useExactJson(maxBytes: number): HttpPlugin {
 /**
  * Reads a body whole.
  *
- * @throws {Refusal} 413 above the bound, before reading where the length was told; 400 if the client left in mid-body.
+ * @throws {RequestRefusal} 413 above the bound, before reading where the length was told; 400 if the client left in mid-body.
  */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const told = Number(request.headers['content-length'] ?? 0);
@@ -41,17 +47,22 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
 /**
  * The operation in the query string of a GET: `variables` and `extensions` are JSON there. A parameter without a value counts as absent.
  *
- * @throws {Refusal} 400 with what was expected.
+ * @throws {RequestRefusal} 400 with what was expected.
  */
 function parseQueryString(url: string): OperationRequest {
   const { query, operationName, ...parameters } = Object.fromEntries(new URLSearchParams(url.slice('/graphql'.length)));
   const jsonOf = (name: string) => (parameters[name] ? parseJsonText(parameters[name], `the parameter ${name}`) : undefined);
-  return operationIn({ query, operationName: operationName || null, variables: jsonOf('variables'), extensions: jsonOf('extensions') });
+  return operationRequestIn({
+    query,
+    operationName: operationName || null,
+    variables: jsonOf('variables'),
+    extensions: jsonOf('extensions'),
+  });
 }
 
-function tooLarge(maxBytes: number): Refusal {
+function tooLarge(maxBytes: number): RequestRefusal {
   // What is still on its way is not read: the connection cannot be used again.
-  return new Refusal({
+  return new RequestRefusal({
     status: 413,
     code: 'BAD_INPUT',
     message: `expected a body of at most ${maxBytes} bytes`,

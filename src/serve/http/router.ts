@@ -1,22 +1,22 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { bytesFor, type CompressedBytes, isNamed, withGzip } from '../../operations/compressed-bytes.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import { acceptedEncoding, type CompressedBytes, compressWithGzip, matchesEtag } from '../../operations/compressed-bytes.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
-import { type Health, verboseText } from '../monitoring/health.ts';
+import { type GatewayHealth, readyzText } from '../monitoring/health.ts';
 import type { Metrics } from '../monitoring/metrics.ts';
-import type { Front } from './graphql-handler.ts';
+import type { GraphqlHandler } from './graphql-handler.ts';
 import type { Guard } from './guard.ts';
-import { type HttpAnswer, send, textAnswer } from './http-answer.ts';
+import { type HttpAnswer, sendHttpAnswer, textAnswer } from './http-answer.ts';
 
 export interface RouterOptions {
-  readonly front: Front;
+  readonly front: GraphqlHandler;
   readonly guard: Guard;
-  readonly health: Health;
+  readonly health: GatewayHealth;
   readonly metrics: Metrics;
   readonly served: () => ServedSchema;
   readonly unsent: UnsentBytes;
-  readonly onRefused: (refusal: Refusal) => void;
+  readonly onRefused: (refusal: RequestRefusal) => void;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -42,17 +42,17 @@ export class Router {
   /** Rejects for nothing. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const cors = this.#options.guard.admit(request.headers);
+      const cors = this.#options.guard.checkOrigin(request.headers);
       const path = pathOf(request);
       if (path === '/graphql') return await this.#graphql(request, response, cors);
       const answer = await this.#page(path, request, cors);
-      send(response, { ...answer, headers: { ...answer.headers, ...cors } });
-      await this.#options.unsent.sent(response);
+      sendHttpAnswer(response, { ...answer, headers: { ...answer.headers, ...cors } });
+      await this.#options.unsent.untilTaken(response);
     } catch (error) {
-      if (!(error instanceof Refusal)) this.#options.onBug(error);
+      if (!(error instanceof RequestRefusal)) this.#options.onBug(error);
       else this.#options.onRefused(error);
-      const refusal = error instanceof Refusal ? error : undefined;
-      send(response, textAnswer(refusal?.status ?? 500, `${refusal?.message ?? 'Unexpected error.'}\n`, refusal?.headers));
+      const refusal = error instanceof RequestRefusal ? error : undefined;
+      sendHttpAnswer(response, textAnswer(refusal?.status ?? 500, `${refusal?.message ?? 'Unexpected error.'}\n`, refusal?.headers));
     }
   }
 
@@ -74,19 +74,19 @@ export class Router {
   }
 
   async #schema(request: IncomingMessage): Promise<HttpAnswer> {
-    this.#options.guard.identify(request.headers);
+    this.#options.guard.checkToken(request.headers);
     const served = this.#options.served();
     const etag = `"${served.hash}"`;
     const headers = { 'content-type': 'application/graphql; charset=utf-8', 'cache-control': 'no-cache', etag };
-    if (isNamed(request.headers['if-none-match'], etag)) return { status: 304, headers };
-    const bytes = this.#sdl.get(served.schema) ?? withGzip(Buffer.from(served.sdl()));
+    if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers };
+    const bytes = this.#sdl.get(served.schema) ?? compressWithGzip(Buffer.from(served.sdl()));
     this.#sdl.set(served.schema, bytes);
-    const found = bytesFor(request.headers['accept-encoding'], await bytes);
+    const found = acceptedEncoding(request.headers['accept-encoding'], await bytes);
     return { status: 200, headers: { ...headers, ...found.headers }, body: [found.body] };
   }
 
   async #metrics(request: IncomingMessage): Promise<HttpAnswer> {
-    this.#options.guard.identify(request.headers);
+    this.#options.guard.checkToken(request.headers);
     const { metrics } = this.#options;
     return textAnswer(200, await metrics.text(), { 'content-type': metrics.contentType });
   }
@@ -97,8 +97,8 @@ export class Router {
     if (!new URLSearchParams(request.url?.split('?', 2)[1]).has('verbose'))
       return textAnswer(status, status === 200 ? 'ok\n' : 'not ready\n');
     // Names of clusters are for who may ask.
-    guard.identify(request.headers);
-    return textAnswer(status, verboseText(health));
+    guard.checkToken(request.headers);
+    return textAnswer(status, readyzText(health));
   }
 }
 

@@ -10,7 +10,7 @@ export interface ClusterGauges {
   readonly ageSeconds?: number;
 }
 
-export interface MetricsOptions {
+export interface MetricsSources {
   /** Asked at each scrape. */
   readonly clusters: () => readonly ClusterGauges[];
   /** Requests to API servers since the start, asked at each scrape. */
@@ -65,7 +65,7 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  constructor({ clusters, upstream, anomalies, leadership }: MetricsOptions) {
+  constructor({ clusters, upstream, anomalies, leadership }: MetricsSources) {
     this.contentType = this.#registry.contentType;
     if (ofProcess === undefined) {
       ofProcess = new Registry();
@@ -129,7 +129,7 @@ export class Metrics {
       });
   }
 
-  #countUpstream({ upstream, anomalies }: Pick<MetricsOptions, 'upstream' | 'anomalies'>): void {
+  #countUpstream({ upstream, anomalies }: Pick<MetricsSources, 'upstream' | 'anomalies'>): void {
     const count = this.#scraped(Counter<string>);
     count('muster_upstream_requests_total', 'Requests to API servers, by verb and outcome.', ['cluster', 'verb', 'code'], (to) => {
       for (const { cluster, verb, code, count } of upstream()) to.inc({ cluster: this.#clusterLabel(cluster), verb, code }, count);

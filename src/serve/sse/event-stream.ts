@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Clock } from '../../core/clock.ts';
-import { Beats } from '../../operations/interval-timer.ts';
-import type { Backlog, UnsentBytes } from '../../operations/unsent-bytes.ts';
-import { eventPieces, MessageBytes, type OpenStream, type Outlet } from '../../streams/outlet.ts';
+import { IntervalTimer } from '../../operations/interval-timer.ts';
+import type { SocketBacklog, UnsentBytes } from '../../operations/unsent-bytes.ts';
+import { eventPieces, MessageBytes, type StreamHandle, type StreamOutlet } from '../../streams/outlet.ts';
 
 /** So often a comment is written to each stream: proxies cut what is silent. */
 const commentMs = 12_000;
@@ -25,12 +25,12 @@ export const eventHeaders = {
 
 /** Streams over server-sent events: graphql-sse, distinct connections. One sleeper serves them all. */
 export class EventStreams {
-  readonly #beats: Beats<EventStream>;
+  readonly #beats: IntervalTimer<EventStream>;
   readonly #unsent: UnsentBytes;
 
   constructor(clock: Clock, unsent: UnsentBytes) {
     this.#unsent = unsent;
-    this.#beats = new Beats({ clock, everyMs: commentMs, beat: (stream) => stream.beat(clock.monotonic()) });
+    this.#beats = new IntervalTimer({ clock, everyMs: commentMs, onInterval: (stream) => stream.writeComment(clock.monotonic()) });
   }
 
   /** The outlet of one stream. Nothing is written before its first message or `begin`. */
@@ -40,22 +40,22 @@ export class EventStreams {
 }
 
 /** One answer that goes on: messages as events, a comment now and then, and `complete`. */
-export class EventStream implements Outlet {
+export class EventStream implements StreamOutlet {
   readonly transport = 'sse';
   readonly #options: EventStreamOptions;
-  #backlog: Backlog | undefined;
+  #backlog: SocketBacklog | undefined;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
   }
 
   /** The stream has begun: who asked gets to know at once, before there is any message. */
-  begin(stream: OpenStream): void {
+  start(stream: StreamHandle): void {
     const { response, beats, unsent } = this.#options;
     this.#begin();
     if (response.destroyed) return;
     const { socket } = response;
-    const backlog = socket === null ? undefined : unsent.backlog(socket);
+    const backlog = socket === null ? undefined : unsent.watch(socket);
     this.#backlog = backlog;
     beats.add(this);
     response.once('close', () => {
@@ -70,7 +70,7 @@ export class EventStream implements Outlet {
   /** Node's bound is ours: 64 KiB that wait to be written. */
   hasRoom(): boolean {
     if (!this.#options.response.writableNeedDrain) return true;
-    this.#backlog?.note();
+    this.#backlog?.update();
     return false;
   }
 
@@ -89,7 +89,7 @@ export class EventStream implements Outlet {
   }
 
   /** Writes a comment where nothing waits. Cuts a client that has taken nothing for 60 s: it would keep its connection, and what waits, for ever. */
-  beat(nowMs: number): void {
+  writeComment(nowMs: number): void {
     const { response } = this.#options;
     if (this.#backlog?.isStalled(nowMs) === true) response.destroy();
     else if (!response.writableNeedDrain && !response.writableEnded) this.#write(comment);
@@ -112,6 +112,6 @@ export class EventStream implements Outlet {
 interface EventStreamOptions {
   readonly response: ServerResponse;
   readonly headers: OutgoingHttpHeaders;
-  readonly beats: Beats<EventStream>;
+  readonly beats: IntervalTimer<EventStream>;
   readonly unsent: UnsentBytes;
 }

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { parseJsonText } from '../../operations/operation-request.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 
 /** A message of a client, as far as it can be told before the protocol looks at it. */
 export interface ClientMessage {
   /** Integers beyond 2⁵³−1 are exact in it. */
   readonly payload: JsonObject | undefined;
   /** Why its operation cannot be served, though the message is one. */
-  readonly refusal?: Refusal;
+  readonly refusal?: RequestRefusal;
 }
 
 /** What clients may say in graphql-transport-ws. */
@@ -22,22 +22,24 @@ const maxIdLength = 128;
  */
 export function parseClientMessage(text: string): ClientMessage | string {
   const parsed = parsedBy(() => parseJsonText(text));
-  const lenient = parsed instanceof Refusal ? parsedBy(() => JSON.parse(text) as Json) : parsed;
+  const lenient = parsed instanceof RequestRefusal ? parsedBy(() => JSON.parse(text) as Json) : parsed;
   if (!isMessage(lenient)) return 'expected a JSON object with a type that clients send in graphql-transport-ws';
   if (typeof lenient.id === 'string' && lenient.id.length > maxIdLength) return `expected an id of at most ${maxIdLength} characters`;
   const payload = isJsonObject(lenient.payload) ? lenient.payload : undefined;
-  if (!(parsed instanceof Refusal)) return { payload };
+  if (!(parsed instanceof RequestRefusal)) return { payload };
   return lenient.type === 'subscribe' ? { payload, refusal: parsed } : parsed.message;
 }
 
-function isMessage(value: Json | Refusal): value is JsonObject {
-  return !(value instanceof Refusal) && isJsonObject(value) && types.has(value.type);
+function isMessage(value: Json | RequestRefusal): value is JsonObject {
+  return !(value instanceof RequestRefusal) && isJsonObject(value) && types.has(value.type);
 }
 
-function parsedBy(parse: () => Json): Json | Refusal {
+function parsedBy(parse: () => Json): Json | RequestRefusal {
   try {
     return parse();
   } catch (error) {
-    return error instanceof Refusal ? error : new Refusal({ status: 400, code: 'BAD_INPUT', message: 'the message is not JSON' });
+    return error instanceof RequestRefusal
+      ? error
+      : new RequestRefusal({ status: 400, code: 'BAD_INPUT', message: 'the message is not JSON' });
   }
 }

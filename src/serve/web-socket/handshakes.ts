@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { Deadlines } from '../../operations/deadlines.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 
 interface Address {
   inside: number;
@@ -14,7 +14,7 @@ const maxInside = 20;
 const patienceMs = 5_000;
 
 /** Bounds the sockets that were opened and have not been initialised, by address. Holds nothing of an address that has none. */
-export class Handshakes {
+export class HandshakeLimit {
   readonly #addresses = new Map<string, Address>();
   readonly #clock: Clock;
   readonly #deadlines: Deadlines;
@@ -25,7 +25,7 @@ export class Handshakes {
   }
 
   /** Takes a place, now or within 5 s, in the order they asked; then lets `enter` know, which gives it back by disposing it. Calling the answer gives the wait up. */
-  request(ip: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: Refusal): void }): () => void {
+  requestSlot(ip: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
     const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };
     this.#addresses.set(ip, address);
     if (address.inside < maxInside) {
@@ -62,8 +62,8 @@ export class Handshakes {
 }
 
 /** Those who are sent away together are not to come back together. */
-function tooMany(chance: number): Refusal {
-  return new Refusal({
+function tooMany(chance: number): RequestRefusal {
+  return new RequestRefusal({
     status: 429,
     code: 'OVERLOADED',
     message: `expected at most ${maxInside} sockets of one address that have not sent connection_init`,

@@ -3,26 +3,26 @@ import type { ExecutionArgs, GraphQLFormattedError } from 'graphql';
 import type { Context, ServerOptions } from 'graphql-ws';
 import { invariant } from '../../core/errors.ts';
 import { clientError } from '../../operations/masking.ts';
-import { operationIn } from '../../operations/operation-request.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import { operationRequestIn } from '../../operations/operation-request.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { Guard } from '../http/guard.ts';
 import type { ClientMessage } from './client-message.ts';
 import type { SocketConnection } from './socket-connection.ts';
-import { SocketOperation, type SocketOperationOptions, ToldErrors } from './socket-operation.ts';
+import { MaskedErrors, SocketOperation, type SocketOperationOptions } from './socket-operation.ts';
 
 export interface ProtocolOptions extends SocketOperationOptions {
   readonly guard: Guard;
   /** Told of each socket that is refused: before 101, or for its token. */
-  readonly onRefused: (refusal: Refusal) => void;
+  readonly onRefused: (refusal: RequestRefusal) => void;
 }
 
 /** What the hooks know of their socket. */
 export interface SocketContext {
   readonly connection: SocketConnection;
   /** What it has to do first; absent once that is done. */
-  newcomer: Newcomer | undefined;
+  handshake: Newcomer | undefined;
   /** The message in hand, read by the rules of request bodies. */
-  inHand: ClientMessage | undefined;
+  currentMessage: ClientMessage | undefined;
 }
 
 /** A socket that has not yet said who it is. */
@@ -48,7 +48,7 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
     onSubscribe: ({ extra }, id) => begin(extra, id, options),
     execute: started,
     subscribe: started,
-    onNext: (_context, _id, _payload, args) => started(args).said,
+    onNext: (_context, _id, _payload, args) => started(args).finalResult,
     onError: (_context, _id, _payload, errors) => errors.flatMap((error) => toldBy(error, options)),
   };
 }
@@ -56,11 +56,11 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
 /** The same check of the same token as over HTTP. Gives nothing back: it would be sent with the acknowledgement. */
 function identify(context: Context<InitPayload, SocketContext>, { guard, onRefused }: ProtocolOptions): void {
   const { connectionParams, extra } = context;
-  const { connection, newcomer } = extra;
+  const { connection, handshake: newcomer } = extra;
   try {
-    guard.identify(shownBy(connectionParams, newcomer?.authorization));
+    guard.checkToken(shownBy(connectionParams, newcomer?.authorization));
   } catch (error) {
-    if (error instanceof Refusal) {
+    if (error instanceof RequestRefusal) {
       onRefused(error);
       connection.close(4401, error.message);
     }
@@ -77,18 +77,26 @@ function shownBy(payload: InitPayload, ofUpgrade: string | undefined): { readonl
   return authorization === undefined ? {} : { authorization };
 }
 
-function begin({ connection, inHand }: SocketContext, id: string, options: ProtocolOptions): ExecutionArgs | readonly ToldErrors[] {
-  const begun = SocketOperation.begin(options, connection, {
+function begin(
+  { connection, currentMessage: inHand }: SocketContext,
+  id: string,
+  options: ProtocolOptions,
+): ExecutionArgs | readonly MaskedErrors[] {
+  const begun = SocketOperation.start(options, connection, {
     id,
     request: () => {
       if (connection.operations >= maxOperations)
-        throw new Refusal({ status: 429, code: 'OVERLOADED', message: `expected at most ${maxOperations} operations on one socket` });
+        throw new RequestRefusal({
+          status: 429,
+          code: 'OVERLOADED',
+          message: `expected at most ${maxOperations} operations on one socket`,
+        });
       if (inHand?.refusal !== undefined) throw inHand.refusal;
       invariant(inHand?.payload !== undefined, 'expected the message in hand to be the one that subscribes');
-      return operationIn(inHand.payload);
+      return operationRequestIn(inHand.payload);
     },
   });
-  if (begun instanceof ToldErrors) return [begun];
+  if (begun instanceof MaskedErrors) return [begun];
   const { operation, prepared } = begun;
   const { schema, document, operationName } = prepared;
   return { schema, document, contextValue: operation, ...(operationName === undefined ? {} : { operationName }) };
@@ -100,7 +108,7 @@ function started({ contextValue }: ExecutionArgs): SocketOperation {
 }
 
 function toldBy(error: Error, { onBug }: ProtocolOptions): readonly GraphQLFormattedError[] {
-  if (error instanceof ToldErrors) return error.told;
-  if (error.cause instanceof ToldErrors) return error.cause.told;
+  if (error instanceof MaskedErrors) return error.errors;
+  if (error.cause instanceof MaskedErrors) return error.cause.errors;
   return [clientError(error, { requestId: randomUUID(), onBug })];
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/access.ts';
-import type { Backlog, UnsentBytes } from '../../operations/unsent-bytes.ts';
+import type { SocketBacklog, UnsentBytes } from '../../operations/unsent-bytes.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import type { OperationSocket, SocketOperation } from './socket-operation.ts';
 
@@ -14,7 +14,7 @@ const kernelBytes = 4 << 20;
 /** A client that reads slower may be cut: 32 KiB/s. */
 const slowestBytesPerMs = (32 << 10) / 1000;
 
-export interface ConnectionOptions {
+export interface SocketConnectionOptions {
   readonly ws: WebSocket;
   /** What `ws` writes to. */
   readonly raw: Socket;
@@ -35,7 +35,7 @@ export class SocketConnection implements OperationSocket {
   readonly #operations = new Set<SocketOperation>();
   /** Its size, asked for with each message. */
   #running = 0;
-  readonly #backlog: Backlog;
+  readonly #backlog: SocketBacklog;
   #awaitsPong = false;
   #askedMs = 0;
   /** Bytes written before the last ping, and before the last one that was answered. */
@@ -44,8 +44,8 @@ export class SocketConnection implements OperationSocket {
   /** Bytes that the client may have to read before it sees the last ping. */
   #owedBytes = 0;
 
-  constructor({ ws, raw, writer, caller, endsMs, unsent }: ConnectionOptions) {
-    this.#backlog = unsent.backlog(raw);
+  constructor({ ws, raw, writer, caller, endsMs, unsent }: SocketConnectionOptions) {
+    this.#backlog = unsent.watch(raw);
     this.#ws = ws;
     this.#raw = raw;
     this.#writer = writer;
@@ -68,19 +68,19 @@ export class SocketConnection implements OperationSocket {
     return this.#operations.size;
   }
 
-  joined(operation: SocketOperation): void {
+  addOperation(operation: SocketOperation): void {
     this.#operations.add(operation);
     this.#running = this.#operations.size;
   }
 
-  left(operation: SocketOperation): void {
+  removeOperation(operation: SocketOperation): void {
     this.#operations.delete(operation);
     this.#running = this.#operations.size;
   }
 
   hasRoom(): boolean {
     if (this.#raw.writableLength < roomBytes) return true;
-    this.#backlog.note();
+    this.#backlog.update();
     return false;
   }
 
@@ -95,7 +95,7 @@ export class SocketConnection implements OperationSocket {
     if (!this.isOpen) return Promise.resolve();
     return new Promise((resolve) => {
       this.#writer.writePieces(this.#raw, head, json, () => resolve());
-      this.#backlog.note();
+      this.#backlog.update();
       if (!this.hasRoom()) this.#ws.pause();
     });
   }
@@ -104,7 +104,7 @@ export class SocketConnection implements OperationSocket {
   reply(text: string): void {
     if (!this.isOpen) return;
     this.#ws.send(text);
-    this.#backlog.note();
+    this.#backlog.update();
     if (!this.hasRoom()) this.#ws.pause();
   }
 
@@ -127,7 +127,7 @@ export class SocketConnection implements OperationSocket {
   }
 
   /** Once per period: has it lived long enough, and is somebody there? */
-  beat(nowMs: number): void {
+  checkLiveness(nowMs: number): void {
     if (!this.isOpen) return;
     if (nowMs >= this.#endsMs) this.close(4403, 'this socket has lived for an hour: connect again, and resume with `after`');
     else if (this.#backlog.isStalled(nowMs) || this.#owesPong(nowMs)) this.terminate();

@@ -1,19 +1,19 @@
 import { type ExecutionResult, type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Caller } from '../../access/access.ts';
-import type { Admission } from '../../operations/admission.ts';
-import { Answer, type Answers } from '../../operations/answers.ts';
+import type { OperationAdmission } from '../../operations/admission.ts';
+import { type AnswerFactory, EncodedAnswer } from '../../operations/answers.ts';
 import type { Engine, PreparedOperation } from '../../operations/engine.ts';
 import { clientError } from '../../operations/masking.ts';
-import { Operation } from '../../operations/operation.ts';
+import { GraphqlOperation } from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
-import { Begun, type OpenStream, type Outlet } from '../../streams/outlet.ts';
+import { StartedStream, type StreamHandle, type StreamOutlet } from '../../streams/outlet.ts';
 import type { Subscriptions } from '../../streams/sending/subscriptions.ts';
 
 export interface SocketOperationOptions {
   readonly engine: Pick<Engine, 'prepare'>;
-  readonly answers: Pick<Answers, 'of'>;
+  readonly answers: Pick<AnswerFactory, 'answerTo'>;
   readonly subscriptions: Pick<Subscriptions, 'lifetimeMs'>;
-  readonly admission: Admission;
+  readonly admission: OperationAdmission;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -30,17 +30,17 @@ export interface OperationSocket {
   /** Sends an answer, the only message of its operation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
   writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
   /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
-  joined(operation: SocketOperation): void;
-  left(operation: SocketOperation): void;
+  addOperation(operation: SocketOperation): void;
+  removeOperation(operation: SocketOperation): void;
 }
 
 /** Errors as the client is to get them, on their way through graphql-ws, which knows no others than its own. */
-export class ToldErrors extends GraphQLError {
-  readonly told: readonly GraphQLFormattedError[];
+export class MaskedErrors extends GraphQLError {
+  readonly errors: readonly GraphQLFormattedError[];
 
   constructor(told: readonly GraphQLFormattedError[]) {
     super('errors of an operation');
-    this.told = told;
+    this.errors = told;
   }
 }
 
@@ -49,7 +49,7 @@ class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
 
-type Ending = { readonly result: FormattedExecutionResult | undefined } | { readonly error: ToldErrors };
+type Ending = { readonly result: FormattedExecutionResult | undefined } | { readonly error: MaskedErrors };
 
 /**
  * One operation of a socket. To graphql-ws it is an iterator of what it says at its end, if anything: one result of a query, the last error of a
@@ -57,7 +57,7 @@ type Ending = { readonly result: FormattedExecutionResult | undefined } | { read
  *
  * `return`, by which graphql-ws says that the client has completed it or has gone, ends it at once, whatever it waits for.
  */
-export class SocketOperation implements AsyncGenerator<ExecutionResult, undefined>, Outlet {
+export class SocketOperation implements AsyncGenerator<ExecutionResult, undefined>, StreamOutlet {
   readonly transport = 'websocket';
   readonly #socket: OperationSocket;
   readonly #head: Buffer;
@@ -66,7 +66,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   #isOver = false;
   #isRead = false;
   #said: FormattedExecutionResult | undefined;
-  #stream: OpenStream | undefined;
+  #stream: StreamHandle | undefined;
 
   private constructor(socket: OperationSocket, id: string) {
     this.#socket = socket;
@@ -74,23 +74,23 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   }
 
   /** Parses, validates and begins: the operation, or what is wrong with it. Never throws. */
-  static begin(
+  static start(
     options: SocketOperationOptions,
     socket: OperationSocket,
     asked: { readonly id: string; request(): OperationRequest },
-  ): BegunOperation | ToldErrors {
+  ): BegunOperation | MaskedErrors {
     const begun = new SocketOperation(socket, asked.id);
-    const operation = new Operation({ caller: socket.caller, transport: 'websocket', outlet: () => begun });
-    begun.#life = operation.life;
+    const operation = new GraphqlOperation({ caller: socket.caller, transport: 'websocket', openOutlet: () => begun });
+    begun.#life = operation.abortController;
     try {
       operation.params = asked.request();
       const prepared = options.engine.prepare(operation);
-      if ('errors' in prepared) return new ToldErrors(errorsOf(options.answers.of(operation, prepared as ExecutionResult)));
-      socket.joined(begun);
+      if ('errors' in prepared) return new MaskedErrors(errorsOf(options.answers.answerTo(operation, prepared as ExecutionResult)));
+      socket.addOperation(begun);
       void begun.#run(options, operation, prepared);
       return { operation: begun, prepared };
     } catch (error) {
-      return new ToldErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]);
+      return new MaskedErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]);
     }
   }
 
@@ -112,7 +112,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   }
 
   /** The result it has come to, as the client is to get it. What is iterated only tells that there is one: graphql-ws knows no masked errors. */
-  get said(): FormattedExecutionResult | undefined {
+  get finalResult(): FormattedExecutionResult | undefined {
     return this.#said;
   }
 
@@ -150,33 +150,33 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     this.#life?.abort(new ClientLeft());
   }
 
-  async #run(options: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+  async #run(options: SocketOperationOptions, operation: GraphqlOperation, prepared: PreparedOperation): Promise<void> {
     using _operation = operation;
     try {
       if (operation.definition?.operation === OperationTypeNode.SUBSCRIPTION) await this.#open(options, operation, prepared);
       else await this.#answer(options, operation, prepared);
     } catch (error) {
       if (!this.#isOver)
-        this.#end({ error: new ToldErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]) });
+        this.#end({ error: new MaskedErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]) });
     }
   }
 
   /** Ends once the client has taken the answer: until then the operation holds its place. */
-  async #answer({ admission, answers }: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
-    using _place = admission.enter();
+  async #answer({ admission, answers }: SocketOperationOptions, operation: GraphqlOperation, prepared: PreparedOperation): Promise<void> {
+    using _place = admission.takeSlot();
     const result = await prepared.run().catch((error: unknown) => ({ errors: [error as GraphQLError] }));
-    if (this.#isOver || result instanceof Begun) return;
-    const { json } = await answers.of(operation, result);
+    if (this.#isOver || result instanceof StartedStream) return;
+    const { json } = await answers.answerTo(operation, result);
     if (this.#isOver) return;
     await this.#socket.writeAnswer(this.#head, json);
     this.#end({ result: undefined });
   }
 
-  async #open({ answers }: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+  async #open({ answers }: SocketOperationOptions, operation: GraphqlOperation, prepared: PreparedOperation): Promise<void> {
     const result = await prepared.run();
-    if (!(result instanceof Begun)) {
-      const { body } = await answers.of(operation, result);
-      this.#end({ error: new ToldErrors(body.errors ?? []) });
+    if (!(result instanceof StartedStream)) {
+      const { body } = await answers.answerTo(operation, result);
+      this.#end({ error: new MaskedErrors(body.errors ?? []) });
       return;
     }
     this.#stream = result.stream;
@@ -188,7 +188,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     if (this.#isOver) return;
     this.#isOver = true;
     this.#ended.resolve(ending);
-    this.#socket.left(this);
+    this.#socket.removeOperation(this);
   }
 }
 
@@ -198,6 +198,6 @@ interface BegunOperation {
 }
 
 /** Answers of errors alone are small, so they are encoded at once. */
-function errorsOf(answer: Answer | Promise<Answer>): readonly GraphQLFormattedError[] {
-  return answer instanceof Answer ? (answer.body.errors ?? []) : [];
+function errorsOf(answer: EncodedAnswer | Promise<EncodedAnswer>): readonly GraphQLFormattedError[] {
+  return answer instanceof EncodedAnswer ? (answer.body.errors ?? []) : [];
 }

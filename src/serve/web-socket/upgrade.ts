@@ -1,20 +1,24 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
-import { Refusal } from '../../operations/refusal.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { Guard } from '../http/guard.ts';
 
 /**
  * What can be said of an upgrade before 101, by its headers alone: whose page it comes from, and what it asks to become. A token is not asked
  * for here, as browsers cannot send one; and what stands in the query string is never looked at.
  *
- * @throws {Refusal} 403, 404 or 400.
+ * @throws {RequestRefusal} 403, 404 or 400.
  */
 export function admitUpgrade({ headers, url = '/' }: IncomingMessage, guard: Guard): void {
-  guard.admit(headers);
+  guard.checkOrigin(headers);
   if (headers.upgrade?.toLowerCase() !== 'websocket') throw badUpgrade('expected an upgrade to websocket');
   if (url.split('?', 1)[0] !== '/graphql')
-    throw new Refusal({ status: 404, code: 'BAD_INPUT', message: 'expected an upgrade at /graphql: nothing is served at this path' });
+    throw new RequestRefusal({
+      status: 404,
+      code: 'BAD_INPUT',
+      message: 'expected an upgrade at /graphql: nothing is served at this path',
+    });
   if (!subprotocolsOf(headers['sec-websocket-protocol']).includes(GRAPHQL_TRANSPORT_WS_PROTOCOL))
     throw badUpgrade(
       `expected the subprotocol ${GRAPHQL_TRANSPORT_WS_PROTOCOL} in Sec-WebSocket-Protocol: the older graphql-ws is not spoken`,
@@ -22,7 +26,7 @@ export function admitUpgrade({ headers, url = '/' }: IncomingMessage, guard: Gua
 }
 
 /** Says no in HTTP, and closes: nothing of a refused upgrade stays open. */
-export function refuseUpgrade(socket: Duplex, { status, message, headers }: Refusal): void {
+export function refuseUpgrade(socket: Duplex, { status, message, headers }: RequestRefusal): void {
   if (socket.destroyed) return;
   const body = `${message}\n`;
   const lines = Object.entries({
@@ -41,6 +45,6 @@ function subprotocolsOf(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').map((name) => name.trim());
 }
 
-function badUpgrade(message: string): Refusal {
-  return new Refusal({ status: 400, code: 'BAD_INPUT', message });
+function badUpgrade(message: string): RequestRefusal {
+  return new RequestRefusal({ status: 400, code: 'BAD_INPUT', message });
 }

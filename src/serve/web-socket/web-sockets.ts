@@ -6,12 +6,12 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Deadlines } from '../../operations/deadlines.ts';
-import { Beats } from '../../operations/interval-timer.ts';
-import { Refusal } from '../../operations/refusal.ts';
+import { IntervalTimer } from '../../operations/interval-timer.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
 import { type ClientMessage, parseClientMessage } from './client-message.ts';
 import { FrameWriter } from './frame-writer.ts';
-import { Handshakes } from './handshakes.ts';
+import { HandshakeLimit } from './handshakes.ts';
 import { type ProtocolOptions, protocolHooks, type SocketContext } from './protocol-hooks.ts';
 import { SocketConnection } from './socket-connection.ts';
 import { admitUpgrade, refuseUpgrade } from './upgrade.ts';
@@ -58,9 +58,9 @@ const serverOptions = {
 export class WebSockets implements Disposable {
   readonly #options: WebSocketsOptions;
   readonly #life = new AbortController();
-  readonly #handshakes: Handshakes;
+  readonly #handshakes: HandshakeLimit;
   readonly #initDeadlines: Deadlines;
-  readonly #pings: Beats<SocketConnection>;
+  readonly #pings: IntervalTimer<SocketConnection>;
   readonly #writer = new FrameWriter();
   readonly #sockets = new Set<SocketConnection>();
   /** Those that wait for their turn, with how to give it up. */
@@ -73,9 +73,9 @@ export class WebSockets implements Disposable {
   constructor(options: WebSocketsOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#handshakes = new Handshakes(clock, this.#life.signal);
+    this.#handshakes = new HandshakeLimit(clock, this.#life.signal);
     this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, this.#life.signal);
-    this.#pings = new Beats({ clock, everyMs: pingMs, beat: (connection) => connection.beat(clock.monotonic()) });
+    this.#pings = new IntervalTimer({ clock, everyMs: pingMs, onInterval: (connection) => connection.checkLiveness(clock.monotonic()) });
     this.#protocol = makeServer(protocolHooks(options));
   }
 
@@ -138,7 +138,7 @@ export class WebSockets implements Disposable {
     if (this.#isClosing) throw ending();
     const { maxSockets } = this.#options;
     if (this.size >= maxSockets)
-      throw new Refusal({
+      throw new RequestRefusal({
         status: 503,
         code: 'OVERLOADED',
         message: `expected at most ${maxSockets} sockets`,
@@ -148,17 +148,18 @@ export class WebSockets implements Disposable {
 
   #refuse(socket: Duplex, error: unknown): void {
     const { onRefused, onBug } = this.#options;
-    if (error instanceof Refusal) onRefused(error);
+    if (error instanceof RequestRefusal) onRefused(error);
     else onBug(error);
     refuseUpgrade(
       socket,
-      error instanceof Refusal ? error : new Refusal({ status: 500, code: 'UNAVAILABLE', message: 'Unexpected error.' }),
+      error instanceof RequestRefusal ? error : new RequestRefusal({ status: 500, code: 'UNAVAILABLE', message: 'Unexpected error.' }),
     );
   }
 
   /** Lets it in once there is a place among the newcomers of its address. */
   #request(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    if (!(socket instanceof Socket)) throw new Refusal({ status: 400, code: 'BAD_INPUT', message: 'expected a connection of its own' });
+    if (!(socket instanceof Socket))
+      throw new RequestRefusal({ status: 400, code: 'BAD_INPUT', message: 'expected a connection of its own' });
     let giveUp: (() => void) | undefined;
     const settle = () => {
       giveUp?.();
@@ -167,7 +168,7 @@ export class WebSockets implements Disposable {
     };
     this.#waiting.set(socket, settle);
     socket.once('close', settle);
-    giveUp = this.#handshakes.request(socket.remoteAddress ?? '', {
+    giveUp = this.#handshakes.requestSlot(socket.remoteAddress ?? '', {
       enter: (place) => {
         settle();
         if (socket.destroyed) place[Symbol.dispose]();
@@ -198,15 +199,15 @@ export class WebSockets implements Disposable {
     const settle = () => {
       deadline.end();
       place[Symbol.dispose]();
-      context.newcomer = undefined;
+      context.handshake = undefined;
     };
-    const context: SocketContext = { connection, newcomer: { authorization, settle }, inHand: undefined };
+    const context: SocketContext = { connection, handshake: { authorization, settle }, currentMessage: undefined };
     this.#pings.add(connection);
     this.#sockets.add(connection);
     const closed = this.#speak(ws, context);
     ws.on('close', (code, reason) => {
       this.#pings.delete(connection);
-      context.newcomer?.settle();
+      context.handshake?.settle();
       connection.endOperations();
       void closed(code, reason.toString());
       this.#sockets.delete(connection);
@@ -231,7 +232,7 @@ export class WebSockets implements Disposable {
   }
 
   #receive(context: SocketContext, data: RawData, { isBinary, handle }: Receiving): void {
-    const { connection, newcomer } = context;
+    const { connection, handshake: newcomer } = context;
     if (!connection.isOpen) return;
     const text = String(data);
     const message = readMessage(text, { isBinary, isNew: newcomer !== undefined });
@@ -239,14 +240,14 @@ export class WebSockets implements Disposable {
       connection.close(4400, message);
       return;
     }
-    context.inHand = message;
+    context.currentMessage = message;
     handle(text).catch((error) => {
       // Whoever threw may have closed the socket with a better reason.
       if (!connection.isOpen) return;
       this.#options.onBug(error);
       connection.close(4500, 'Unexpected error.');
     });
-    context.inHand = undefined;
+    context.currentMessage = undefined;
   }
 }
 
@@ -274,6 +275,6 @@ interface Opening {
   readonly authorization: string | undefined;
 }
 
-function ending(): Refusal {
-  return new Refusal({ status: 503, code: 'SHUTTING_DOWN', message: 'the gateway is ending', headers: { 'retry-after': '1' } });
+function ending(): RequestRefusal {
+  return new RequestRefusal({ status: 503, code: 'SHUTTING_DOWN', message: 'the gateway is ending', headers: { 'retry-after': '1' } });
 }

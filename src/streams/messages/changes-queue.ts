@@ -39,8 +39,8 @@ export function createChangesQueue(): ChangesQueue {
       const deleted = new Set<string>();
       for (const [key, change] of waiting) {
         if (batch.length === most) break;
-        if (change.type === 'DELETED') deleted.add(placeOf(change.object));
-        else if (deleted.size > 0 && deleted.has(placeOf(change.object))) continue;
+        if (change.type === 'DELETED') deleted.add(listPlaceOf(change.object));
+        else if (deleted.size > 0 && deleted.has(listPlaceOf(change.object))) continue;
         batch.push(change);
         waiting.delete(key);
       }
@@ -58,6 +58,6 @@ export function mergeChanges(first: ObjectChange, next: ObjectChange): ObjectCha
 }
 
 /** Where an object stands among those of its source: in the order in which API servers list them. */
-export function placeOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
+export function listPlaceOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
   return `${namespace}/${name}`;
 }

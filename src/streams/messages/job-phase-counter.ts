@@ -8,10 +8,10 @@ import type { JobPhaseCountView, JobSummaryView } from './changes-message.ts';
 export type PhaseCounts = readonly number[];
 
 /** Counts of clusters as of one moment. */
-export type Counts = ReadonlyMap<ClusterName, PhaseCounts>;
+export type CountsByCluster = ReadonlyMap<ClusterName, PhaseCounts>;
 
 /** The Jobs of one source, counted as they change. */
-export interface Tally {
+export interface JobPhaseCounter {
   /** The counts now. Immutable: later changes make other ones. */
   readonly counts: PhaseCounts;
   /** One Job became another state of itself; undefined where it was not, or is no more, part of the selection. */
@@ -24,7 +24,7 @@ const zeros: PhaseCounts = jobPhases.map(() => 0);
 const indexOfPhase = new Map(jobPhases.map((phase, index) => [phase, index]));
 
 /** Nothing counted. */
-export function createTally(): Tally {
+export function createJobPhaseCounter(): JobPhaseCounter {
   let counts = [...zeros];
   let given: PhaseCounts | undefined;
 
@@ -58,7 +58,7 @@ export function createTally(): Tally {
 }
 
 /** The summary of these counts, over every cluster asked: in which order, and how true, `sync` says. */
-export function summaryOf(counts: Counts, sync: readonly SyncView[]): JobSummaryView {
+export function jobSummaryOf(counts: CountsByCluster, sync: readonly SyncView[]): JobSummaryView {
   const byCluster = sync.map((state) => {
     const ofCluster = counts.get(state.cluster.name) ?? zeros;
     return { cluster: state.cluster, total: sum(ofCluster), byPhase: byPhase(ofCluster), sync: state };

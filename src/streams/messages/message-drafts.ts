@@ -4,11 +4,11 @@ import { compareText } from '../../core/text.ts';
 import type { ClusterView, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ChangeType } from './changes-message.ts';
-import { type ObjectChange, placeOf } from './changes-queue.ts';
-import { type Position, voidPosition } from './stream-cursor.ts';
+import { listPlaceOf, type ObjectChange } from './changes-queue.ts';
+import { type SourcePosition, voidPosition } from './stream-cursor.ts';
 
 /** What messages are about: one kind of one cluster. */
-export interface Origin {
+export interface MessageSource {
   /** `sourceKey`. */
   readonly key: string;
   readonly cluster: ClusterView;
@@ -22,27 +22,27 @@ export interface Origin {
 }
 
 /** What somebody has been told of one source. */
-export interface Knowledge {
+export interface SourceKnowledge {
   /** Absent: nothing of its objects. */
-  readonly position: Position | undefined;
+  readonly position: SourcePosition | undefined;
   /** What it was said to have failed with, unless it was said to be true again since. */
   readonly fault: Fault | undefined;
 }
 
 /** Who has been told nothing. */
-export const ignorance: Knowledge = { position: undefined, fault: undefined };
+export const nothingKnown: SourceKnowledge = { position: undefined, fault: undefined };
 
 /** What is new of one source, and to whom. Made at a cut. */
-export interface Part {
-  readonly source: Origin;
+export interface SourceSlice {
+  readonly source: MessageSource;
   /** What those in step were told before. */
-  readonly before: Knowledge;
+  readonly before: SourceKnowledge;
   /** What they know when they have been told. */
-  readonly after: Knowledge;
-  readonly news: News;
+  readonly after: SourceKnowledge;
+  readonly news: SliceNews;
 }
 
-export type News =
+export type SliceNews =
   /** What changed, a message each. */
   | { readonly type: 'changed'; readonly batches: readonly (readonly ObjectChange[])[] }
   /** All there is, as what was known is not enough. */
@@ -60,31 +60,31 @@ export type News =
   | { readonly type: 'gone'; readonly fault: Fault };
 
 /** A message before it is known who else gets it. */
-export interface Draft {
-  readonly source: Origin;
+export interface MessageDraft {
+  readonly source: MessageSource;
   readonly type: ChangeType;
   readonly changes: readonly ObjectChange[];
   readonly fault?: Fault;
   /** What its reader knows of the source after it. */
-  readonly position: Position | undefined;
+  readonly position: SourcePosition | undefined;
   /** The changes are objects of a first state: no other message of it has objects between their places, so a reader can resume after it. */
   readonly isFirstState?: true;
 }
 
-type PartialPosition = Extract<Position, { readonly type: 'partial' }>;
+type PartialPosition = Extract<SourcePosition, { readonly type: 'partial' }>;
 
 /**
  * Maximum number of objects in one message, of changes as of a first state: executing it takes a few milliseconds. Where a document cannot afford so
  * many, `splitDraft` makes smaller ones.
  */
-export const maxObjects = 250;
+export const maxMessageObjects = 250;
 
 const none: readonly never[] = [];
 
 /** What a part says to someone who knows this much of its source. */
-export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: Knowledge): readonly Draft[] {
+export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before'>, known: SourceKnowledge): readonly MessageDraft[] {
   const { position } = after;
-  const draft = (type: ChangeType, at: Position | undefined, changes: readonly ObjectChange[] = none): Draft => ({
+  const draft = (type: ChangeType, at: SourcePosition | undefined, changes: readonly ObjectChange[] = none): MessageDraft => ({
     source,
     type,
     changes,
@@ -92,7 +92,7 @@ export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: K
   });
   switch (news.type) {
     case 'gone':
-      return isIgnorant(known) ? [] : [goneDraft(source, news.fault)];
+      return knowsNothing(known) ? [] : [goneDraft(source, news.fault)];
     case 'confirmed':
       return [draft('BOOKMARK', position)];
     case 'whole': {
@@ -110,8 +110,8 @@ export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: K
       const live = batches.map((batch, index) => draft('LIVE', index === batches.length - 1 ? position : voidPosition, batch));
       const recovered = live.length === 0 && known.fault !== undefined && after.fault === undefined ? [draft('LIVE', position)] : [];
       // After a LIVE the cluster counts as true, so what is not so is said again.
-      const told = live.length > 0 || isEmptied(known, after) ? undefined : known.fault;
-      return [...live, ...recovered, ...failureOf(source, after, told)];
+      const told = live.length > 0 || wasCleared(known, after) ? undefined : known.fault;
+      return [...live, ...recovered, ...failureDrafts(source, after, told)];
     }
     default:
       throw news satisfies never;
@@ -119,20 +119,20 @@ export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: K
 }
 
 /** Objects, message by message in the order of their places, then the end of the first state. */
-function firstStateOf(source: Origin, after: Knowledge, objects: readonly KubernetesObject[]): readonly Draft[] {
+function firstStateOf(source: MessageSource, after: SourceKnowledge, objects: readonly KubernetesObject[]): readonly MessageDraft[] {
   const { position } = after;
   const chunks = chunksOf(objects.toSorted(comparePlaces)).map(
-    (changes): Draft => ({ source, type: 'INITIAL', changes, position: afterLast(changes, position), isFirstState: true }),
+    (changes): MessageDraft => ({ source, type: 'INITIAL', changes, position: afterLast(changes, position), isFirstState: true }),
   );
-  return [...chunks, { source, type: 'SYNCED', changes: none, position }, ...failureOf(source, after, undefined)];
+  return [...chunks, { source, type: 'SYNCED', changes: none, position }, ...failureDrafts(source, after, undefined)];
 }
 
 /** True if a reader at this position has got the object, or would have got it if it had existed then. */
-export function isKnownAt(position: Position, object: KubernetesObject): boolean {
-  return position.type === 'exact' || (position.type === 'partial' && placeOf(object) <= position.through);
+export function isCoveredBy(position: SourcePosition, object: KubernetesObject): boolean {
+  return position.type === 'exact' || (position.type === 'partial' && listPlaceOf(object) <= position.through);
 }
 
-/** Compares as the texts of `placeOf` do. It makes no text for objects of one namespace, because a first state may have 100,000 objects to sort. */
+/** Compares as the texts of `listPlaceOf` do. It makes no text for objects of one namespace, because a first state may have 100,000 objects to sort. */
 function comparePlaces({ metadata: one }: KubernetesObject, { metadata: other }: KubernetesObject): number {
   if (one.namespace === other.namespace) return compareText(one.name, other.name);
   // Together with the slash: `a/` comes after `a-b/`, although `a` comes before `a-b`.
@@ -140,40 +140,44 @@ function comparePlaces({ metadata: one }: KubernetesObject, { metadata: other }:
 }
 
 /** The position after these changes, which are in the order of their places. */
-function afterLast(changes: readonly ObjectChange[], goal: Position | undefined): Position {
+function afterLast(changes: readonly ObjectChange[], goal: SourcePosition | undefined): SourcePosition {
   const last = changes.at(-1);
-  return last === undefined ? voidPosition : partialAt(goal, placeOf(last.object));
+  return last === undefined ? voidPosition : partialAt(goal, listPlaceOf(last.object));
 }
 
 /** The position of the same version, but only up to the place `through`. `void` if no version is known. */
-function partialAt(goal: Position | undefined, through: string): Position {
+function partialAt(goal: SourcePosition | undefined, through: string): SourcePosition {
   return goal === undefined || goal.type === 'void' ? voidPosition : { ...goal, type: 'partial', through };
 }
 
 /** That what was known of a source is void. */
-export function goneDraft(source: Origin, fault: Fault): Draft {
+export function goneDraft(source: MessageSource, fault: Fault): MessageDraft {
   return { source, type: 'FAILED', changes: none, fault, position: undefined };
 }
 
 /** That a source is behind, if that is news. */
-export function failureOf(source: Origin, { position, fault }: Knowledge, told: Fault | undefined): readonly Draft[] {
+export function failureDrafts(
+  source: MessageSource,
+  { position, fault }: SourceKnowledge,
+  told: Fault | undefined,
+): readonly MessageDraft[] {
   if (fault === undefined || fault.code === told?.code) return [];
   return [{ source, type: 'FAILED', changes: none, fault, position }];
 }
 
 /** True if what was known is no longer held: that is told even if the fault is the one it had failed with. */
-export function isEmptied(known: Knowledge, goal: Knowledge): boolean {
+export function wasCleared(known: SourceKnowledge, goal: SourceKnowledge): boolean {
   return known.position?.type === 'exact' && goal.position?.type === 'void' && goal.fault !== undefined;
 }
 
-export function isIgnorant({ position, fault }: Knowledge): boolean {
+export function knowsNothing({ position, fault }: SourceKnowledge): boolean {
   return position === undefined && fault === undefined;
 }
 
 /**
  * Divides a draft into two, the first with `most` changes. In a first state a reader can resume after the first draft. Otherwise it has to begin again.
  */
-export function splitDraft(draft: Draft, most: number): readonly [Draft, Draft] {
+export function splitDraft(draft: MessageDraft, most: number): readonly [MessageDraft, MessageDraft] {
   const isFirstState = draft.isFirstState === true;
   const head = draft.changes.slice(0, most);
   return [
@@ -184,9 +188,9 @@ export function splitDraft(draft: Draft, most: number): readonly [Draft, Draft] 
 
 function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {
   const chunks: (readonly ObjectChange[])[] = [];
-  for (let start = 0; start < objects.length; start += maxObjects) {
+  for (let start = 0; start < objects.length; start += maxMessageObjects) {
     // The key is only needed where changes are merged.
-    chunks.push(objects.slice(start, start + maxObjects).map((object) => ({ type: 'ADDED', key: '', object })));
+    chunks.push(objects.slice(start, start + maxMessageObjects).map((object) => ({ type: 'ADDED', key: '', object })));
   }
   return chunks;
 }

@@ -4,20 +4,20 @@ import type { ModelKind } from '../../model/model.ts';
 import { ObjectMessage } from '../object-message.ts';
 import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './changes-message.ts';
 import type { ObjectChange } from './changes-queue.ts';
-import { type Draft, splitDraft } from './message-drafts.ts';
+import { type MessageDraft, splitDraft } from './message-drafts.ts';
 
 /** What a message has from the view that made it. */
 interface Circumstances {
   /** True for a message of a first state or of a resume. */
   readonly isOpening: boolean;
   /** Seals the cursor of the message of this draft. Called once, when the cursor is first read. */
-  readonly seal: (draft: Draft) => string;
+  readonly seal: (draft: MessageDraft) => string;
   /** Sums up the Jobs: asked once, when it is first read. */
   readonly summarize: () => JobSummaryView;
 }
 
 /** How a view makes its messages. */
-export type MessageMaker<Message extends ChangesMessage> = (draft: Draft, circumstances: Circumstances) => Message;
+export type MessageMaker<Message extends ChangesMessage> = (draft: MessageDraft, circumstances: Circumstances) => Message;
 
 /** A message of a stream of changes. */
 export const changesMessage: MessageMaker<ChangesMessage> = (draft, circumstances) => new MadeMessage(draft, circumstances);
@@ -32,12 +32,12 @@ class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessag
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   declare readonly fault?: Fault;
-  readonly #draft: Draft;
+  readonly #draft: MessageDraft;
   readonly #circumstances: Circumstances;
   #rows: Rows | undefined;
   #cursor: string | undefined;
 
-  constructor(draft: Draft, circumstances: Circumstances) {
+  constructor(draft: MessageDraft, circumstances: Circumstances) {
     super();
     const { source, type, fault } = draft;
     this.type = type;
@@ -79,7 +79,7 @@ class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessag
     return this.remade(this.#draft, this.#circumstances);
   }
 
-  protected remade(draft: Draft, circumstances: Circumstances): MadeMessage {
+  protected remade(draft: MessageDraft, circumstances: Circumstances): MadeMessage {
     return new MadeMessage(draft, circumstances);
   }
 
@@ -93,7 +93,7 @@ class MadeJobStatusMessage extends MadeMessage implements JobStatusMessage {
   readonly #summarize: () => JobSummaryView;
   #summary: JobSummaryView | undefined;
 
-  constructor(draft: Draft, circumstances: Circumstances) {
+  constructor(draft: MessageDraft, circumstances: Circumstances) {
     super(draft, circumstances);
     this.#summarize = circumstances.summarize;
   }
@@ -103,7 +103,7 @@ class MadeJobStatusMessage extends MadeMessage implements JobStatusMessage {
     return this.#summary;
   }
 
-  protected override remade(draft: Draft, circumstances: Circumstances): MadeJobStatusMessage {
+  protected override remade(draft: MessageDraft, circumstances: Circumstances): MadeJobStatusMessage {
     return new MadeJobStatusMessage(draft, circumstances);
   }
 }

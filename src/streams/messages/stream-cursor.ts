@@ -4,22 +4,22 @@ import { type ClusterName, parseClusterName, parseResourceVersion, type Resource
 import { ByteReader, ByteWriter } from './cursor-bytes.ts';
 
 /** Up to where somebody knows one kind of one cluster, having begun with it. */
-export type Position =
+export type SourcePosition =
   /** All of it as of this version; `epoch` is 8 characters of base64url, which stand for the store's and for what is selected from it. */
   | { readonly type: 'exact'; readonly epoch: string; readonly version: ResourceVersion }
-  /** As of this version, the objects whose place (`placeOf`) is not after `through`: a reader in the middle of a first state. */
+  /** As of this version, the objects whose place (`listPlaceOf`) is not after `through`: a reader in the middle of a first state. */
   | { readonly type: 'partial'; readonly epoch: string; readonly version: ResourceVersion; readonly through: string }
   /** Some of it, or an unknown state: it can only be told again from the beginning. */
   | { readonly type: 'void' };
 
-export const voidPosition: Position = { type: 'void' };
+export const voidPosition: SourcePosition = { type: 'void' };
 
 /** Positions by `sourceKey`. What was never begun with is not in it. */
-export type Vector = ReadonlyMap<string, Position>;
+export type SourcePositions = ReadonlyMap<string, SourcePosition>;
 
-/** The vector, but for what is said of single sources. */
-export function withPositions(vector: Vector, over: ReadonlyMap<string, Position | undefined>): Vector {
-  const changed = new Map(vector);
+/** The positions, but for what is said of single sources. */
+export function withPositions(positions: SourcePositions, over: ReadonlyMap<string, SourcePosition | undefined>): SourcePositions {
+  const changed = new Map(positions);
   for (const [key, position] of over) {
     if (position === undefined) changed.delete(key);
     else changed.set(key, position);
@@ -29,9 +29,9 @@ export function withPositions(vector: Vector, over: ReadonlyMap<string, Position
 
 /** What a cursor of a stream holds (docs/internals/streams.md 4). */
 export interface StreamCursor {
-  /** `Scope.digest` of whoever it was made for. */
+  /** `WatchScope.digest` of whoever it was made for. */
   readonly scope: string;
-  readonly vector: Vector;
+  readonly positions: SourcePositions;
   /** The positions cannot be read: all that was told is to be told anew. Not printed. */
   readonly isUnreadable?: true;
 }
@@ -76,8 +76,8 @@ const maxCounted = 2 ** 51;
  * The bytes from which `parseStreamCursor` makes an equal cursor, and the same bytes for every equal one. They name clusters and are sealed before
  * anybody sees them. Ten bytes a source, most of it the epoch: a stream's cursor has to fit into the message that asks for the rest of it.
  */
-export function printStreamCursor({ scope, vector }: StreamCursor): Uint8Array {
-  const { clusters, kinds } = axesOf(vector);
+export function printStreamCursor({ scope, positions }: StreamCursor): Uint8Array {
+  const { clusters, kinds } = axesOf(positions);
   const writer = new ByteWriter();
   writer.number(form);
   writer.text(scope);
@@ -85,7 +85,7 @@ export function printStreamCursor({ scope, vector }: StreamCursor): Uint8Array {
   writeSorted(writer, clusters);
   for (const cluster of clusters) {
     let last = 0;
-    for (const kind of kinds) last = writePosition(writer, vector.get(`${kind} ${cluster}`), last);
+    for (const kind of kinds) last = writePosition(writer, positions.get(`${kind} ${cluster}`), last);
   }
   return writer.written();
 }
@@ -100,11 +100,11 @@ export function parseStreamCursor(bytes: Uint8Array): StreamCursor | undefined {
   }
 }
 
-/** Kinds and clusters that a vector names, in order. */
-function axesOf(vector: Vector): { readonly clusters: readonly string[]; readonly kinds: readonly string[] } {
+/** Kinds and clusters that a positions names, in order. */
+function axesOf(positions: SourcePositions): { readonly clusters: readonly string[]; readonly kinds: readonly string[] } {
   const clusters = new Set<string>();
   const kinds = new Set<string>();
-  for (const key of vector.keys()) {
+  for (const key of positions.keys()) {
     const space = key.indexOf(' ');
     kinds.add(key.slice(0, space));
     clusters.add(key.slice(space + 1));
@@ -117,16 +117,16 @@ function readCursor(reader: ByteReader): StreamCursor | undefined {
   const scope = reader.text();
   const kinds = readSorted(reader);
   const clusters = readSorted(reader);
-  const vector = new Map<string, Position>();
+  const positions = new Map<string, SourcePosition>();
   for (const cluster of clusters) {
     let last = 0;
     for (const kind of kinds) {
       const read = readPosition(reader, last);
-      if (read !== undefined) vector.set(`${kind} ${cluster}`, read.position);
+      if (read !== undefined) positions.set(`${kind} ${cluster}`, read.position);
       last = read?.last ?? last;
     }
   }
-  return reader.atEnd ? { scope, vector } : undefined;
+  return reader.atEnd ? { scope, positions } : undefined;
 }
 
 /** Each text by how much of it is that of the one before. */
@@ -158,7 +158,7 @@ function sharedLength(one: string, other: string): number {
 }
 
 /** @returns What the version after it is told by. */
-function writePosition(writer: ByteWriter, position: Position | undefined, last: number): number {
+function writePosition(writer: ByteWriter, position: SourcePosition | undefined, last: number): number {
   if (position === undefined || position.type === 'void') {
     writer.number(position === undefined ? absent : unknown);
     return last;
@@ -177,7 +177,7 @@ function writePosition(writer: ByteWriter, position: Position | undefined, last:
   return isCounted ? count : last;
 }
 
-function readPosition(reader: ByteReader, last: number): { readonly position: Position; readonly last: number } | undefined {
+function readPosition(reader: ByteReader, last: number): { readonly position: SourcePosition; readonly last: number } | undefined {
   const tag = reader.number();
   if (tag === absent) return undefined;
   if (tag === unknown) return { position: voidPosition, last };

@@ -1,14 +1,14 @@
-import type { Knowledge, Part } from '../messages/message-drafts.ts';
-import { type Position, voidPosition } from '../messages/stream-cursor.ts';
+import type { SourceKnowledge, SourceSlice } from '../messages/message-drafts.ts';
+import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts';
 import type { ViewReader } from './view-reader.ts';
 
 /** Readers in step to whom the same parts say the same. */
 interface Audience<Message extends object> {
   readonly readers: readonly ViewReader<Message>[];
   /** What they know of the source of each part. */
-  readonly before: (part: Part) => Knowledge;
+  readonly before: (part: SourceSlice) => SourceKnowledge;
   /** What some of them know of sources that have nothing to say now, and nobody else does. */
-  readonly beside: ReadonlyMap<string, Position>;
+  readonly beside: ReadonlyMap<string, SourcePosition>;
 }
 
 /**
@@ -19,20 +19,20 @@ interface Audience<Message extends object> {
  */
 export function audiencesOf<Message extends object>(
   readers: Iterable<ViewReader<Message>>,
-  parts: readonly Part[],
+  parts: readonly SourceSlice[],
 ): { readonly inStep: readonly Audience<Message>[]; readonly behind: readonly ViewReader<Message>[] } {
   const told = new Set(parts.map(({ source }) => source.key));
   const inStep = new Map<string, Gathered<Message>>();
   const behind: ViewReader<Message>[] = [];
   for (const reader of readers) {
-    if (!reader.inStep) {
+    if (!reader.isInStep) {
       behind.push(reader);
       continue;
     }
-    const awaited = [...reader.waitsFor];
+    const awaited = [...reader.waitingSources];
     const returning = awaited.filter((key) => told.has(key)).sort();
     const key = JSON.stringify(returning);
-    const gathered = inStep.get(key) ?? { readers: [], returning: new Set(returning), beside: new Map<string, Position>() };
+    const gathered = inStep.get(key) ?? { readers: [], returning: new Set(returning), beside: new Map<string, SourcePosition>() };
     gathered.readers.push(reader);
     for (const other of awaited) if (!told.has(other)) gathered.beside.set(other, voidPosition);
     inStep.set(key, gathered);
@@ -44,11 +44,11 @@ interface Gathered<Message extends object> {
   readonly readers: ViewReader<Message>[];
   /** Sources that they have waited for. */
   readonly returning: ReadonlySet<string>;
-  readonly beside: Map<string, Position>;
+  readonly beside: Map<string, SourcePosition>;
 }
 
 function audienceOf<Message extends object>({ readers, returning, beside }: Gathered<Message>): Audience<Message> {
-  const before = (part: Part): Knowledge => {
+  const before = (part: SourceSlice): SourceKnowledge => {
     return returning.has(part.source.key) ? { position: voidPosition, fault: part.before.fault } : part.before;
   };
   return { readers, before, beside };

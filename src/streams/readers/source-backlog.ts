@@ -3,33 +3,33 @@ import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { createChangesQueue } from '../messages/changes-queue.ts';
 import {
-  type Draft,
-  draftsOf,
-  failureOf,
+  draftsOfSlice,
+  failureDrafts,
   goneDraft,
-  ignorance,
-  isEmptied,
-  isIgnorant,
-  type Knowledge,
-  maxObjects,
-  type Origin,
-  type Part,
+  knowsNothing,
+  type MessageDraft,
+  type MessageSource,
+  maxMessageObjects,
+  nothingKnown,
+  type SourceKnowledge,
+  type SourceSlice,
+  wasCleared,
 } from '../messages/message-drafts.ts';
-import { type Position, voidPosition } from '../messages/stream-cursor.ts';
+import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts';
 
 /** What one reader has still to be told of one source, merged by object. */
-export class Arrears {
-  source: Origin;
+export class SourceBacklog {
+  source: MessageSource;
   readonly #changes = createChangesQueue();
   /** What the reader knows. */
-  #known: Knowledge;
+  #known: SourceKnowledge;
   /** What it will know. */
-  #goal: Knowledge;
+  #goal: SourceKnowledge;
   #gone: Fault | undefined;
   #whole: Whole | undefined;
 
   /** @param goal What those in step know. */
-  constructor(source: Origin, known: Knowledge, goal: Knowledge = known) {
+  constructor(source: MessageSource, known: SourceKnowledge, goal: SourceKnowledge = known) {
     this.source = source;
     this.#known = known;
     this.#goal = goal;
@@ -41,28 +41,28 @@ export class Arrears {
   }
 
   /** Up to where the reader knows the source now. */
-  get position(): Position | undefined {
+  get position(): SourcePosition | undefined {
     return this.#known.position;
   }
 
   /** There is something to tell. */
-  get due(): boolean {
+  get isDue(): boolean {
     if (this.#gone !== undefined || this.#whole !== undefined || this.#changes.size > 0) return true;
-    return this.#known.fault?.code !== this.#goal.fault?.code || isEmptied(this.#known, this.#goal);
+    return this.#known.fault?.code !== this.#goal.fault?.code || wasCleared(this.#known, this.#goal);
   }
 
   /** Nothing is left of it: the reader knows what those in step do. False while it knows more, of a source that is not whole. */
-  get settled(): boolean {
-    return !this.due && (this.#goal.position !== undefined || this.#known.position === undefined);
+  get isSettled(): boolean {
+    return !this.isDue && (this.#goal.position !== undefined || this.#known.position === undefined);
   }
 
-  add({ source, after, news }: Part): void {
+  add({ source, after, news }: SourceSlice): void {
     this.source = source;
     this.#goal = after;
     switch (news.type) {
       case 'gone':
         // Of what was never begun with there is nothing to forget.
-        if (!isIgnorant(this.#known)) this.#gone ??= news.fault;
+        if (!knowsNothing(this.#known)) this.#gone ??= news.fault;
         this.#whole = undefined;
         this.#changes.clear();
         return;
@@ -83,7 +83,7 @@ export class Arrears {
   }
 
   /** The part is told otherwise, to a reader of whom nothing was due. */
-  follow({ source, after, news }: Part): void {
+  markSent({ source, after, news }: SourceSlice): void {
     this.source = source;
     this.#goal = after;
     const position = news.type === 'gone' ? undefined : (after.position ?? this.#known.position);
@@ -91,32 +91,32 @@ export class Arrears {
   }
 
   /** The next messages, which belong together: at least one, if something is due. */
-  take(): readonly Draft[] {
+  take(): readonly MessageDraft[] {
     if (this.#gone !== undefined) return this.#takeGone(this.#gone);
-    const isNews = isEmptied(this.#known, this.#goal);
+    const isNews = wasCleared(this.#known, this.#goal);
     const drafts = this.#whole === undefined ? this.#takeChanges() : this.#takeWhole(this.#whole);
     if (this.#changes.size > 0) return drafts;
     const { position, fault } = this.#known;
     this.#known = { position, fault: this.#goal.fault };
-    return [...drafts, ...failureOf(this.source, this.#known, isNews ? undefined : fault)];
+    return [...drafts, ...failureDrafts(this.source, this.#known, isNews ? undefined : fault)];
   }
 
-  #takeGone(fault: Fault): readonly Draft[] {
+  #takeGone(fault: Fault): readonly MessageDraft[] {
     this.#gone = undefined;
-    this.#known = ignorance;
+    this.#known = nothingKnown;
     return [goneDraft(this.source, fault)];
   }
 
-  #takeWhole({ objects, position }: Whole): readonly Draft[] {
+  #takeWhole({ objects, position }: Whole): readonly MessageDraft[] {
     this.#whole = undefined;
     const after = { position, fault: undefined };
-    const drafts = draftsOf({ source: this.source, after, news: { type: 'whole', objects } }, this.#known);
+    const drafts = draftsOfSlice({ source: this.source, after, news: { type: 'whole', objects } }, this.#known);
     this.#known = after;
     return drafts;
   }
 
-  #takeChanges(): readonly Draft[] {
-    const changes = this.#changes.take(maxObjects);
+  #takeChanges(): readonly MessageDraft[] {
+    const changes = this.#changes.take(maxMessageObjects);
     const position = this.#changes.size > 0 ? voidPosition : (this.#goal.position ?? this.#known.position);
     const recovered = this.#known.fault !== undefined && this.#goal.fault === undefined;
     const told = changes.length > 0 || recovered;
@@ -128,5 +128,5 @@ export class Arrears {
 /** Its state as of a moment, to be told before what changed later. */
 interface Whole {
   readonly objects: readonly KubernetesObject[];
-  readonly position: Position | undefined;
+  readonly position: SourcePosition | undefined;
 }

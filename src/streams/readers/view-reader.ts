@@ -1,20 +1,20 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { QueueShare } from '../../load/queue-budget.ts';
-import type { Draft, Knowledge, Part } from '../messages/message-drafts.ts';
-import type { Run } from '../messages/message-run.ts';
+import type { MessageDraft, SourceKnowledge, SourceSlice } from '../messages/message-drafts.ts';
+import type { MessageRun } from '../messages/message-run.ts';
 import type { ResumePoint } from '../messages/stream-cursor.ts';
 import type { StreamListener, StreamReader } from '../stream-source.ts';
-import { Arrears } from './source-backlog.ts';
+import { SourceBacklog } from './source-backlog.ts';
 
 /** The view that a reader reads now. */
 export interface ReaderHost<Message extends object> {
   /** A message for this reader alone. `over`: what the reader knows of other sources. */
-  make(draft: Draft, over: ReadonlyMap<string, Knowledge['position']>): Message;
+  make(draft: MessageDraft, over: ReadonlyMap<string, SourceKnowledge['position']>): Message;
   /** The reader has no longer anything untaken of the batch that all in step were given, or waits for nothing any more. */
   caughtUp(reader: ViewReader<Message>): void;
   /** It goes on with that batch. */
-  fellBehind(reader: ViewReader<Message>): void;
+  hasUntaken(reader: ViewReader<Message>): void;
   leave(reader: ViewReader<Message>): void;
 }
 
@@ -32,7 +32,7 @@ interface ViewReaderOptions<Message extends object> {
 }
 
 /** The same for all: at hand when a thousand readers are looked at. */
-const noDrafts: readonly Draft[] = [];
+const noDrafts: readonly MessageDraft[] = [];
 
 /** What one reader may have waiting, in changes and in estimated bytes. */
 const maxChanges = 1_000;
@@ -45,11 +45,11 @@ const maxBytes = 1024 * 1024;
 export class ViewReader<Message extends object> implements StreamReader<Message> {
   readonly caller: Caller;
   readonly #options: Omit<ViewReaderOptions<Message>, 'after'>;
-  readonly #arrears = new Map<string, Arrears>();
+  readonly #arrears = new Map<string, SourceBacklog>();
   readonly #dispose = () => this[Symbol.dispose]();
   #host: ReaderHost<Message>;
   #after: ResumePoint | undefined;
-  #run: Run<Message> | undefined;
+  #run: MessageRun<Message> | undefined;
   /** The run is of drafts that are told to this reader alone. */
   #own = noDrafts;
   #next = 0;
@@ -75,12 +75,12 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   }
 
   /** It gets what all get: nothing is left of what it was given, though it may wait for sources that are not whole. */
-  get inStep(): boolean {
+  get isInStep(): boolean {
     return !this.#paused && !this.#hasSomething;
   }
 
   /** Sources of which it knows more than those in step, as they were not whole when it came. Nothing is due of them if it is in step. */
-  get waitsFor(): Iterable<string> {
+  get waitingSources(): Iterable<string> {
     return this.#arrears.keys();
   }
 
@@ -89,47 +89,47 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   }
 
   /** Gives it messages to walk through. `shared`: a batch of those in step. */
-  give(run: Run<Message>, as: 'shared' | 'first'): void {
+  startRun(run: MessageRun<Message>, as: 'shared' | 'first'): void {
     this.#after = undefined;
     this.#run = run.length === 0 ? undefined : run;
     this.#next = 0;
     this.#shared = as === 'shared' && run.length > 0;
-    if (this.#shared && !this.#paused) this.#host.fellBehind(this);
+    if (this.#shared && !this.#paused) this.#host.hasUntaken(this);
   }
 
   /** It is in step, and is given these parts with all who are. */
-  follow(parts: readonly Part[], run: Run<Message>): void {
+  deliver(parts: readonly SourceSlice[], run: MessageRun<Message>): void {
     if (this.#arrears.size > 0) {
       for (const part of parts) {
         const arrears = this.#arrears.get(part.source.key);
-        arrears?.follow(part);
-        if (arrears?.settled) this.#arrears.delete(part.source.key);
+        arrears?.markSent(part);
+        if (arrears?.isSettled) this.#arrears.delete(part.source.key);
       }
     }
-    if (run.length > 0) this.give(run, 'shared');
+    if (run.length > 0) this.startRun(run, 'shared');
   }
 
   /** Adds what is new to what it has to be told later. Ends it with `SLOW_CONSUMER` if that is too much. */
-  owe(parts: readonly Part[]): void {
+  addBacklog(parts: readonly SourceSlice[]): void {
     for (const part of parts) {
       const { key } = part.source;
       const known = this.#arrears.get(key);
       if (known === undefined && part.news.type === 'confirmed') continue;
-      const arrears = known ?? new Arrears(part.source, part.before);
+      const arrears = known ?? new SourceBacklog(part.source, part.before);
       arrears.add(part);
-      if (arrears.settled) this.#arrears.delete(key);
+      if (arrears.isSettled) this.#arrears.delete(key);
       else this.#arrears.set(key, arrears);
     }
     this.#weigh();
   }
 
   /** It knows that much of a source which is not whole now: what it has to be told is known only then. */
-  awaits(arrears: Arrears): void {
+  waitForSource(arrears: SourceBacklog): void {
     this.#arrears.set(arrears.source.key, arrears);
   }
 
   /** Goes on reading another view. */
-  move(host: ReaderHost<Message>): void {
+  moveTo(host: ReaderHost<Message>): void {
     this.#host = host;
     this.#shared = false;
   }
@@ -167,7 +167,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#paused = false;
     const message = this.#takeGiven() ?? this.#takeOwed();
     if (!this.#hasSomething) this.#told = false;
-    if (this.#shared) this.#host.fellBehind(this);
+    if (this.#shared) this.#host.hasUntaken(this);
     else this.#host.caughtUp(this);
     return message;
   }
@@ -202,10 +202,10 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     return this.#run !== undefined || this.#own.length > 0 || this.#firstDue() !== undefined;
   }
 
-  #firstDue(): Arrears | undefined {
+  #firstDue(): SourceBacklog | undefined {
     // Asked of each reader several times for each message: an iterator is made for those who have some only.
     if (this.#arrears.size === 0) return undefined;
-    for (const arrears of this.#arrears.values()) if (arrears.due) return arrears;
+    for (const arrears of this.#arrears.values()) if (arrears.isDue) return arrears;
     return undefined;
   }
 
@@ -230,11 +230,11 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     return this.#host.make(draft, positions);
   }
 
-  #nextOwed(): readonly Draft[] {
+  #nextOwed(): readonly MessageDraft[] {
     const arrears = this.#firstDue();
     if (arrears === undefined) return [];
     const drafts = arrears.take();
-    if (arrears.settled) this.#arrears.delete(arrears.source.key);
+    if (arrears.isSettled) this.#arrears.delete(arrears.source.key);
     this.#weigh();
     return drafts;
   }

@@ -3,10 +3,10 @@ import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Subscribed } from '../../graph/context/subscribe.ts';
 import { type AnswerEncoder, jsonLength } from '../../operations/answer-encoder.ts';
-import type { Outcome } from '../../operations/answers.ts';
-import { answerBody, codeOf } from '../../operations/answers.ts';
+import type { ExecutionOutcome } from '../../operations/answers.ts';
+import { maskResult, resultCode } from '../../operations/answers.ts';
 import type { Deadline, Deadlines } from '../../operations/deadlines.ts';
-import { FaultReport } from '../../operations/fault-report.ts';
+import { OperationFaults } from '../../operations/fault-report.ts';
 import type { MaskOptions } from '../../operations/masking.ts';
 import type { OperationScope } from '../../operations/operation.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
@@ -14,7 +14,7 @@ import { ObjectMessage } from '../object-message.ts';
 import { MessageBytes } from '../outlet.ts';
 
 /** What one message has become. */
-export type Rendering =
+export type MessageRendering =
   | { readonly type: 'message'; readonly payload: MessageBytes }
   /** The message holds too many objects for one answer of this document. These messages replace it, in order. */
   | { readonly type: 'split'; readonly messages: readonly object[] }
@@ -55,7 +55,7 @@ export interface StreamGroupOptions {
  */
 export class StreamGroup {
   readonly #options: StreamGroupOptions;
-  readonly #renderings = new WeakMap<object, Rendering | Promise<Rendering>>();
+  readonly #renderings = new WeakMap<object, MessageRendering | Promise<MessageRendering>>();
   readonly #life = new AbortController();
   #members = 0;
   /** Largest number of objects in one message that the document can afford, as far as earlier messages have shown. */
@@ -86,12 +86,12 @@ export class StreamGroup {
   }
 
   /** The shared result for the message, if it was made already. */
-  made(message: object): Rendering | Promise<Rendering> | undefined {
+  findRendering(message: object): MessageRendering | Promise<MessageRendering> | undefined {
     return this.#renderings.get(message);
   }
 
   /** Renders a message. Returns a promise only if the document selects live data, or if the result is long. Neither throws nor rejects. */
-  render(message: object): Rendering | Promise<Rendering> {
+  render(message: object): MessageRendering | Promise<MessageRendering> {
     const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
     const made = (this.#halves.has(message) ? undefined : this.#split(renewed ?? message)) ?? this.#make(renewed ?? message);
     if (renewed === undefined) this.#renderings.set(message, made);
@@ -99,7 +99,7 @@ export class StreamGroup {
   }
 
   /** Undefined if the message is small enough. */
-  #split(message: object): Rendering | undefined {
+  #split(message: object): MessageRendering | undefined {
     const { length, objects } = this.#recent;
     // Three quarters of the bound, as objects differ in length.
     const mostByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
@@ -109,14 +109,14 @@ export class StreamGroup {
   }
 
   /** Splits a message that was too costly as a whole. Undefined if it cannot be split. */
-  #splitCostly(message: object): Rendering | undefined {
+  #splitCostly(message: object): MessageRendering | undefined {
     if (!(message instanceof ObjectMessage) || message.objectCount < 2) return undefined;
     this.#mostObjects = Math.min(this.#mostObjects, Math.floor(message.objectCount / 2));
     return this.#split(message);
   }
 
   /** Splits a message that is too long as a whole. Undefined if it is short enough or cannot be split. */
-  #splitLong(message: object, body: FormattedExecutionResult): Rendering | undefined {
+  #splitLong(message: object, body: FormattedExecutionResult): MessageRendering | undefined {
     if (!(message instanceof ObjectMessage) || message.objectCount === 0) return undefined;
     const length = jsonLength(listsOf(body), longestCounted);
     this.#recent = { length: this.#recent.length / 2 + length, objects: this.#recent.objects / 2 + message.objectCount };
@@ -127,13 +127,13 @@ export class StreamGroup {
     return { type: 'split', messages: halves };
   }
 
-  #make(message: object): Rendering | Promise<Rendering> {
+  #make(message: object): MessageRendering | Promise<MessageRendering> {
     const { execute, served, caller, contextOf, deadlines } = this.#options;
     const deadline = deadlines.start(ignored);
-    const report = new FaultReport();
-    const held = new DisposableStack();
-    const finish = (outcome: Outcome) => {
-      held.dispose();
+    const report = new OperationFaults();
+    const resources = new DisposableStack();
+    const finish = (outcome: ExecutionOutcome) => {
+      resources.dispose();
       deadline.end();
       return this.#finish(message, outcome, report);
     };
@@ -141,8 +141,8 @@ export class StreamGroup {
       const scope = {
         caller,
         signal: this.#life.signal,
-        served,
-        held,
+        servedSchema: served,
+        resources,
         isMessage: true,
         throwIfOver: checkOf(deadline, deadlines.seconds, this.#life.signal),
         reportFault: report.add.bind(report),
@@ -155,14 +155,14 @@ export class StreamGroup {
     }
   }
 
-  #finish(message: object, outcome: Outcome, report: FaultReport): Rendering | Promise<Rendering> {
+  #finish(message: object, outcome: ExecutionOutcome, report: OperationFaults): MessageRendering | Promise<MessageRendering> {
     const { masking, encoder } = this.#options;
     const bugs: unknown[] = [];
-    const { body } = answerBody(outcome, report, { ...masking, onBug: (error) => bugs.push(error) });
+    const { body } = maskResult(outcome, report, { ...masking, onBug: (error) => bugs.push(error) });
     if (body.data === undefined || body.data === null) {
-      const split = codeOf(body) === 'TOO_COSTLY' ? this.#splitCostly(message) : undefined;
+      const split = resultCode(body) === 'TOO_COSTLY' ? this.#splitCostly(message) : undefined;
       if (split !== undefined) return split;
-      return { type: 'last', code: codeOf(body), tell: (own) => answerBody(outcome, report, own).body };
+      return { type: 'last', code: resultCode(body), tell: (own) => maskResult(outcome, report, own).body };
     }
     const shorter = this.#splitLong(message, body);
     if (shorter !== undefined) return shorter;
@@ -177,7 +177,7 @@ export class StreamGroup {
     }
   }
 
-  #payload(message: object, json: readonly Buffer[]): Rendering {
+  #payload(message: object, json: readonly Buffer[]): MessageRendering {
     const [only] = json;
     const payload = new MessageBytes(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
     this.#options.onRendered(message, payload);
@@ -197,7 +197,7 @@ function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () =
   return () => {
     signal.throwIfAborted();
     deadline.check();
-    if (deadline.passed) throw new MusterError('TOO_COSTLY', `expected to make a message within ${seconds} s`);
+    if (deadline.hasPassed) throw new MusterError('TOO_COSTLY', `expected to make a message within ${seconds} s`);
   };
 }
 

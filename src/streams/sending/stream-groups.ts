@@ -5,25 +5,25 @@ import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isPersonal, isVolatile } from '../../graph/context/personal.ts';
 import type { subscribeTo } from '../../graph/context/subscribe.ts';
-import type { Asking } from '../../operations/operation.ts';
+import type { RequestOrigin } from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
 import { StreamGroup, type StreamGroupOptions } from './stream-group.ts';
 
 /** A subscription that was parsed, validated and found affordable. */
-export interface ReadySubscription {
-  readonly served: ServedSchema;
+export interface ValidatedSubscription {
+  readonly servedSchema: ServedSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   /** Asks its root field where its messages come from. What is wrong with variables or arguments is told as errors alone; nothing runs yet. */
-  subscribe(contextValue: object): ReturnType<typeof subscribeTo>;
+  openSource(contextValue: object): ReturnType<typeof subscribeTo>;
 }
 
 /** A subscription that was asked for: what, how it was put, and by whom. */
-export interface StreamAsked {
-  readonly ready: ReadySubscription;
+export interface StreamRequest {
+  readonly subscription: ValidatedSubscription;
   readonly request: OperationRequest;
-  readonly asking: Asking;
+  readonly origin: RequestOrigin;
 }
 
 /** What a message has become is kept with it, and views keep their messages weakly. Those of a first state are dear: the newest are held. */
@@ -49,8 +49,8 @@ export class StreamGroups {
   }
 
   /** The group of who asks the same, a new one if there is none. Disposing leaves it, once. */
-  join(asked: StreamAsked, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
-    const { schema } = asked.ready.served;
+  join(asked: StreamRequest, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
+    const { schema } = asked.subscription.servedSchema;
     const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
     this.#groups.set(schema, ofSchema);
     const key = keyOf(asked);
@@ -71,10 +71,10 @@ export class StreamGroups {
     };
   }
 
-  #create({ ready: { served, document }, request }: StreamAsked, options: GroupOptions): StreamGroup {
+  #create({ subscription: { servedSchema, document }, request }: StreamRequest, options: GroupOptions): StreamGroup {
     const group: StreamGroup = new StreamGroup({
       ...options,
-      isVolatile: isVolatile(served.schema, document, request.operationName),
+      isVolatile: isVolatile(servedSchema.schema, document, request.operationName),
       onRendered: (message, { json: { length: bytes } }) => {
         if (bytes >= dearBytes) this.#held.set(message, { group, bytes });
       },
@@ -84,8 +84,8 @@ export class StreamGroups {
 }
 
 /** A digest: the texts of 5,000 streams would be heavy keys. */
-function keyOf({ ready: { served, document, operation }, request, asking }: StreamAsked): string {
-  const who = isPersonal(served.schema, document, request.operationName) ? asking.caller.key : null;
+function keyOf({ subscription: { servedSchema, document, operation }, request, origin }: StreamRequest): string {
+  const who = isPersonal(servedSchema.schema, document, request.operationName) ? origin.caller.key : null;
   const key = [request.query, request.operationName ?? null, viewVariables(document, operation, request.variables), who];
   return createHash('sha256').update(canonicalJson(key)).digest('base64');
 }

@@ -2,15 +2,15 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../../core/errors.ts';
 import type { ScheduledWorker, WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { clientError, type MaskOptions } from '../../operations/masking.ts';
-import type { MessageBytes, OpenStream, Outlet } from '../outlet.ts';
+import type { MessageBytes, StreamHandle, StreamOutlet } from '../outlet.ts';
 import type { StreamListener, StreamReader } from '../stream-source.ts';
-import type { Rendering, StreamGroup } from './stream-group.ts';
+import type { MessageRendering, StreamGroup } from './stream-group.ts';
 
-export interface StreamOptions {
-  readonly outlet: Outlet;
+export interface StreamSenderOptions {
+  readonly outlet: StreamOutlet;
   readonly scheduler: WorkScheduler;
   /** Makes of messages what is sent. */
-  readonly group: Pick<StreamGroup, 'made' | 'render'>;
+  readonly group: Pick<StreamGroup, 'findRendering' | 'render'>;
   /** How its errors are told. */
   readonly masking: MaskOptions;
   /** Called once, whatever ended it. */
@@ -32,12 +32,12 @@ const maxReady = 16;
  * Carries messages from a reader to an outlet, each made as late as there is room for it. Without room nothing is taken, and what comes
  * is merged in the reader's queue; while one is being made nobody waits but its own client.
  */
-export class Stream implements OpenStream, StreamListener, ScheduledWorker {
-  readonly outlet: Outlet;
+export class StreamSender implements StreamHandle, StreamListener, ScheduledWorker {
+  readonly outlet: StreamOutlet;
   readonly #scheduler: WorkScheduler;
-  readonly #group: StreamOptions['group'];
+  readonly #group: StreamSenderOptions['group'];
   readonly #masking: MaskOptions;
-  readonly #onClosed: StreamOptions['onClosed'];
+  readonly #onClosed: StreamSenderOptions['onClosed'];
   #reader: StreamReader<object> | undefined;
   /** Parts of a message that had to be split, to be sent before the reader is asked for another one. */
   #split: readonly object[] = [];
@@ -45,7 +45,7 @@ export class Stream implements OpenStream, StreamListener, ScheduledWorker {
   #state: MessageBytes | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
-  constructor({ outlet, scheduler, group, masking, onClosed }: StreamOptions) {
+  constructor({ outlet, scheduler, group, masking, onClosed }: StreamSenderOptions) {
     this.outlet = outlet;
     this.#scheduler = scheduler;
     this.#group = group;
@@ -58,7 +58,7 @@ export class Stream implements OpenStream, StreamListener, ScheduledWorker {
   }
 
   /** Begins to carry. The reader is its own from then on: disposed of at once if the end has come first. */
-  carry(reader: StreamReader<object>): void {
+  start(reader: StreamReader<object>): void {
     if (this.isEnded) {
       reader[Symbol.dispose]();
       return;
@@ -121,7 +121,7 @@ export class Stream implements OpenStream, StreamListener, ScheduledWorker {
     const [message = reader.take(), ...rest] = this.#split;
     this.#split = rest;
     if (message === undefined) return 'nothing';
-    const made = this.#group.made(message);
+    const made = this.#group.findRendering(message);
     const rendering = made ?? this.#group.render(message);
     if (!(rendering instanceof Promise)) {
       const next = rendering.type === 'split' || rest.length > 0 || reader.hasMore ? 'more' : 'nothing';
@@ -134,14 +134,14 @@ export class Stream implements OpenStream, StreamListener, ScheduledWorker {
     return 'nothing';
   }
 
-  #sendLate(rendering: Rendering): void {
+  #sendLate(rendering: MessageRendering): void {
     if (this.#phase !== 'rendering') return;
     this.#phase = 'flowing';
     if (this.#send(rendering, 'nothing')) this.#scheduler.schedule(this);
   }
 
   /** False if that was the last one. */
-  #send(rendering: Rendering, next: 'more' | 'nothing'): boolean {
+  #send(rendering: MessageRendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
       this.end({ reason: rendering.code, last: rendering.tell(this.#masking) });
       return false;

@@ -6,17 +6,23 @@ import type { Log } from '../../core/log.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { type Subscribed, subscribeTo } from '../../graph/context/subscribe.ts';
 import type { AnswerEncoder } from '../../operations/answer-encoder.ts';
-import { Answer, codeOf, maskingOf } from '../../operations/answers.ts';
+import { EncodedAnswer, maskOptionsFor, resultCode } from '../../operations/answers.ts';
 import type { Deadlines } from '../../operations/deadlines.ts';
-import { Beats } from '../../operations/interval-timer.ts';
+import { IntervalTimer } from '../../operations/interval-timer.ts';
 import { clientError, type MaskOptions } from '../../operations/masking.ts';
-import { type AnsweredOperation, type Asking, type OperationPlugin, type OperationScope, operationOf } from '../../operations/operation.ts';
+import {
+  type AnsweredOperation,
+  type OperationPlugin,
+  type OperationScope,
+  operationOf,
+  type RequestOrigin,
+} from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
-import { Gate } from '../../operations/turn-gate.ts';
-import { Begun, type OpenStream, type Outlet } from '../outlet.ts';
-import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
-import { Stream, type StreamEnd } from './stream-sender.ts';
+import { TurnGate } from '../../operations/turn-gate.ts';
+import { StartedStream, type StreamHandle, type StreamOutlet } from '../outlet.ts';
+import { cursorVariableOf, StreamGroups, type StreamRequest } from './stream-groups.ts';
+import { type StreamEnd, StreamSender } from './stream-sender.ts';
 
 export interface SubscriptionsOptions {
   /** What the resolvers get. */
@@ -64,11 +70,11 @@ const unavailableStatuses: ReadonlyMap<string, number> = new Map([
 /** Not an error: how those below hear that nobody reads any more. */
 const over = new Error('the stream has ended');
 
-/** What is kept of an asking while its stream lives: neither variables nor what was made of them, where a large cursor may be. */
+/** What is kept of an origin while its stream lives: neither variables nor what was made of them, where a large cursor may be. */
 interface Kept {
-  readonly ready: { readonly served: ServedSchema; readonly operation: OperationDefinitionNode };
+  readonly subscription: { readonly servedSchema: ServedSchema; readonly operation: OperationDefinitionNode };
   readonly request: Pick<OperationRequest, 'query' | 'operationName'>;
-  readonly asking: Asking;
+  readonly origin: RequestOrigin;
 }
 
 interface Entry {
@@ -82,7 +88,7 @@ interface Entry {
 type Membership = ReturnType<StreamGroups['join']>;
 
 interface Beginning {
-  readonly outlet: Outlet;
+  readonly outlet: StreamOutlet;
   readonly startedMs: number;
   readonly membership: Membership;
 }
@@ -94,11 +100,11 @@ interface Beginning {
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #scheduler: WorkScheduler;
-  readonly #gate: Gate;
+  readonly #gate: TurnGate;
   readonly #groups = new StreamGroups();
   readonly #openings = new Set<AbortController>();
-  readonly #streams = new Map<Stream, Entry>();
-  readonly #lifetimes: Beats<Stream>;
+  readonly #streams = new Map<StreamSender, Entry>();
+  readonly #lifetimes: IntervalTimer<StreamSender>;
   /** The how-many-eth schema each is. Weak: only streams keep schemas. */
   readonly #generations = new WeakMap<GraphQLSchema, number>();
   #generation = 0;
@@ -107,12 +113,12 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     this.#scheduler = new WorkScheduler(options.clock);
-    this.#gate = new Gate(options.clock);
-    this.#lifetimes = new Beats({ clock: options.clock, everyMs: lifetimeCheckMs, beat: (stream) => this.#expire(stream) });
+    this.#gate = new TurnGate(options.clock);
+    this.#lifetimes = new IntervalTimer({ clock: options.clock, everyMs: lifetimeCheckMs, onInterval: (stream) => this.#expire(stream) });
   }
 
   /** Streams that have begun and are not over. */
-  count(transport: Outlet['transport']): number {
+  count(transport: StreamOutlet['transport']): number {
     return this.#streams.keys().reduce((sum, { outlet }) => (outlet.transport === transport ? sum + 1 : sum), 0);
   }
 
@@ -127,25 +133,27 @@ export class Subscriptions {
   }
 
   /**
-   * Begins a stream. Its messages go to the outlet, the first ones perhaps before this resolves, and so may its end. The asking's life belongs to
+   * Begins a stream. Its messages go to the outlet, the first ones perhaps before this resolves, and so may its end. The origin's abortController belongs to
    * the stream: aborting it is `close`, and it is aborted when the stream is over.
    *
    * @returns The stream; or the answer that says why there is none, such as `OVERLOADED` over the bound and `SHUTTING_DOWN` while it drains: then
    * the outlet was given nothing.
-   * @throws The reason of the asking's life, if that is no MusterError and was aborted before the stream began.
+   * @throws The reason of the origin's abortController, if that is no MusterError and was aborted before the stream began.
    */
-  async open(asked: StreamAsked, outlet: Outlet): Promise<OpenStream | Answer> {
+  async open(asked: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
     const { contextOf, clock, deadlines } = this.#options;
-    const { ready, asking } = asked;
-    const { caller, life } = asking;
-    const { signal } = life;
+    const { subscription, origin } = asked;
+    const { caller, abortController } = origin;
+    const { signal } = abortController;
     const startedMs = clock.monotonic();
     this.schemaSwapped();
     const refusal = this.#refusalOf(asked);
     if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
-    this.#openings.add(life);
-    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${deadlines.seconds} s`)));
-    using held = new DisposableStack();
+    this.#openings.add(abortController);
+    const deadline = deadlines.start(() =>
+      abortController.abort(new MusterError('TOO_COSTLY', `expected to begin within ${deadlines.seconds} s`)),
+    );
+    using resources = new DisposableStack();
     try {
       await this.#gate.pass();
       signal.throwIfAborted();
@@ -153,13 +161,13 @@ export class Subscriptions {
       const scope = {
         caller,
         signal,
-        served: ready.served,
-        held,
+        servedSchema: subscription.servedSchema,
+        resources,
         isMessage: false,
         throwIfOver: () => signal.throwIfAborted(),
         reportFault: () => undefined,
       };
-      const subscribed = await ready.subscribe(contextOf(scope));
+      const subscribed = await subscription.openSource(contextOf(scope));
       signal.throwIfAborted();
       if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);
       return await this.#carry(keptOf(asked), subscribed.source, { outlet, startedMs, membership: this.#join(asked, subscribed) });
@@ -169,7 +177,7 @@ export class Subscriptions {
       return this.#answer(asked, [reason], startedMs);
     } finally {
       deadline.end();
-      this.#openings.delete(life);
+      this.#openings.delete(abortController);
     }
   }
 
@@ -190,7 +198,7 @@ export class Subscriptions {
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#isClosed = true;
-    for (const life of this.#openings) life.abort(shuttingDown());
+    for (const abortController of this.#openings) abortController.abort(shuttingDown());
     const ending = [...this.#streams.keys()].filter(({ outlet }) => outlet.transport === 'sse');
     const startMs = clock.monotonic();
     for (let next = 0; next < ending.length; ) {
@@ -203,7 +211,7 @@ export class Subscriptions {
   }
 
   /** Thousands of them end one after the other, each with its last words, while others have their turns. */
-  #endInTurns(ending: (readonly [Stream, Entry])[]): void {
+  #endInTurns(ending: (readonly [StreamSender, Entry])[]): void {
     if (ending.length === 0) return;
     const work = (): boolean => {
       const [stream, entry] = ending.pop() ?? [];
@@ -213,33 +221,41 @@ export class Subscriptions {
     this.#scheduler.schedule({ work });
   }
 
-  #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {
+  #refusalOf({ subscription, request }: StreamRequest): MusterError | undefined {
     const { maxStreams, heap } = this.#options;
     if (this.#isClosed) return shuttingDown();
     if (heap.used() >= maxHeapForStreams)
       return new MusterError('OVERLOADED', 'the gateway is short of memory and begins no new streams: try again later');
     if (this.#streams.size + this.#openings.size >= maxStreams)
       return new MusterError('OVERLOADED', `expected at most ${maxStreams} streams in the gateway: try again later`);
-    const length = heldLength(ready, request);
+    const length = heldLength(subscription, request);
     if (length > maxRequestLength)
       return new MusterError(
         'TOO_COSTLY',
         `expected a subscription of at most ${maxRequestLength} characters with its variables but for that of after, got ${length}`,
       );
-    return this.#isOutdated({ ready }) ? outdated() : undefined;
+    return this.#isOutdated({ subscription }) ? outdated() : undefined;
   }
 
-  #join(asked: StreamAsked, { execute }: Subscribed): Membership {
-    const { served } = asked.ready;
+  #join(asked: StreamRequest, { execute }: Subscribed): Membership {
+    const { servedSchema } = asked.subscription;
     const { contextOf, encoder, deadlines } = this.#options;
-    const { caller } = asked.asking;
-    return this.#groups.join(asked, { execute, served, caller, contextOf, encoder, deadlines, masking: this.#masking(asked) });
+    const { caller } = asked.origin;
+    return this.#groups.join(asked, {
+      execute,
+      served: servedSchema,
+      caller,
+      contextOf,
+      encoder,
+      deadlines,
+      masking: this.#masking(asked),
+    });
   }
 
-  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Beginning): Promise<Stream> {
-    const { signal } = asked.asking.life;
+  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Beginning): Promise<StreamSender> {
+    const { signal } = asked.origin.abortController;
     const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
-    const stream: Stream = new Stream({
+    const stream: StreamSender = new StreamSender({
       outlet,
       scheduler: this.#scheduler,
       group: membership.group,
@@ -253,7 +269,7 @@ export class Subscriptions {
         throw signal.reason;
       }
       if (!stream.isEnded) this.#register(stream, entry);
-      stream.carry(reader);
+      stream.start(reader);
       return stream;
     } catch (error) {
       membership[Symbol.dispose]();
@@ -261,59 +277,68 @@ export class Subscriptions {
     }
   }
 
-  #register(stream: Stream, entry: Entry): void {
-    this.#openings.delete(entry.asked.asking.life);
+  #register(stream: StreamSender, entry: Entry): void {
+    this.#openings.delete(entry.asked.origin.abortController);
     this.#streams.set(stream, entry);
-    entry.asked.asking.life.signal.addEventListener('abort', entry.onAbort);
+    entry.asked.origin.abortController.signal.addEventListener('abort', entry.onAbort);
     if (stream.outlet.transport === 'sse') this.#lifetimes.add(stream);
   }
 
-  #closed(stream: Stream, { asked, startedMs, onAbort, membership }: Entry, { reason, last }: StreamEnd): void {
-    const { life } = asked.asking;
+  #closed(stream: StreamSender, { asked, startedMs, onAbort, membership }: Entry, { reason, last }: StreamEnd): void {
+    const { abortController } = asked.origin;
     this.#streams.delete(stream);
     this.#lifetimes.delete(stream);
-    life.signal.removeEventListener('abort', onAbort);
-    life.abort(over);
+    abortController.signal.removeEventListener('abort', onAbort);
+    abortController.abort(over);
     membership[Symbol.dispose]();
     this.#options.onClosed(reason);
-    this.#answered(asked, startedMs, last === undefined ? 'OK' : codeOf(last));
+    this.#answered(asked, startedMs, last === undefined ? 'OK' : resultCode(last));
   }
 
-  #expire(stream: Stream): void {
+  #expire(stream: StreamSender): void {
     const entry = this.#streams.get(stream);
     if (entry === undefined || this.#options.clock.monotonic() < entry.dueMs) return;
     const error = new MusterError('UNAVAILABLE', 'this stream has lived for an hour: go on with `after`');
     stream.end({ reason: 'LIFETIME', last: this.#told(entry.asked, [error]) });
   }
 
-  #isOutdated({ ready }: Pick<Kept, 'ready'>): boolean {
-    return (this.#generations.get(ready.served.schema) ?? 0) <= this.#generation - maxSchemas;
+  #isOutdated({ subscription }: Pick<Kept, 'subscription'>): boolean {
+    return (this.#generations.get(subscription.servedSchema.schema) ?? 0) <= this.#generation - maxSchemas;
   }
 
-  #answer(asked: StreamAsked, errors: readonly unknown[], startedMs: number): Answer {
+  #answer(asked: StreamRequest, errors: readonly unknown[], startedMs: number): EncodedAnswer {
     const body = this.#told(asked, errors);
-    const code = codeOf(body);
+    const code = resultCode(body);
     this.#answered(asked, startedMs, code);
     const status = unavailableStatuses.get(code);
-    if (status === undefined) return new Answer(body);
+    if (status === undefined) return new EncodedAnswer(body);
     // Clients that are sent away together should not come back together.
     const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
-    return new Answer(body, { http: { status, headers: { 'retry-after': retryAfter } } });
+    return new EncodedAnswer(body, { http: { status, headers: { 'retry-after': retryAfter } } });
   }
 
-  #answered({ ready, request, asking }: Kept, startedMs: number, code: string): void {
-    const { requestId, caller, transport } = asking;
+  #answered({ subscription, request, origin }: Kept, startedMs: number, code: string): void {
+    const { requestId, caller, transport } = origin;
     const tookMs = this.#options.clock.monotonic() - startedMs;
-    this.#options.onAnswered({ requestId, caller, transport, request, operationType: ready.operation.operation, code, faults: 0, tookMs });
+    this.#options.onAnswered({
+      requestId,
+      caller,
+      transport,
+      request,
+      operationType: subscription.operation.operation,
+      code,
+      faults: 0,
+      tookMs,
+    });
   }
 
-  #told(asked: Pick<Kept, 'asking'>, errors: readonly unknown[]): FormattedExecutionResult {
+  #told(asked: Pick<Kept, 'origin'>, errors: readonly unknown[]): FormattedExecutionResult {
     const masking = this.#masking(asked);
     return { errors: errors.map((error) => clientError(error, masking)) };
   }
 
-  #masking({ asking }: Pick<Kept, 'asking'>): MaskOptions {
-    return maskingOf(asking.requestId, this.#options.log);
+  #masking({ origin }: Pick<Kept, 'origin'>): MaskOptions {
+    return maskOptionsFor(origin.requestId, this.#options.log);
   }
 }
 
@@ -322,29 +347,36 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
   return {
     onSubscribe: ({ setSubscribeFn }) =>
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const { requestId, caller, life, served, definition, params, outlet: outletOf } = operationOf(args);
-        invariant(served !== undefined && definition !== undefined && params !== undefined, 'expected a subscription that was validated');
+        const { requestId, caller, abortController, servedSchema, definition, params, openOutlet: outletOf } = operationOf(args);
+        invariant(
+          servedSchema !== undefined && definition !== undefined && params !== undefined,
+          'expected a subscription that was validated',
+        );
         const outlet = outletOf();
         if (outlet === undefined)
           throw new MusterError('BAD_INPUT', 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream');
-        const subscribe = (contextValue: object) => subscribeTo({ ...args, contextValue });
-        const ready = { served, document: args.document, operation: definition, subscribe };
-        const asking = { requestId, caller, transport: outlet.transport, life };
-        const opened = await subscriptions.open({ ready, request: params, asking }, outlet);
-        return opened instanceof Answer ? opened : new Begun(opened);
+        const openSource = (contextValue: object) => subscribeTo({ ...args, contextValue });
+        const subscription = { servedSchema, document: args.document, operation: definition, openSource };
+        const origin = { requestId, caller, transport: outlet.transport, abortController };
+        const opened = await subscriptions.open({ subscription: subscription, request: params, origin }, outlet);
+        return opened instanceof EncodedAnswer ? opened : new StartedStream(opened);
       }),
   };
 }
 
 /** Made here, where nothing else is in sight that would live as long. */
-function keptOf({ ready: { served, operation }, request: { query, operationName }, asking }: StreamAsked): Kept {
-  return { ready: { served, operation }, request: { query, ...(operationName === undefined ? {} : { operationName }) }, asking };
+function keptOf({ subscription: { servedSchema, operation }, request: { query, operationName }, origin }: StreamRequest): Kept {
+  return {
+    subscription: { servedSchema, operation },
+    request: { query, ...(operationName === undefined ? {} : { operationName }) },
+    origin,
+  };
 }
 
-function heldLength({ document, operation }: StreamAsked['ready'], { query, variables = {} }: OperationRequest): number {
+function heldLength({ document, operation }: StreamRequest['subscription'], { query, variables = {} }: OperationRequest): number {
   const cursor = cursorVariableOf(document, operation);
-  const held = Object.entries(variables).filter(([name]) => name !== cursor);
-  return query.length + (held.length === 0 ? 0 : JSON.stringify(Object.fromEntries(held)).length);
+  const resources = Object.entries(variables).filter(([name]) => name !== cursor);
+  return query.length + (resources.length === 0 ? 0 : JSON.stringify(Object.fromEntries(resources)).length);
 }
 
 function shuttingDown(): MusterError {

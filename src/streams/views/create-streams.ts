@@ -22,7 +22,7 @@ import type { ResumePoint } from '../messages/stream-cursor.ts';
 import { parseStreamCursor } from '../messages/stream-cursor.ts';
 import type { StreamArguments, Streams } from '../messages/streams.ts';
 import { createSourceBudget, type SourceBudget } from './source-budget.ts';
-import { type AskedStream, createViewRegistry } from './view-registry.ts';
+import { type CheckedStream, createViewRegistry } from './view-registry.ts';
 
 export interface StreamsOptions {
   readonly mirrors: Mirrors;
@@ -100,7 +100,7 @@ interface Checkers {
   readonly sensitive: SensitiveKinds;
 }
 
-function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): AskedStream {
+function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): CheckedStream {
   const { caller } = context;
   const { namespaces, selector, where, search, filter, after, clusters, relations } = checkArguments(args, { model, kinds, sensitive });
   refuseRelations(relations);
@@ -117,11 +117,11 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
     caller,
     model,
     after: point,
-    question: {
+    query: {
       kinds,
       clusters: isEmpty ? undefined : named,
       conditions: { namespaces: isEmpty ? [] : namespaces, selector, where, search },
-      tallied,
+      countsJobs: tallied,
       filter,
     },
   };
@@ -144,7 +144,7 @@ function refuseRelations(relations: BegunRelations): void {
 }
 
 /** No digest of a cursor has these words. */
-const ofOtherKey: ResumePoint = { digest: 'of another key', cursor: { scope: '', vector: new Map(), isUnreadable: true } };
+const ofOtherKey: ResumePoint = { digest: 'of another key', cursor: { scope: '', positions: new Map(), isUnreadable: true } };
 
 function resumePointOf(seal: Seal, after: string, scope: StreamScope): ResumePoint {
   if (seal.isOfOtherKey(after, scope)) return ofOtherKey;

@@ -25,16 +25,16 @@ export class CutPace {
     this.#options = options;
     this.#signal = signal;
     this.#leftMs = options.clock.monotonic();
-    signal.addEventListener('abort', () => this.waitNoLonger(), { once: true });
+    signal.addEventListener('abort', () => this.stopWaiting(), { once: true });
   }
 
   /** A batch has left so recently that the next one has to wait. */
-  get windowOpen(): boolean {
+  get isWindowOpen(): boolean {
     return this.#windowOpen;
   }
 
   /** Readers are being waited for. */
-  get waiting(): boolean {
+  get isWaiting(): boolean {
     return this.#waiting !== undefined;
   }
 
@@ -44,7 +44,7 @@ export class CutPace {
   }
 
   /** A batch leaves. */
-  left(): void {
+  noteBatch(): void {
     const { clock, onElapsed } = this.#options;
     this.#leftMs = clock.monotonic();
     this.#windowOpen = true;
@@ -55,7 +55,7 @@ export class CutPace {
   }
 
   /** Readers have something of the last batch still to take. */
-  wait(): void {
+  waitForReaders(): void {
     if (this.#waiting !== undefined || this.#signal.aborted) return;
     const waiting = new AbortController();
     this.#waiting = waiting;
@@ -67,7 +67,7 @@ export class CutPace {
   }
 
   /** They have taken it, or are not waited for any more. */
-  waitNoLonger(): void {
+  stopWaiting(): void {
     this.#waiting?.abort();
     this.#waiting = undefined;
   }

@@ -1,30 +1,30 @@
 import type { ModelKind } from '../../model/model.ts';
-import { ignorance, type Knowledge, type Part } from '../messages/message-drafts.ts';
-import type { Run } from '../messages/message-run.ts';
-import type { Position, ResumePoint, StreamCursor } from '../messages/stream-cursor.ts';
-import { Arrears } from '../readers/source-backlog.ts';
-import { type Awaited, resume } from './resume.ts';
+import { nothingKnown, type SourceKnowledge, type SourceSlice } from '../messages/message-drafts.ts';
+import type { MessageRun } from '../messages/message-run.ts';
+import type { ResumePoint, SourcePosition, StreamCursor } from '../messages/stream-cursor.ts';
+import { SourceBacklog } from '../readers/source-backlog.ts';
+import { type IncompleteSource, sliceForResume } from './resume.ts';
 import type { ViewSource } from './view-source.ts';
 
 /** What a reader is given first. */
-interface Opening<Message extends object> extends Run<Message> {
+interface Opening<Message extends object> extends MessageRun<Message> {
   /** What it knows of sources that are not whole now, each reader for itself. */
-  awaited(): readonly Arrears[];
+  awaited(): readonly SourceBacklog[];
 }
 
 interface OpeningsOptions<Message extends object> {
-  /** `Scope.digest`. */
+  /** `WatchScope.digest`. */
   readonly scope: string;
   readonly kinds: readonly ModelKind[];
   readonly sources: () => ReadonlyMap<string, ViewSource>;
-  readonly run: (said: RunOf) => Run<Message>;
+  readonly run: (said: RunContents) => MessageRun<Message>;
 }
 
 /** What a run is made of. */
-export interface RunOf {
-  readonly parts: readonly Part[];
-  readonly before: (part: Part) => Knowledge;
-  readonly beside?: ReadonlyMap<string, Position | undefined>;
+export interface RunContents {
+  readonly parts: readonly SourceSlice[];
+  readonly before: (part: SourceSlice) => SourceKnowledge;
+  readonly beside?: ReadonlyMap<string, SourcePosition | undefined>;
   /** True for what readers are given first: others may be given the same later. */
   readonly isOpening?: boolean;
 }
@@ -48,7 +48,7 @@ export class Openings<Message extends object> {
   }
 
   /** For one who begins there: at the beginning, if nothing is said. */
-  at(point: ResumePoint | undefined): Opening<Message> {
+  openingAt(point: ResumePoint | undefined): Opening<Message> {
     // No digest is empty.
     const key = point?.digest ?? '';
     const known = this.#known.get(key)?.deref();
@@ -73,31 +73,34 @@ export class Openings<Message extends object> {
 
   #first(): Opening<Message> {
     const { sources, run } = this.#options;
-    const parts = [...sources().values()].flatMap((source) => source.whole() ?? []);
-    return openingOf(run({ parts, before: () => ignorance, isOpening: true }), []);
+    const parts = [...sources().values()].flatMap((source) => source.wholeSlice() ?? []);
+    return openingOf(run({ parts, before: () => nothingKnown, isOpening: true }), []);
   }
 
   #resumed(cursor: StreamCursor): Opening<Message> {
     const { scope, kinds, sources, run } = this.#options;
-    const { parts, known, awaited } = resume({ scope, kinds, sources: sources() }, cursor);
+    const { parts, known, awaited } = sliceForResume({ scope, kinds, sources: sources() }, cursor);
     const beside = new Map(awaited.map(({ source, known: { position } }) => [source.key, position]));
-    const missed = run({ parts, before: (part) => known.get(part) ?? ignorance, beside, isOpening: true });
+    const missed = run({ parts, before: (part) => known.get(part) ?? nothingKnown, beside, isOpening: true });
     const summary = missed.length === 0 ? this.#summaryAlone(parts) : [];
-    return openingOf(summary.length === 0 ? missed : run({ parts: summary, before: () => ignorance, beside, isOpening: true }), awaited);
+    return openingOf(summary.length === 0 ? missed : run({ parts: summary, before: () => nothingKnown, beside, isOpening: true }), awaited);
   }
 
   /**
    * A BOOKMARK for a reader of summaries that has missed no change of a Job. A summary also depends on clusters and on the propagation: the reader may
    * know an older one. Empty if the view has no summaries.
    */
-  #summaryAlone(parts: readonly Part[]): readonly Part[] {
+  #summaryAlone(parts: readonly SourceSlice[]): readonly SourceSlice[] {
     const sources = this.#options.sources();
-    const part = parts.find(({ source }) => sources.get(source.key)?.tally !== undefined);
+    const part = parts.find(({ source }) => sources.get(source.key)?.jobCounter !== undefined);
     return part === undefined ? [] : [{ ...part, news: { type: 'confirmed' } }];
   }
 }
 
 /** One object, so that whoever walks through it keeps it for those who come after. */
-function openingOf<Message extends object>({ length, messageAt }: Run<Message>, awaited: readonly Awaited[]): Opening<Message> {
-  return { length, messageAt, awaited: () => awaited.map(({ source, known, goal }) => new Arrears(source, known, goal)) };
+function openingOf<Message extends object>(
+  { length, messageAt }: MessageRun<Message>,
+  awaited: readonly IncompleteSource[],
+): Opening<Message> {
+  return { length, messageAt, awaited: () => awaited.map(({ source, known, goal }) => new SourceBacklog(source, known, goal)) };
 }

@@ -2,7 +2,7 @@ import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { keyOfObject } from '../../store/feed/changes.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import { createChangesQueue, type ObjectChange } from '../messages/changes-queue.ts';
-import type { Tally } from '../messages/job-phase-counter.ts';
+import type { JobPhaseCounter } from '../messages/job-phase-counter.ts';
 import type { SelectedMirror } from './selected-mirror.ts';
 import { batchesOf, changeOfTransition } from './selection-changes.ts';
 
@@ -13,11 +13,11 @@ type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>
  * an event adds, changes or removes an object of the selection.
  */
 export class PendingChanges {
-  readonly #tally: Tally | undefined;
+  readonly #tally: JobPhaseCounter | undefined;
   readonly #changes = createChangesQueue();
   readonly #events = new Map<string, ObjectEvent>();
 
-  constructor(tally: Tally | undefined) {
+  constructor(tally: JobPhaseCounter | undefined) {
     this.#tally = tally;
   }
 

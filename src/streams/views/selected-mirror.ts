@@ -10,13 +10,13 @@ import type { CountReads } from '../../store/query/count-reads.ts';
 import type { QuerySource, QueryVisibility } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import { createChangesQueue, type ObjectChange } from '../messages/changes-queue.ts';
-import { isKnownAt } from '../messages/message-drafts.ts';
-import { type Position, voidPosition } from '../messages/stream-cursor.ts';
+import { isCoveredBy } from '../messages/message-drafts.ts';
+import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts';
 import { JudgedSelection } from './judged-selection.ts';
-import { batchesOf, changeOfTransition, type Transition, transitionIn } from './selection-changes.ts';
+import { batchesOf, changeOfTransition, type SelectionTransition, transitionIn } from './selection-changes.ts';
 
 /** What is selected from a mirror. */
-export interface Selection {
+export interface MirrorSelection {
   readonly kind: ModelKind;
   readonly cluster: ClusterView;
   readonly conditions: ListConditions;
@@ -34,7 +34,7 @@ export class SelectedMirror {
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
   /** @param hear Told what changes, never from within this call. */
-  constructor(mirror: MirrorReader, selection: Selection, hear: (events: readonly StoreEvent[]) => void) {
+  constructor(mirror: MirrorReader, selection: MirrorSelection, hear: (events: readonly StoreEvent[]) => void) {
     this.mirror = mirror;
     this.#conditions = selection.conditions;
     this.#selected = new JudgedSelection(sourceOf(mirror, selection), selection.conditions);
@@ -53,7 +53,7 @@ export class SelectedMirror {
   }
 
   /** Up to where the store is true: `void` where no version says so. */
-  get position(): Position {
+  get position(): SourcePosition {
     const { version, epoch } = this.mirror.store;
     return version === undefined ? voidPosition : { type: 'exact', epoch: this.#short(epoch), version };
   }
@@ -70,7 +70,7 @@ export class SelectedMirror {
   }
 
   /** Replaces the selection. False if the new one gives the same objects as before, in the same version. */
-  reselect(selection: Selection): boolean {
+  reselect(selection: MirrorSelection): boolean {
     const meaning = meaningOf(selection, this.resource);
     if (meaning === this.#meaning) return false;
     this.#meaning = meaning;
@@ -81,7 +81,7 @@ export class SelectedMirror {
   }
 
   /** Undefined if it is nothing to the selection. */
-  transitionIn(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): Transition | undefined {
+  transitionIn(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): SelectionTransition | undefined {
     return transitionIn(event, this.#selected.has);
   }
 
@@ -106,7 +106,7 @@ export class SelectedMirror {
   }
 
   /** Judges the objects that `changesSince` needs, in steps. */
-  judgeSince(position: Position): Steps<number> {
+  judgeSince(position: SourcePosition): Steps<number> {
     const events = this.#eventsSince(position) ?? [];
     return this.judge(events.flatMap((event) => (isOfObject(event) ? [event.before ?? event.object, event.object] : [])));
   }
@@ -117,18 +117,18 @@ export class SelectedMirror {
   }
 
   /** What has become since then of those objects of the selection that the reader knows, a message each; undefined if that is not remembered. */
-  changesSince(position: Position): readonly (readonly ObjectChange[])[] | undefined {
+  changesSince(position: SourcePosition): readonly (readonly ObjectChange[])[] | undefined {
     const events = this.#eventsSince(position);
     if (events === undefined) return undefined;
     const missed = createChangesQueue();
     for (const event of events) {
       const transition = isOfObject(event) ? this.transitionIn(event) : undefined;
-      if (transition !== undefined && isKnownAt(position, transition.last)) missed.put(changeOfTransition(transition));
+      if (transition !== undefined && isCoveredBy(position, transition.last)) missed.put(changeOfTransition(transition));
     }
     return batchesOf(missed);
   }
 
-  #eventsSince(position: Position): readonly StoreEvent[] | undefined {
+  #eventsSince(position: SourcePosition): readonly StoreEvent[] | undefined {
     const { store } = this.mirror;
     if (position.type === 'void' || position.epoch !== this.#short(store.epoch)) return undefined;
     return store.changesSince(store.epoch, position.version);
@@ -157,7 +157,7 @@ function isOfObject(event: StoreEvent): event is Extract<StoreEvent, { readonly 
   return event.type === 'applied' || event.type === 'deleted';
 }
 
-function meaningOf({ kind, cluster, conditions: { where } }: Selection, resource: ServedResource): string {
+function meaningOf({ kind, cluster, conditions: { where } }: MirrorSelection, resource: ServedResource): string {
   return JSON.stringify([apiVersionOf(resource), where?.meaningFor({ kind, cluster }) ?? '']);
 }
 
@@ -168,6 +168,6 @@ function shortEpoch(epoch: string, meaning: string): string {
     .slice(0, 8);
 }
 
-function sourceOf({ resource, store }: MirrorReader, { kind, cluster, sight }: Selection): QuerySource {
+function sourceOf({ resource, store }: MirrorReader, { kind, cluster, sight }: MirrorSelection): QuerySource {
   return { cluster, kind, apiVersion: apiVersionOf(resource), store, visibility: sight };
 }

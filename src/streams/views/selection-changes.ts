@@ -2,13 +2,13 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { keyOfObject } from '../../store/feed/changes.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { ChangesQueue, ObjectChange } from '../messages/changes-queue.ts';
-import { maxObjects } from '../messages/message-drafts.ts';
+import { maxMessageObjects } from '../messages/message-drafts.ts';
 
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 type Matches = (object: KubernetesObject) => boolean;
 
 /** What an event is to a selection: the object as it was and is part of it, where it was and is. */
-export interface Transition {
+export interface SelectionTransition {
   readonly key: string;
   readonly before: KubernetesObject | undefined;
   readonly after: KubernetesObject | undefined;
@@ -17,7 +17,7 @@ export interface Transition {
 }
 
 /** Undefined if the selection had nothing of the object, and has nothing of it. */
-export function transitionIn(event: ObjectEvent, matches: Matches): Transition | undefined {
+export function transitionIn(event: ObjectEvent, matches: Matches): SelectionTransition | undefined {
   const { object, before } = event;
   const was = before !== undefined && matches(before);
   const is = matches(object);
@@ -28,7 +28,7 @@ export function transitionIn(event: ObjectEvent, matches: Matches): Transition |
 }
 
 /** The same, as readers are told it. */
-export function changeOfTransition({ key, before, after, last }: Transition): ObjectChange {
+export function changeOfTransition({ key, before, after, last }: SelectionTransition): ObjectChange {
   if (after === undefined) return { type: 'DELETED', key, object: last };
   return { type: before === undefined ? 'ADDED' : 'MODIFIED', key, object: after };
 }
@@ -36,6 +36,6 @@ export function changeOfTransition({ key, before, after, last }: Transition): Ob
 /** Empties the queue into messages. */
 export function batchesOf(queue: ChangesQueue): readonly (readonly ObjectChange[])[] {
   const batches: (readonly ObjectChange[])[] = [];
-  while (queue.size > 0) batches.push(queue.take(maxObjects));
+  while (queue.size > 0) batches.push(queue.take(maxMessageObjects));
   return batches;
 }

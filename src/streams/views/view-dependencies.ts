@@ -9,7 +9,7 @@ import type { Mirrors } from '../../watch/mirrors.ts';
 import type { SourceBudget } from './source-budget.ts';
 
 /** What all views share. */
-export interface ViewSurroundings {
+export interface ViewDependencies {
   readonly mirrors: Mirrors;
   readonly access: Access;
   readonly views: ClusterViews;

@@ -80,7 +80,7 @@ export class ViewJudging {
       const points = [...joining].flatMap(({ after }) => (after === undefined || this.#points.has(after) ? [] : [after]));
       for (const point of points) this.#points.add(point);
       for (const source of this.#options.sources()) {
-        const positions = joining.size === 0 ? undefined : points.map(({ cursor }) => cursor.vector.get(source.key));
+        const positions = joining.size === 0 ? undefined : points.map(({ cursor }) => cursor.positions.get(source.key));
         judged += yield* source.judgeObjects(this.#look, positions);
       }
     }

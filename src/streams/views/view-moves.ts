@@ -1,13 +1,13 @@
 import type { Clock } from '../../core/clock.ts';
 import type { ChangesMessage } from '../messages/changes-message.ts';
 import type { ViewReader } from '../readers/view-reader.ts';
-import type { Verdict } from './view-rights.ts';
-import type { Scope } from './watch-scope.ts';
+import type { RightsVerdict } from './view-rights.ts';
+import type { WatchScope } from './watch-scope.ts';
 
 /** A view that readers may go on in. */
 export interface MoveTarget {
   /** It has all its sources; else it is told to make them. */
-  prepared(): boolean;
+  areSourcesReady(): boolean;
   /** Ends it if it has no readers. */
   endUnread(): void;
 }
@@ -15,7 +15,7 @@ export interface MoveTarget {
 interface ViewMovesOptions<Target extends MoveTarget> {
   readonly clock: Clock;
   /** The view of the same question for another scope. */
-  readonly viewFor: (scope: Scope) => Target;
+  readonly viewFor: (scope: WatchScope) => Target;
 }
 
 /** In one piece of work. */
@@ -25,7 +25,7 @@ const pieceMs = 2;
 export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget> {
   readonly #options: ViewMovesOptions<Target>;
   /** By caller. */
-  readonly #scopes = new Map<string, Scope>();
+  readonly #scopes = new Map<string, WatchScope>();
   readonly #targets = new Set<Target>();
 
   constructor(options: ViewMovesOptions<Target>) {
@@ -37,7 +37,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
   }
 
   /** The last verdict on a caller counts. */
-  hear(verdicts: ReadonlyMap<string, Verdict>): void {
+  applyVerdicts(verdicts: ReadonlyMap<string, RightsVerdict>): void {
     for (const [caller, verdict] of verdicts) {
       if (verdict.type === 'gained') this.#scopes.set(caller, verdict.scope);
       else this.#scopes.delete(caller);
@@ -53,7 +53,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
       if (scope === undefined || reader.ended) continue;
       const target = viewFor(scope);
       this.#targets.add(target);
-      if (!target.prepared()) return;
+      if (!target.areSourcesReady()) return;
       move(reader, target);
       if (clock.monotonic() > endMs) return;
     }

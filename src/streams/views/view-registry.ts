@@ -8,22 +8,22 @@ import type { MessageMaker } from '../messages/message-makers.ts';
 import type { ResumePoint } from '../messages/stream-cursor.ts';
 import { ViewReader } from '../readers/view-reader.ts';
 import type { StreamSource } from '../stream-source.ts';
-import { View } from './view.ts';
-import type { ViewSurroundings } from './view-dependencies.ts';
-import type { ViewQuestion } from './view-sources.ts';
-import { type Scope, scopeOf } from './watch-scope.ts';
+import { StreamView } from './view.ts';
+import type { ViewDependencies } from './view-dependencies.ts';
+import type { ViewQuery } from './view-sources.ts';
+import { type WatchScope, watchScopeOf } from './watch-scope.ts';
 
 /** A stream that was asked for, checked. */
-export interface AskedStream {
+export interface CheckedStream {
   readonly caller: Caller;
-  /** What the question was checked against: what a filter finds depends on it. */
+  /** What the query was checked against: what a filter finds depends on it. */
   readonly model: Model;
-  readonly question: ViewQuestion;
+  readonly query: ViewQuery;
   readonly after: ResumePoint | undefined;
 }
 
 interface ViewRegistryOptions<Message extends ChangesMessage> {
-  readonly surroundings: ViewSurroundings;
+  readonly surroundings: ViewDependencies;
   readonly budget: QueueBudget;
   readonly maker: MessageMaker<Message>;
 }
@@ -32,7 +32,7 @@ interface ViewRegistryOptions<Message extends ChangesMessage> {
 interface ViewRegistry<Message extends ChangesMessage> {
   readonly views: number;
   readonly readers: number;
-  source(asked: AskedStream): StreamSource<Message>;
+  source(asked: CheckedStream): StreamSource<Message>;
   /** Ends the streams of kinds that the model has no more. */
   modelChanged(model: Model): void;
 }
@@ -43,33 +43,33 @@ export function createViewRegistry<Message extends ChangesMessage>(
   life: AbortSignal,
 ): ViewRegistry<Message> {
   const { mirrors, access, sources, log } = surroundings;
-  const views = new Map<string, View<Message>>();
+  const views = new Map<string, StreamView<Message>>();
   const models = createNumbers<Model>();
 
   life.addEventListener('abort', () => {
-    for (const view of [...views.values()]) view.cease();
+    for (const view of [...views.values()]) view.endSilently();
   });
 
-  const scopeNow = ({ kinds, clusters }: ViewQuestion, caller: Caller, signal: AbortSignal): Scope | Promise<Scope> => {
+  const scopeNow = ({ kinds, clusters }: ViewQuery, caller: Caller, signal: AbortSignal): WatchScope | Promise<WatchScope> => {
     const asked = clusters ?? [...mirrors.members()];
     const visible = asked.filter((name) => access.maySeeCluster(caller, name));
-    return scopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < asked.length }, signal);
+    return watchScopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < asked.length }, signal);
   };
 
-  const viewOf = (asked: Pick<AskedStream, 'model' | 'question'>, scope: Scope, from: 'opening' | 'moving'): View<Message> => {
-    const { model, question } = asked;
-    const key = JSON.stringify([models.of(model), question.filter, scope.digest]);
+  const viewOf = (asked: Pick<CheckedStream, 'model' | 'query'>, scope: WatchScope, from: 'opening' | 'moving'): StreamView<Message> => {
+    const { model, query } = asked;
+    const key = JSON.stringify([models.of(model), query.filter, scope.digest]);
     const known = views.get(key);
     if (known !== undefined) return known;
     // Who moves has had its view until now.
-    if (from === 'opening') sources.admit(question.kinds.length * (question.clusters?.length ?? mirrors.members().size));
-    const view = new View<Message>({
+    if (from === 'opening') sources.admit(query.kinds.length * (query.clusters?.length ?? mirrors.members().size));
+    const view = new StreamView<Message>({
       surroundings,
-      question,
+      query,
       scope,
       maker,
-      scopeFor: (caller, signal) => scopeNow(question, caller, signal),
-      viewFor: (other) => viewOf({ model, question }, other, 'moving'),
+      scopeFor: (caller, signal) => scopeNow(query, caller, signal),
+      viewFor: (other) => viewOf({ model, query }, other, 'moving'),
       onEnd: () => {
         if (views.get(key) === view) views.delete(key);
       },
@@ -79,10 +79,10 @@ export function createViewRegistry<Message extends ChangesMessage>(
   };
 
   /** Of the clusters that there are when it is known, not of those when it was asked for. */
-  const settledScope = async ({ question, caller }: AskedStream, signal: AbortSignal): Promise<Scope> => {
+  const settledScope = async ({ query, caller }: CheckedStream, signal: AbortSignal): Promise<WatchScope> => {
     for (;;) {
       const members = mirrors.members();
-      const scope = scopeNow(question, caller, signal);
+      const scope = scopeNow(query, caller, signal);
       if (!(scope instanceof Promise)) return scope;
       const known = await scope;
       signal.throwIfAborted();

@@ -2,7 +2,7 @@ import type { Access, Caller, Visibility } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
-import { compareSights, type Scope, watchableSight } from './watch-scope.ts';
+import { compareVisibility, type WatchScope, watchVisibility } from './watch-scope.ts';
 
 /** One kind of one cluster that is about to be told of. */
 interface ToldOf {
@@ -13,13 +13,13 @@ interface ToldOf {
 interface ViewRightsOptions {
   readonly access: Access;
   /** What each of the callers could watch when they came. */
-  readonly scope: Scope;
+  readonly scope: WatchScope;
   /** What a caller may watch of the view's question now. */
-  readonly scopeFor: (caller: Caller, signal: AbortSignal) => Scope | Promise<Scope>;
+  readonly scopeFor: (caller: Caller, signal: AbortSignal) => WatchScope | Promise<WatchScope>;
 }
 
 /** What has become of a caller's rights: they are the scope's still, some have gone, or there are more. */
-export type Verdict = { readonly type: 'kept' } | { readonly type: 'lost' } | { readonly type: 'gained'; readonly scope: Scope };
+export type RightsVerdict = { readonly type: 'kept' } | { readonly type: 'lost' } | { readonly type: 'gained'; readonly scope: WatchScope };
 
 /** Whose rights a view goes by, and what has become of them. */
 export class ViewRights {
@@ -47,7 +47,7 @@ export class ViewRights {
   }
 
   /** The keys of callers who may no longer see all that was in sight of these; only those of whom it is known at once. */
-  lostAmong(told: readonly ToldOf[]): ReadonlySet<string> {
+  callersWithout(told: readonly ToldOf[]): ReadonlySet<string> {
     const lost = new Set<string>();
     for (const { caller } of this.#callers.values()) if (told.some((one) => this.#hasLost(caller, one))) lost.add(caller.key);
     return lost;
@@ -62,11 +62,11 @@ export class ViewRights {
   check(
     told: readonly ToldOf[],
     isMember: (cluster: ClusterName) => boolean,
-    judge: (verdicts: ReadonlyMap<string, Verdict>) => void,
+    judge: (verdicts: ReadonlyMap<string, RightsVerdict>) => void,
   ): void {
     const callers = [...this.#callers.values()].map(({ caller }) => caller);
     const scopes = callers.map((caller) => this.#options.scopeFor(caller, this.#signal));
-    const settle = (known: readonly Scope[]): void => {
+    const settle = (known: readonly WatchScope[]): void => {
       if (this.#signal.aborted) return;
       const still = told.filter(({ cluster }) => isMember(cluster.name));
       const verdicts = callers.flatMap(({ key }, index) => {
@@ -76,33 +76,29 @@ export class ViewRights {
       judge(new Map(verdicts));
     };
     if (scopes.some((scope) => scope instanceof Promise)) void Promise.all(scopes).then(settle);
-    else settle(scopes as readonly Scope[]);
+    else settle(scopes as readonly WatchScope[]);
   }
 
-  #verdictOn(now: Scope, told: readonly ToldOf[]): Verdict {
+  #verdictOn(now: WatchScope, told: readonly ToldOf[]): RightsVerdict {
     const { scope } = this.#options;
     const isLess = ({ cluster, kind }: ToldOf) =>
-      compareSights(scope.sightOf(cluster.name, kind), now.sightOf(cluster.name, kind)) === 'less';
+      compareVisibility(scope.sightOf(cluster.name, kind), now.sightOf(cluster.name, kind)) === 'less';
     if (now.digest === scope.digest) return { type: 'kept' };
     return told.some(isLess) ? { type: 'lost' } : { type: 'gained', scope: now };
   }
 
   #hasLost(caller: Caller, { cluster, kind }: ToldOf): boolean {
-    const now: Visibility | Promise<Visibility> = watchableSight(
-      this.#options.access,
-      { caller, cluster: cluster.name, kind },
-      this.#signal,
-    );
-    return !(now instanceof Promise) && compareSights(this.#options.scope.sightOf(cluster.name, kind), now) === 'less';
+    const now: Visibility | Promise<Visibility> = watchVisibility(this.#options.access, { caller, cluster: cluster.name, kind }, this.#signal);
+    return !(now instanceof Promise) && compareVisibility(this.#options.scope.sightOf(cluster.name, kind), now) === 'less';
   }
 }
 
 /** Why the streams of whoever has lost a right end. */
-export function rightLost(): MusterError {
+export function lostRightError(): MusterError {
   return new MusterError('FORBIDDEN', 'the right to watch some of what is streamed has been lost');
 }
 
 /** Why a stream ends whose view has a bug. */
-export function streamFailed(): MusterError {
+export function failedViewError(): MusterError {
   return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
 }

@@ -12,14 +12,14 @@ interface SourceQuestion {
   /** True if the request names clusters. A cluster that does not serve the kind is then a fault. */
   readonly named: boolean;
   /** True if Jobs are counted. */
-  readonly tallied: boolean;
+  readonly countsJobs: boolean;
 }
 
 export interface ViewSourceOptions {
   readonly mirrors: Mirrors;
   /** Of the view: holds the mirrors of all its sources. */
   readonly loader: MirrorLoader;
-  readonly question: SourceQuestion;
+  readonly query: SourceQuestion;
   readonly cluster: ClusterView;
   /** The current state of the cluster. Undefined if it is no member. */
   readonly clusterNow: () => ClusterView | undefined;

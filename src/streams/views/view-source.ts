@@ -12,11 +12,18 @@ import type { CountReads } from '../../store/query/count-reads.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { ObjectChange } from '../messages/changes-queue.ts';
-import { createTally, type Tally } from '../messages/job-phase-counter.ts';
-import { ignorance, isKnownAt, type Knowledge, type News, type Origin, type Part } from '../messages/message-drafts.ts';
-import { type Position, sourceKey, voidPosition } from '../messages/stream-cursor.ts';
+import { createJobPhaseCounter, type JobPhaseCounter } from '../messages/job-phase-counter.ts';
+import {
+  isCoveredBy,
+  type MessageSource,
+  nothingKnown,
+  type SliceNews,
+  type SourceKnowledge,
+  type SourceSlice,
+} from '../messages/message-drafts.ts';
+import { type SourcePosition, sourceKey, voidPosition } from '../messages/stream-cursor.ts';
 import { PendingChanges } from './pending-changes.ts';
-import { SelectedMirror, type Selection } from './selected-mirror.ts';
+import { type MirrorSelection, SelectedMirror } from './selected-mirror.ts';
 import type { ViewSourceOptions } from './view-source-options.ts';
 
 /**
@@ -24,17 +31,17 @@ import type { ViewSourceOptions } from './view-source-options.ts';
  *
  * At a cut, after `pull`, it is as the mirror is: that is why its position is that of the store.
  */
-export class ViewSource implements Origin {
+export class ViewSource implements MessageSource {
   readonly key: string;
   readonly kind: ModelKind;
-  readonly tally: Tally | undefined;
+  readonly jobCounter: JobPhaseCounter | undefined;
   readonly #options: ViewSourceOptions;
   readonly #changes: PendingChanges;
   #cluster: ClusterView;
   /** Kept when the mirror has ended: messages of its objects may still be made. */
   #resource: ServedResource | undefined;
   #held: SelectedMirror | undefined;
-  #known: Knowledge = ignorance;
+  #known: SourceKnowledge = nothingKnown;
   #fault: Fault | undefined;
   #gone: Fault | undefined;
   /** It has left: only when it comes again there is something to say. */
@@ -54,9 +61,9 @@ export class ViewSource implements Origin {
     this.#cluster = options.cluster;
     this.kind = options.kind;
     this.key = sourceKey(options.cluster.name, options.kind);
-    this.tally = options.question.tallied ? createTally() : undefined;
-    this.#changes = new PendingChanges(this.tally);
-    this.#absent = this.voided !== undefined;
+    this.jobCounter = options.query.countsJobs ? createJobPhaseCounter() : undefined;
+    this.#changes = new PendingChanges(this.jobCounter);
+    this.#absent = this.voidFault !== undefined;
     this.refresh(options.cluster);
   }
 
@@ -73,19 +80,19 @@ export class ViewSource implements Origin {
   }
 
   /** What those in step know of it. */
-  get known(): Knowledge {
+  get known(): SourceKnowledge {
     return this.#known;
   }
 
   /** Why what somebody knew of it is void: the cluster does not serve the kind, or has left. Undefined while that is not so. */
-  get voided(): Fault | undefined {
+  get voidFault(): Fault | undefined {
     if (this.#held !== undefined || 'code' in this.sight) return undefined;
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
     return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneOf(this, fault) : undefined;
   }
 
   /** It has left, and that was told. */
-  get left(): boolean {
+  get hasLeft(): boolean {
     return this.#left && this.#gone === undefined;
   }
 
@@ -110,7 +117,7 @@ export class ViewSource implements Origin {
   }
 
   /** How true it was at the last cut. Right after a cut. */
-  get syncTold(): SyncView {
+  get syncAtCut(): SyncView {
     this.#syncTold ??= this.sync;
     return this.#syncTold;
   }
@@ -133,7 +140,7 @@ export class ViewSource implements Origin {
   }
 
   /** The mirror's phase may be another one. */
-  judge(): void {
+  checkPhase(): void {
     const mirror = this.#held?.mirror;
     this.#syncTold = undefined;
     if (mirror === undefined) return;
@@ -159,17 +166,17 @@ export class ViewSource implements Origin {
    *
    * @param readers Whether anybody is told: else what is selected is not gathered.
    */
-  cut(readers: 'some' | 'none'): Part | undefined {
+  cut(readers: 'some' | 'none'): SourceSlice | undefined {
     const before = this.#known;
     this.#changes.settle(this.#held);
     const news = this.#takeNews(readers);
-    this.#known = news?.type === 'gone' ? ignorance : { position: this.#position(), fault: this.#fault };
+    this.#known = news?.type === 'gone' ? nothingKnown : { position: this.#position(), fault: this.#fault };
     this.#confirmed = false;
     return news === undefined ? undefined : { source: this, before, after: this.#known, news };
   }
 
   /** Judges the objects for a cut, and for the first message of readers that join at these positions. @returns How many were not judged yet. */
-  *judgeObjects(look: CountReads, joining?: readonly (Position | undefined)[]): Steps<number> {
+  *judgeObjects(look: CountReads, joining?: readonly (SourcePosition | undefined)[]): Steps<number> {
     const held = this.#held;
     if (held === undefined || !this.#whole) return 0;
     const judged = this.#restarted || joining !== undefined ? yield* held.judgeAll(look) : 0;
@@ -184,26 +191,26 @@ export class ViewSource implements Origin {
   }
 
   /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
-  whole(): Part | undefined {
+  wholeSlice(): SourceSlice | undefined {
     const after = this.#known;
-    if (this.#isTold) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#held?.select() ?? [] } };
-    return after.fault === undefined ? undefined : { source: this, before: ignorance, after, news: { type: 'changed', batches: [] } };
+    if (this.#isTold) return { source: this, before: nothingKnown, after, news: { type: 'whole', objects: this.#held?.select() ?? [] } };
+    return after.fault === undefined ? undefined : { source: this, before: nothingKnown, after, news: { type: 'changed', batches: [] } };
   }
 
   /**
    * What somebody who knew it up to there has missed; all of it if that is not remembered. Right after a cut. Undefined where the mirror is not
    * whole, so that nobody can tell.
    */
-  since(position: Position): Part | undefined {
+  sliceSince(position: SourcePosition): SourceSlice | undefined {
     const held = this.#held;
     if (!this.#isTold || held === undefined) return undefined;
     const batches = held.changesSince(position);
-    if (batches === undefined) return this.whole();
+    if (batches === undefined) return this.wholeSlice();
     if (position.type === 'partial') {
-      const rest = held.select().filter((object) => !isKnownAt(position, object));
-      return { source: this, before: ignorance, after: this.#known, news: { type: 'rest', batches, objects: rest, from: position } };
+      const rest = held.select().filter((object) => !isCoveredBy(position, object));
+      return { source: this, before: nothingKnown, after: this.#known, news: { type: 'rest', batches, objects: rest, from: position } };
     }
-    return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches } };
+    return { source: this, before: nothingKnown, after: this.#known, news: { type: 'changed', batches } };
   }
 
   /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
@@ -244,7 +251,7 @@ export class ViewSource implements Origin {
     return this.#held === undefined || 'code' in sight ? undefined : unreadFaultOf(this.#ask(), this.#held.mirror, sight);
   }
 
-  #takeNews(readers: 'some' | 'none'): News | undefined {
+  #takeNews(readers: 'some' | 'none'): SliceNews | undefined {
     if (this.#gone !== undefined) {
       const fault = this.#gone;
       this.#gone = undefined;
@@ -253,8 +260,8 @@ export class ViewSource implements Origin {
     if (!this.hasNews) return undefined;
     if (!this.#restarted || !this.#whole) return { type: 'changed', batches: this.#changes.take() };
     this.#restarted = false;
-    const objects = readers === 'some' || this.tally !== undefined ? (this.#held?.select() ?? []) : [];
-    this.tally?.recount(objects);
+    const objects = readers === 'some' || this.jobCounter !== undefined ? (this.#held?.select() ?? []) : [];
+    this.jobCounter?.recount(objects);
     return { type: 'whole', objects };
   }
 
@@ -278,12 +285,12 @@ export class ViewSource implements Origin {
     this.#resource = mirror.resource;
     this.#left = false;
     this.#absent = false;
-    this.judge();
+    this.checkPhase();
   }
 
   /** There is no mirror: tells why, where that is worth telling. */
   #lack(): void {
-    const gone = this.voided;
+    const gone = this.voidFault;
     if (gone !== undefined && !this.#absent) {
       // Somebody may know it from before: what they know is void.
       this.#gone ??= gone;
@@ -291,7 +298,7 @@ export class ViewSource implements Origin {
     }
     this.#absent = gone !== undefined;
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
-    const isExpected = fault.code === 'SYNCING' || (gone !== undefined && !this.#options.question.named);
+    const isExpected = fault.code === 'SYNCING' || (gone !== undefined && !this.#options.query.named);
     if (!isExpected && !this.#left) this.#become(fault);
     else if (this.hasNews) this.#options.onNews();
   }
@@ -310,7 +317,7 @@ export class ViewSource implements Origin {
         return;
       case 'synced':
         if (this.#whole) this.#fault = this.#unread;
-        else this.judge();
+        else this.checkPhase();
         return;
       case 'failed':
         if (this.#held?.isListed !== true) this.#forget();
@@ -342,7 +349,7 @@ export class ViewSource implements Origin {
   #forget(): void {
     this.#whole = false;
     this.#changes.clear();
-    this.tally?.recount([]);
+    this.jobCounter?.recount([]);
   }
 
   /** Starts anew: the filter selects other objects of the same mirror, or they are served in another version. */
@@ -371,17 +378,17 @@ export class ViewSource implements Origin {
     if (this.hasNews) this.#options.onNews();
   }
 
-  #position(): Position | undefined {
+  #position(): SourcePosition | undefined {
     if (this.#whole && this.#held !== undefined) return this.#held.position;
     return this.#known.position === undefined ? undefined : voidPosition;
   }
 
-  #selection(sight: QueryVisibility): Selection {
-    return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.question.conditions, sight };
+  #selection(sight: QueryVisibility): MirrorSelection {
+    return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.query.conditions, sight };
   }
 
   #ask(): Ask {
-    const { named, conditions } = this.#options.question;
+    const { named, conditions } = this.#options.query;
     return { cluster: this.#cluster, kind: this.kind, verb: 'list', named, namespaces: conditions.namespaces };
   }
 }

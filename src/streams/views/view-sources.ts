@@ -9,21 +9,21 @@ import type { ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
-import type { Counts, PhaseCounts } from '../messages/job-phase-counter.ts';
-import type { Part } from '../messages/message-drafts.ts';
-import { type Position, sourceKey, type Vector } from '../messages/stream-cursor.ts';
+import type { CountsByCluster, PhaseCounts } from '../messages/job-phase-counter.ts';
+import type { SourceSlice } from '../messages/message-drafts.ts';
+import { type SourcePosition, type SourcePositions, sourceKey } from '../messages/stream-cursor.ts';
 import type { SourceBudget } from './source-budget.ts';
 import { ViewSource } from './view-source.ts';
-import type { Scope } from './watch-scope.ts';
+import type { WatchScope } from './watch-scope.ts';
 
 /** What a view selects, whoever reads it. */
-export interface ViewQuestion {
+export interface ViewQuery {
   readonly kinds: readonly ModelKind[];
   /** By name; absent: every cluster that may be seen, also those that join. */
   readonly clusters: readonly ClusterName[] | undefined;
   readonly conditions: ListConditions;
   /** Jobs are counted. */
-  readonly tallied: boolean;
+  readonly countsJobs: boolean;
   /** What cursors are bound to. */
   readonly filter: string;
 }
@@ -35,8 +35,8 @@ interface ViewSourcesOptions {
   readonly sensitive: SensitiveKinds;
   /** Where all that are held open are counted. */
   readonly sources: SourceBudget;
-  readonly question: ViewQuestion;
-  readonly scope: Scope;
+  readonly query: ViewQuery;
+  readonly scope: WatchScope;
   /** There may be news in one of them. */
   readonly onNews: () => void;
   /** Runs what code of the selection is in, and answers for what it throws. */
@@ -44,9 +44,9 @@ interface ViewSourcesOptions {
 }
 
 /** What those in step know of all sources. */
-export interface Standing {
-  readonly vector: Vector;
-  readonly counts: Counts;
+export interface ViewPositions {
+  readonly positions: SourcePositions;
+  readonly counts: CountsByCluster;
   /** How true the first kind was, where it is counted: every cluster asked, by name. */
   readonly syncs: readonly SyncView[];
 }
@@ -71,7 +71,7 @@ export class ViewSources {
   /** The how-many-eth each is: the order in which they speak. */
   readonly #places = new Map<ViewSource, number>();
   #place = 0;
-  #vector = new Map<string, Position>();
+  #vector = new Map<string, SourcePosition>();
   /** Messages are made of it later: it is not written to any more. */
   #isGivenOut = false;
 
@@ -103,43 +103,43 @@ export class ViewSources {
     return undefined;
   }
 
-  get standing(): Standing {
-    const vector: Vector = this.#vector;
+  get positions(): ViewPositions {
+    const vector: SourcePositions = this.#vector;
     this.#isGivenOut = true;
-    if (!this.#options.question.tallied) return { vector, counts: new Map(), syncs: [] };
+    if (!this.#options.query.countsJobs) return { positions: vector, counts: new Map(), syncs: [] };
     const counts = new Map<ClusterName, PhaseCounts>();
-    for (const { name, tally } of this.#all.values()) if (tally !== undefined) counts.set(name, tally.counts);
-    return { vector, counts, syncs: this.#syncs() };
+    for (const { name, jobCounter } of this.#all.values()) if (jobCounter !== undefined) counts.set(name, jobCounter.counts);
+    return { positions: vector, counts, syncs: this.#syncs() };
   }
 
   /** The same state, with the age of this moment: of clusters where nothing happens no cut takes note. */
-  aged(told: SyncView): SyncView {
+  withCurrentAge(told: SyncView): SyncView {
     const now = this.#all.get(sourceKey(told.cluster.name, told.kind))?.sync;
     return now !== undefined && now.phase === told.phase && now.fault?.code === told.fault?.code ? now : told;
   }
 
-  /** True for a cluster that the question is about, whether or not it may be seen. */
-  asksFor(cluster: ClusterName): boolean {
-    const { clusters } = this.#options.question;
+  /** True for a cluster that the query is about, whether or not it may be seen. */
+  concerns(cluster: ClusterName): boolean {
+    const { clusters } = this.#options.query;
     return clusters === undefined || clusters.includes(cluster);
   }
 
   /** What the scope has of these clusters, or of those named, is to be made, unless it is there. */
   addMissing(members: Iterable<ClusterName>): void {
-    const { question, sources } = this.#options;
-    for (const cluster of question.clusters ?? members) {
+    const { query, sources } = this.#options;
+    for (const cluster of query.clusters ?? members) {
       if (this.#begun.has(cluster)) continue;
       this.#begun.add(cluster);
-      sources.add(question.kinds.length);
-      for (const kind of question.kinds) this.#missing.push([cluster, kind]);
+      sources.add(query.kinds.length);
+      for (const kind of query.kinds) this.#missing.push([cluster, kind]);
     }
     this.#loadMissing();
   }
 
   /** Loads the mirrors of all missing sources in one batch, so that most sources find theirs when they are made. */
   #loadMissing(): void {
-    const { scope, question, onNews } = this.#options;
-    const { namespaces } = question.conditions;
+    const { scope, query, onNews } = this.#options;
+    const { namespaces } = query.conditions;
     const seen = this.#missing.filter(([name, kind]) => (scope.sightOf(name, kind)?.type ?? 'none') !== 'none');
     const loading = this.#loader.loadAll(seen.map(([name, kind]) => ({ cluster: { name }, kind, namespaces })));
     if (!(loading instanceof Promise)) return;
@@ -156,7 +156,7 @@ export class ViewSources {
    * Makes some of those that are missing. Where nobody is told, what these know need not wait for the turn in which the first ones are. False while
    * their mirrors are being loaded: `onNews` is called when they are there.
    */
-  begin(readers: 'some' | 'none'): boolean {
+  makeMissing(readers: 'some' | 'none'): boolean {
     const { scope, sources } = this.#options;
     if (this.#loading !== undefined) return false;
     for (const [cluster, kind] of this.#missing.splice(0, atOnce)) if (!this.#add(cluster, kind, scope)) sources.add(-1);
@@ -168,15 +168,15 @@ export class ViewSources {
   }
 
   /** What has become of a cluster. What may be seen of new ones is asked before they are added. */
-  heard(change: MirrorsChange): void {
-    if (change.type === 'mirrored') this.#all.get(sourceKey(change.cluster, change.kind))?.judge();
+  mirrorsChanged(change: MirrorsChange): void {
+    if (change.type === 'mirrored') this.#all.get(sourceKey(change.cluster, change.kind))?.checkPhase();
     else this.refresh(change.cluster);
   }
 
   refresh(cluster: ClusterName): void {
-    const { views, question } = this.#options;
+    const { views, query } = this.#options;
     const view = views.member(cluster);
-    for (const kind of question.kinds) this.#all.get(sourceKey(cluster, kind))?.refresh(view);
+    for (const kind of query.kinds) this.#all.get(sourceKey(cluster, kind))?.refresh(view);
   }
 
   /** The clusters that there are sources of. */
@@ -193,15 +193,15 @@ export class ViewSources {
   }
 
   /** What is new of each since the last cut. */
-  cut(readers: 'some' | 'none'): readonly Part[] {
-    const parts: Part[] = [];
+  cut(readers: 'some' | 'none'): readonly SourceSlice[] {
+    const parts: SourceSlice[] = [];
     const cut = [...this.#news].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
     this.#news.clear();
     for (const source of cut) {
       const part = source.cut(readers);
       if (part !== undefined) parts.push(part);
       if (source.hasNews) this.#news.add(source);
-      if (source.left && !this.#isNamed && !this.#options.mirrors.members().has(source.name)) this.#remove(source);
+      if (source.hasLeft && !this.#isNamed && !this.#options.mirrors.members().has(source.name)) this.#remove(source);
     }
     this.#know(cut);
     return parts;
@@ -242,22 +242,22 @@ export class ViewSources {
   }
 
   #syncs(): readonly SyncView[] {
-    const asked = [...this.#all.values()].filter((source) => this.#isNamed || !source.left);
-    return asked.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ syncTold }) => syncTold);
+    const asked = [...this.#all.values()].filter((source) => this.#isNamed || !source.hasLeft);
+    return asked.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ syncAtCut: syncTold }) => syncTold);
   }
 
   get #isNamed(): boolean {
-    return this.#options.question.clusters !== undefined;
+    return this.#options.query.clusters !== undefined;
   }
 
   /** False if the scope has nothing of it, or it is there. */
-  #add(name: ClusterName, kind: ModelKind, scope: Scope): boolean {
+  #add(name: ClusterName, kind: ModelKind, scope: WatchScope): boolean {
     const key = sourceKey(name, kind);
     const sight = scope.sightOf(name, kind);
     if (sight === undefined || this.#all.has(key)) return false;
-    const { mirrors, views, question, sensitive, onNews, guard } = this.#options;
+    const { mirrors, views, query, sensitive, onNews, guard } = this.#options;
     const loader = this.#loader;
-    const { conditions, tallied } = question;
+    const { conditions, countsJobs } = query;
     const cluster = views.member(name) ?? unknownCluster(name);
     const seen: QueryVisibility | Fault = sight.type === 'none' ? sight.fault : sight;
     const stir = (): void => {
@@ -273,7 +273,7 @@ export class ViewSources {
     source = new ViewSource({
       mirrors,
       loader,
-      question: { conditions, tallied, named: this.#isNamed },
+      query: { conditions, countsJobs, named: this.#isNamed },
       cluster,
       clusterNow: () => views.member(name),
       kind,

@@ -8,34 +8,34 @@ import type { StreamScope } from '../../load/reads/cursor-seal.ts';
 import type { Model } from '../../model/model.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { ChangesMessage } from '../messages/changes-message.ts';
-import { summaryOf } from '../messages/job-phase-counter.ts';
-import type { Draft, Part } from '../messages/message-drafts.ts';
+import { jobSummaryOf } from '../messages/job-phase-counter.ts';
+import type { MessageDraft, SourceSlice } from '../messages/message-drafts.ts';
 import type { MessageMaker } from '../messages/message-makers.ts';
-import { createRun, type Known, type Run } from '../messages/message-run.ts';
-import { type Position, printStreamCursor, withPositions } from '../messages/stream-cursor.ts';
+import { createMessageRun, type KnownPositions, type MessageRun } from '../messages/message-run.ts';
+import { printStreamCursor, type SourcePosition, withPositions } from '../messages/stream-cursor.ts';
 import { audiencesOf } from '../readers/audiences.ts';
 import type { ReaderHost, ViewReader } from '../readers/view-reader.ts';
 import { CutPace } from './cut-pace.ts';
-import { Openings, type RunOf } from './openings.ts';
-import { differences } from './resume.ts';
+import { Openings, type RunContents } from './openings.ts';
+import { slicesBetweenViews } from './resume.ts';
 import { isCostly } from './selected-mirror.ts';
-import type { ViewSurroundings } from './view-dependencies.ts';
+import type { ViewDependencies } from './view-dependencies.ts';
 import { pieceMs, ViewJudging } from './view-judging.ts';
 import { type MoveTarget, ViewMoves } from './view-moves.ts';
-import { rightLost, streamFailed, type Verdict, ViewRights } from './view-rights.ts';
+import { failedViewError, lostRightError, type RightsVerdict, ViewRights } from './view-rights.ts';
 import type { ViewSource } from './view-source.ts';
-import { type Standing, type ViewQuestion, ViewSources } from './view-sources.ts';
-import type { Scope } from './watch-scope.ts';
+import { type ViewPositions, type ViewQuery, ViewSources } from './view-sources.ts';
+import type { WatchScope } from './watch-scope.ts';
 
 interface ViewOptions<Message extends ChangesMessage> {
-  readonly surroundings: ViewSurroundings;
-  readonly question: ViewQuestion;
-  readonly scope: Scope;
+  readonly surroundings: ViewDependencies;
+  readonly query: ViewQuery;
+  readonly scope: WatchScope;
   readonly maker: MessageMaker<Message>;
-  /** What a caller may watch of the question now. */
-  readonly scopeFor: (caller: Caller, signal: AbortSignal) => Scope | Promise<Scope>;
-  /** The view of the same question for another scope. */
-  readonly viewFor: (scope: Scope) => View<Message>;
+  /** What a caller may watch of the query now. */
+  readonly scopeFor: (caller: Caller, signal: AbortSignal) => WatchScope | Promise<WatchScope>;
+  /** The view of the same query for another scope. */
+  readonly viewFor: (scope: WatchScope) => StreamView<Message>;
   /** It has ended: nobody else is to join it. */
   readonly onEnd: () => void;
 }
@@ -51,7 +51,7 @@ const checkEveryMs = 60_000;
  * Begins with its first reader and ends with its last; nothing is left of it then. All it does is done in pieces, in the row in which all views
  * stand: thousands of them take several turns for what concerns them all.
  */
-export class View<Message extends ChangesMessage> implements ReaderHost<Message>, MoveTarget, ScheduledWorker {
+export class StreamView<Message extends ChangesMessage> implements ReaderHost<Message>, MoveTarget, ScheduledWorker {
   readonly #options: ViewOptions<Message>;
   readonly #life = new AbortController();
   readonly #rights: ViewRights;
@@ -59,7 +59,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #sealScope: StreamScope;
   readonly #pace: CutPace;
   readonly #openings: Openings<Message>;
-  readonly #moves: ViewMoves<Message, View<Message>>;
+  readonly #moves: ViewMoves<Message, StreamView<Message>>;
   readonly #judging: ViewJudging;
   /** Who is told. */
   readonly #readers = new Set<ViewReader<Message>>();
@@ -73,30 +73,30 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   #heard: MirrorsChange[] = [];
   /** The members, once those who are in no place to see all of them have moved. */
   #arrived: ReadonlySet<ClusterName> | undefined;
-  #standing: Standing;
+  #standing: ViewPositions;
 
   constructor(options: ViewOptions<Message>) {
     this.#options = options;
-    const { surroundings, question, scope, scopeFor, viewFor } = options;
+    const { surroundings, query, scope, scopeFor, viewFor } = options;
     const { access, mirrors, clock } = surroundings;
-    this.#sealScope = { stream: question.filter };
+    this.#sealScope = { stream: query.filter };
     this.#rights = new ViewRights({ access, scope, scopeFor }, this.#life.signal);
     this.#sources = new ViewSources({
       ...surroundings,
-      question,
+      query,
       scope,
       onNews: () => this.#stir(),
       guard: (action) => this.#guarded(action),
     });
-    this.#standing = this.#sources.standing;
+    this.#standing = this.#sources.positions;
     this.#openings = new Openings({
       scope: scope.digest,
-      kinds: question.kinds,
+      kinds: query.kinds,
       sources: () => this.#sources.all,
       run: (said) => this.#run(said),
     });
     this.#moves = new ViewMoves({ clock, viewFor });
-    this.#judging = new ViewJudging({ clock, isCostly: isCostly(question.conditions), sources: () => this.#sources.all.values() });
+    this.#judging = new ViewJudging({ clock, isCostly: isCostly(query.conditions), sources: () => this.#sources.all.values() });
     const onImpatient = () => {
       this.#untaken.clear();
       this.#stir();
@@ -130,30 +130,30 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     this.endUnread();
   }
 
-  fellBehind(reader: ViewReader<Message>): void {
+  hasUntaken(reader: ViewReader<Message>): void {
     this.#untaken.add(reader);
   }
 
   caughtUp(reader: ViewReader<Message>): void {
-    if (!this.#untaken.delete(reader) || this.#untaken.size > 0 || !this.#pace.waiting) return;
-    this.#pace.waitNoLonger();
+    if (!this.#untaken.delete(reader) || this.#untaken.size > 0 || !this.#pace.isWaiting) return;
+    this.#pace.stopWaiting();
     this.#stir();
   }
 
-  make(draft: Draft, over: ReadonlyMap<string, Position | undefined>): Message {
+  make(draft: MessageDraft, over: ReadonlyMap<string, SourcePosition | undefined>): Message {
     return this.#make(draft, { base: this.#standing, over: () => over }, false);
   }
 
   /** Ends those streams whose kinds the model has no more, or nobody serves any more. */
   modelChanged({ kinds }: Model): void {
-    const { question } = this.#options;
-    const now = question.kinds.map((kind) => ({ kind, known: kinds.get(keyOfKind(kind)) }));
+    const { query } = this.#options;
+    const now = query.kinds.map((kind) => ({ kind, known: kinds.get(keyOfKind(kind)) }));
     const isAbsent = now.some(({ known }) => known === undefined);
     const isForsaken = now.every(({ kind, known }) => known?.deprecated !== undefined && kind.deprecated === undefined);
     if (isAbsent || isForsaken) this.#endAll(new MusterError('GONE', 'no cluster serves what was asked for any more'));
   }
 
-  prepared(): boolean {
+  areSourcesReady(): boolean {
     if (!this.#sources.areComplete) this.#stir();
     return this.#sources.areComplete;
   }
@@ -163,7 +163,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   /** Ends it without a word to its readers. */
-  cease(): void {
+  endSilently(): void {
     for (const reader of this.#all()) reader[Symbol.dispose]();
     this.#end();
   }
@@ -193,7 +193,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     } catch (error) {
       const isKnown = error instanceof MusterError;
       if (!isKnown) this.#options.surroundings.log.error({ err: loggableError(error) }, 'a view of streams failed and was ended');
-      this.#endAll(isKnown ? error : streamFailed());
+      this.#endAll(isKnown ? error : failedViewError());
     }
   }
 
@@ -214,8 +214,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     for (const change of this.#heard.splice(0, heardAtOnce)) this.#take(change);
     if (this.#heard.length > 0) return true;
     if (!this.#sources.areComplete) {
-      const isMore = this.#sources.begin(this.#readers.size > 0 ? 'some' : 'none');
-      if (this.#readers.size === 0 && this.#sources.areComplete) this.#standing = this.#sources.standing;
+      const isMore = this.#sources.makeMissing(this.#readers.size > 0 ? 'some' : 'none');
+      if (this.#readers.size === 0 && this.#sources.areComplete) this.#standing = this.#sources.positions;
       return isMore;
     }
     if (!this.#moves.areDone) {
@@ -232,13 +232,13 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
 
   /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. True if there is more to do at once. */
   #attempt(): boolean {
-    if (this.#pace.windowOpen && this.#joining.size === 0) return false;
+    if (this.#pace.isWindowOpen && this.#joining.size === 0) return false;
     // What is told first is all there is, also of sources that have said nothing.
     this.#sources.pull(this.#joining.size > 0 ? 'all' : 'news');
     if (!this.#judging.proceed(this.#joining)) return true;
     if (this.#sources.hasNews) {
       if (this.#untaken.size > 0) {
-        this.#pace.wait();
+        this.#pace.waitForReaders();
         return false;
       }
       this.#cut();
@@ -248,28 +248,28 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
 
   /** Tells all that is new, also to those who have not taken what was told before. */
   #cut(): void {
-    this.#pace.waitNoLonger();
+    this.#pace.stopWaiting();
     this.#untaken.clear();
     const parts = this.#sources.cut(this.#readers.size > 0 ? 'some' : 'none');
     this.#expel(parts);
-    this.#standing = this.#sources.standing;
+    this.#standing = this.#sources.positions;
     this.#openings.forget();
     this.#tell(parts);
     // Where one mirror has taken the place of another, the end of the old one is told first.
     if (this.#sources.hasNews) this.#stir();
   }
 
-  #tell(parts: readonly Part[]): void {
+  #tell(parts: readonly SourceSlice[]): void {
     if (parts.length === 0 || this.#readers.size === 0) return;
     const readers = [...this.#readers];
     const { inStep, behind } = audiencesOf(readers, parts);
-    for (const reader of behind) reader.owe(parts);
+    for (const reader of behind) reader.addBacklog(parts);
     const runs = inStep.map(({ readers: together, before, beside }) => {
       const run = this.#run({ parts, before, beside });
-      for (const reader of together) reader.follow(parts, run);
+      for (const reader of together) reader.deliver(parts, run);
       return run;
     });
-    if (runs.length === 0 || runs.some(({ length }) => length > 0)) this.#pace.left();
+    if (runs.length === 0 || runs.some(({ length }) => length > 0)) this.#pace.noteBatch();
     for (const reader of readers) reader.notify();
   }
 
@@ -278,7 +278,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     const source = this.#sources.confirmed;
     if (source === undefined) return;
     this.#sources.cut('none');
-    this.#standing = this.#sources.standing;
+    this.#standing = this.#sources.positions;
     this.#openings.forget();
     this.#tell([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
   }
@@ -291,9 +291,9 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     for (const reader of this.#joining) {
       this.#joining.delete(reader);
       this.#readers.add(reader);
-      const opening = this.#openings.at(reader.after);
-      reader.give(opening, 'first');
-      for (const arrears of opening.awaited()) reader.awaits(arrears);
+      const opening = this.#openings.openingAt(reader.after);
+      reader.startRun(opening, 'first');
+      for (const arrears of opening.awaited()) reader.waitForSource(arrears);
       admitted.push(reader);
       if (clock.monotonic() > endMs) break;
     }
@@ -302,34 +302,34 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     return this.#joining.size > 0;
   }
 
-  #run({ isOpening = false, ...said }: RunOf): Run<Message> {
-    return createRun({ ...said, standing: this.#standing, make: (draft, known) => this.#make(draft, known, isOpening) });
+  #run({ isOpening = false, ...said }: RunContents): MessageRun<Message> {
+    return createMessageRun({ ...said, standing: this.#standing, make: (draft, known) => this.#make(draft, known, isOpening) });
   }
 
-  #make(draft: Draft, { base, over }: Known<Standing>, isOpening: boolean): Message {
+  #make(draft: MessageDraft, { base, over }: KnownPositions<ViewPositions>, isOpening: boolean): Message {
     const { surroundings, scope, maker } = this.#options;
     return maker(draft, {
       isOpening,
       seal: ({ source, position }) => {
-        const vector = withPositions(base.vector, new Map([...over(), [source.key, position]]));
-        return surroundings.seal.close(printStreamCursor({ scope: scope.digest, vector }), this.#sealScope);
+        const positions = withPositions(base.positions, new Map([...over(), [source.key, position]]));
+        return surroundings.seal.close(printStreamCursor({ scope: scope.digest, positions }), this.#sealScope);
       },
       summarize: () =>
-        summaryOf(
+        jobSummaryOf(
           base.counts,
-          base.syncs.map((told) => this.#sources.aged(told)),
+          base.syncs.map((told) => this.#sources.withCurrentAge(told)),
         ),
     });
   }
 
   #hear(change: MirrorsChange): void {
-    if (!this.#sources.asksFor(change.cluster)) return;
+    if (!this.#sources.concerns(change.cluster)) return;
     this.#heard.push(change);
     this.#stir();
   }
 
   #take(change: MirrorsChange): void {
-    this.#sources.heard(change);
+    this.#sources.mirrorsChanged(change);
     if (change.type === 'joined') this.#check();
   }
 
@@ -345,12 +345,12 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   /** Before a byte of these is told: whoever has lost the right to them is told that alone. */
-  #expel(parts: readonly Part[]): void {
+  #expel(parts: readonly SourceSlice[]): void {
     const { mirrors } = this.#options.surroundings;
     const members = mirrors.members();
     const told = parts.map(({ source }) => source).filter(({ cluster }) => members.has(cluster.name));
-    const lost = this.#rights.lostAmong(told);
-    if (lost.size > 0) for (const reader of this.#all()) if (lost.has(reader.caller.key)) reader.end(rightLost());
+    const lost = this.#rights.callersWithout(told);
+    if (lost.size > 0) for (const reader of this.#all()) if (lost.has(reader.caller.key)) reader.end(lostRightError());
   }
 
   #check(): void {
@@ -363,23 +363,23 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     );
   }
 
-  #judge(verdicts: ReadonlyMap<string, Verdict>, members: ReadonlySet<ClusterName>): void {
-    for (const reader of this.#all()) if (verdicts.get(reader.caller.key)?.type === 'lost') reader.end(rightLost());
-    this.#moves.hear(verdicts);
+  #judge(verdicts: ReadonlyMap<string, RightsVerdict>, members: ReadonlySet<ClusterName>): void {
+    for (const reader of this.#all()) if (verdicts.get(reader.caller.key)?.type === 'lost') reader.end(lostRightError());
+    this.#moves.applyVerdicts(verdicts);
     this.#arrived = members;
     this.#stir();
   }
 
   /** The reader goes on in the view of its new scope, told whole of what it sees otherwise now. */
-  #move(reader: ViewReader<Message>, target: View<Message>): void {
+  #move(reader: ViewReader<Message>, target: StreamView<Message>): void {
     if (this.#readers.has(reader)) {
       // Both as of this moment, so that what it has not been told by the one is what it has not been told by the other.
       this.#settle();
       target.#guarded(() => target.#settle());
-      if (target.#life.signal.aborted) reader.end(streamFailed());
+      if (target.#life.signal.aborted) reader.end(failedViewError());
       if (!reader.ended) target.#adopt(reader, this.#sources.all);
     } else {
-      reader.move(target);
+      reader.moveTo(target);
       target.join(reader);
     }
     this.leave(reader);
@@ -393,8 +393,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   #adopt(reader: ViewReader<Message>, from: ReadonlyMap<string, ViewSource>): void {
     this.#readers.add(reader);
     this.#rights.add(reader.caller);
-    reader.move(this);
-    reader.owe(differences(from, this.#sources.all));
+    reader.moveTo(this);
+    reader.addBacklog(slicesBetweenViews(from, this.#sources.all));
     reader.notify();
   }
 }

@@ -5,7 +5,7 @@ import type { ModelKind } from '../../model/model.ts';
 import { sourceKey } from '../messages/stream-cursor.ts';
 
 /** What one caller may watch of what a stream asks for. Callers of equal scope are given the same messages. */
-export interface Scope {
+export interface WatchScope {
   /** Equal for equal scopes, and only for these. */
   readonly digest: string;
   /** Undefined for a cluster that is hidden, or was not there when the scope was asked for. */
@@ -27,15 +27,15 @@ interface AskedScope {
  * What the caller may both list and watch, of each kind in each cluster: the first state takes the one, what follows the other. At once where
  * `access` answers at once.
  */
-export function scopeOf(access: Access, asked: AskedScope, signal: AbortSignal): Scope | Promise<Scope> {
+export function watchScopeOf(access: Access, asked: AskedScope, signal: AbortSignal): WatchScope | Promise<WatchScope> {
   const { caller, clusters, kinds } = asked;
-  const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchableSight(access, { caller, cluster, kind }, signal)));
+  const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchVisibility(access, { caller, cluster, kind }, signal)));
   if (answers.some((answer) => answer instanceof Promise)) return Promise.all(answers).then((sights) => createScope(asked, sights));
   return createScope(asked, answers as readonly Visibility[]);
 }
 
-/** What may be both listed and watched: the one question of `scopeOf`, of one kind in one cluster. */
-export function watchableSight(
+/** What may be both listed and watched: the one question of `watchScopeOf`, of one kind in one cluster. */
+export function watchVisibility(
   access: Access,
   asked: { readonly caller: Caller; readonly cluster: ClusterName; readonly kind: ModelKind },
   signal: AbortSignal,
@@ -47,7 +47,7 @@ export function watchableSight(
 }
 
 /** What became of a right: `less` if anything that was in sight no longer is. */
-export function compareSights(before: Visibility | undefined, now: Visibility | undefined): 'same' | 'more' | 'less' {
+export function compareVisibility(before: Visibility | undefined, now: Visibility | undefined): 'same' | 'more' | 'less' {
   const had = before?.type ?? 'none';
   const has = now?.type ?? 'none';
   if (had === 'none') return has === 'none' ? 'same' : 'more';
@@ -59,7 +59,7 @@ export function compareSights(before: Visibility | undefined, now: Visibility | 
 
 const everything: Visibility = { type: 'all' };
 
-function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly Visibility[]): Scope {
+function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly Visibility[]): WatchScope {
   // Says the same of clusters that are still to come, so that where all may see all, nobody's scope changes with the fleet.
   if (!hidden && sights.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
   const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseOperation } from '../../../src/operations/operation-request.ts';
+import { parseOperationBody } from '../../../src/operations/operation-request.ts';
 import { rawRequest, startServing } from '../../support/serving/start-serving.ts';
 
 let edge: Awaited<ReturnType<typeof startServing>>;
@@ -139,7 +139,7 @@ describe('A6: names that mean something to JavaScript', () => {
 });
 
 test('A10: an integer beyond 2⁵³ comes through exactly', () => {
-  const { variables } = parseOperation(
+  const { variables } = parseOperationBody(
     Buffer.from('{"query":"{a}","variables":{"n":9007199254740993,"s":"9007199254740993","f":1.5,"deep":[{"n":-9007199254740993}]}}'),
   );
   expect(JSON.stringify(variables)).toBe('{"n":9007199254740993,"s":"9007199254740993","f":1.5,"deep":[{"n":-9007199254740993}]}');

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { type Listening, listen } from '../../../src/serve/http/listen.ts';
+import { type HttpListener, listen } from '../../../src/serve/http/listen.ts';
 import { rawRequest } from '../../support/serving/start-serving.ts';
 
 const address = { host: '127.0.0.1', port: 0 };
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-const originOf = ({ port }: Listening) => `http://127.0.0.1:${port}`;
+const originOf = ({ port }: HttpListener) => `http://127.0.0.1:${port}`;
 
 test('who asks before there is an answer waits for it, and then all are answered', async () => {
   await using listening = await listen(address);
@@ -16,7 +16,7 @@ test('who asks before there is an answer waits for it, and then all are answered
     rawRequest(originOf(listening), { path: '/b', method: 'POST', body: 'x' }),
   ];
   await nextTurn();
-  listening.answer(async ({ url }, response) => void response.end(url));
+  listening.onRequest(async ({ url }, response) => void response.end(url));
   expect((await Promise.all(early)).map(({ text }) => text)).toEqual(['/a', '/b']);
   expect((await rawRequest(originOf(listening), { path: '/c' })).text).toBe('/c');
 });
@@ -33,7 +33,7 @@ test('who has left before there is an answer is not answered: nothing waits for 
   // The server hears of it before it hears of what comes after it.
   const after = rawRequest(originOf(listening), { path: '/after' });
   for (let turn = 0; turn < 20; turn++) await nextTurn();
-  listening.answer(async ({ url }, response) => {
+  listening.onRequest(async ({ url }, response) => {
     asked.push(url);
     response.end('here');
   });
@@ -56,7 +56,7 @@ test('who asks for another protocol before it is spoken waits for it, and is cut
   await using listening = await listen(address);
   const early = rawRequest(originOf(listening), { path: '/early', headers });
   await nextTurn();
-  listening.upgrade(({ url }, socket) => socket.end(`HTTP/1.1 418 Teapot\r\nconnection: close\r\ncontent-length: 6\r\n\r\n${url}`));
+  listening.onUpgrade(({ url }, socket) => socket.end(`HTTP/1.1 418 Teapot\r\nconnection: close\r\ncontent-length: 6\r\n\r\n${url}`));
   expect(await early).toMatchObject({ status: 418, text: '/early' });
 
   const silent = await listen(address);
@@ -68,7 +68,7 @@ test('who asks for another protocol before it is spoken waits for it, and is cut
 
 test('one connection more than may be is closed at once, and there is room again when one has left', async () => {
   await using listening = await listen({ ...address, maxConnections: 2 });
-  listening.answer(async ({ url }, response) => void response.end(url));
+  listening.onRequest(async ({ url }, response) => void response.end(url));
   const kept = [connect(listening.port, '127.0.0.1'), connect(listening.port, '127.0.0.1')];
   await Promise.all(kept.map((socket) => once(socket, 'connect')));
   await expect(rawRequest(originOf(listening), { path: '/third' })).rejects.toThrow();

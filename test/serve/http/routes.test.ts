@@ -1,12 +1,12 @@
 import { buildSchema } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Check } from '../../../src/serve/monitoring/health.ts';
+import type { HealthCheck } from '../../../src/serve/monitoring/health.ts';
 import { rawRequest, servedOf, startServing } from '../../support/serving/start-serving.ts';
 
 const schema = buildSchema('type Query { "What it says." hello: String }');
 let served = servedOf(schema);
 let ready = true;
-const checks: readonly Check[] = [
+const checks: readonly HealthCheck[] = [
   { name: 'cluster/north', isGood: true, detail: 'synced' },
   { name: 'cluster/south', isGood: false, detail: 'listing' },
 ];

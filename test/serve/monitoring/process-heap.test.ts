@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-const source = path.join(import.meta.dirname, '../../src/serve/process-heap.ts');
+const source = path.join(import.meta.dirname, '../../../src/serve/monitoring/process-heap.ts');
 
 test('C6: the gauge follows what is alive in a small heap, and garbage does not count', () => {
   const program = `

@@ -147,7 +147,7 @@ describe('an operation', () => {
     socket.subscribe('1', ticks);
     socket.subscribe('2', ticks);
     expect(await socket.until(({ id }) => id === '2')).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'OVERLOADED' } }] });
-    const places = Array.from({ length: 400 }, () => edge.admission.enter());
+    const places = Array.from({ length: 400 }, () => edge.admission.takeSlot());
     socket.subscribe('3', '{ hello }');
     expect(await socket.until(({ id }) => id === '3')).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'OVERLOADED' } }] });
     for (const place of places) place[Symbol.dispose]();

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clusterName, type ResourceVersion } from '../../../src/core/names.ts';
 import {
-  type Position,
   parseSourceKey,
   parseStreamCursor,
   printStreamCursor,
+  type SourcePosition,
   sourceKey,
   voidPosition,
   withPositions,
@@ -13,14 +13,14 @@ import {
 import { seededRandom } from '../../support/seeded-random.ts';
 import { versionOf } from '../../support/store/store-objects.ts';
 
-const exact = (version: number): Position => ({ type: 'exact', epoch: 'abcdefgh', version: versionOf(version) });
+const exact = (version: number): SourcePosition => ({ type: 'exact', epoch: 'abcdefgh', version: versionOf(version) });
 const jobs = { group: 'batch', kind: 'Job' };
 const key = (cluster: string) => sourceKey(clusterName(cluster), jobs);
 
 test('gives back what it was made of, whatever the clusters are called', () => {
   const cursor = {
     scope: 'all',
-    vector: new Map([
+    positions: new Map([
       [key('north'), exact(12)],
       [key('a name with spaces'), voidPosition],
       [sourceKey(clusterName('north'), { group: '', kind: 'Pod' }), exact(13)],
@@ -35,7 +35,7 @@ test('gives back what it was made of, whatever the clusters are called', () => {
     ]),
   };
   expect(parseStreamCursor(printStreamCursor(cursor))).toEqual(cursor);
-  const shuffled = { ...cursor, vector: new Map([...cursor.vector].reverse()) };
+  const shuffled = { ...cursor, positions: new Map([...cursor.positions].reverse()) };
   expect(printStreamCursor(shuffled)).toEqual(printStreamCursor(cursor));
   expect(parseSourceKey(key('a name with spaces'))).toEqual({ cluster: 'a name with spaces', kind: 'Job.batch' });
   expect(parseSourceKey('nothing')).toBeUndefined();
@@ -57,14 +57,14 @@ test('gives back any', () => {
   const vectors = fc.array(fc.tuple(name, position), { maxLength: 30 });
   fc.assert(
     fc.property(vectors, fc.string(), (entries, scope) => {
-      const cursor = { scope, vector: new Map(entries.map(([[kind, cluster], at]) => [`${kind} ${cluster}`, at as Position])) };
+      const cursor = { scope, positions: new Map(entries.map(([[kind, cluster], at]) => [`${kind} ${cluster}`, at as SourcePosition])) };
       expect(parseStreamCursor(printStreamCursor(cursor))).toEqual(cursor);
     }),
   );
 });
 
 test('is nothing but what was made so', () => {
-  const bytes = printStreamCursor({ scope: 'all', vector: new Map([[key('north'), exact(12)]]) });
+  const bytes = printStreamCursor({ scope: 'all', positions: new Map([[key('north'), exact(12)]]) });
   for (let end = 0; end < bytes.length; end++) expect(parseStreamCursor(bytes.subarray(0, end))).toBeUndefined();
   expect(parseStreamCursor(Buffer.concat([bytes, Buffer.of(0)]))).toBeUndefined();
   for (const text of ['', '\0', '\0[1]', '\u0001{', 'x', '\u0002\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff'])
@@ -72,14 +72,14 @@ test('is nothing but what was made so', () => {
 });
 
 /** Cursors of so many sources, as long as they come: epochs are chance, and each kind of a cluster was last changed at another time. */
-function vectorOf(clusters: number, kinds: number): ReadonlyMap<string, Position> {
+function vectorOf(clusters: number, kinds: number): ReadonlyMap<string, SourcePosition> {
   const random = seededRandom(clusters);
   const epoch = () => Buffer.from(Array.from({ length: 6 }, () => random() * 256)).toString('base64url');
   const names = Array.from({ length: clusters }, (_, index) => clusterName(`cluster-${index}.eu-west-${index % 3}`));
   const version = () => versionOf(Math.floor(1e9 + random() * 2e7));
   return new Map(
     names.flatMap((name) =>
-      Array.from({ length: kinds }, (_, index): [string, Position] => [
+      Array.from({ length: kinds }, (_, index): [string, SourcePosition] => [
         sourceKey(name, { group: 'example.com', kind: `Kind${index}` }),
         { type: 'exact', epoch: epoch(), version: version() },
       ]),
@@ -89,9 +89,9 @@ function vectorOf(clusters: number, kinds: number): ReadonlyMap<string, Position
 
 test('of 200 clusters takes 5 kB, of 12,000 sources less than a message of a WebSocket may have', () => {
   const bytesOf = (clusters: number, kinds: number) => {
-    const vector = vectorOf(clusters, kinds);
-    const bytes = printStreamCursor({ scope: 'all', vector });
-    expect(parseStreamCursor(bytes)?.vector).toEqual(vector);
+    const positions = vectorOf(clusters, kinds);
+    const bytes = printStreamCursor({ scope: 'all', positions: positions });
+    expect(parseStreamCursor(bytes)?.positions).toEqual(positions);
     return bytes.length;
   };
   expect(bytesOf(200, 1)).toBeLessThan(5_200);
@@ -99,16 +99,16 @@ test('of 200 clusters takes 5 kB, of 12,000 sources less than a message of a Web
   expect((bytesOf(200, 60) * 4) / 3).toBeLessThan(180_000);
 });
 
-test('is the vector but for what is said of single sources', () => {
-  const vector = new Map([
+test('is the positions but for what is said of single sources', () => {
+  const positions = new Map([
     [key('a'), exact(1)],
     [key('b'), exact(2)],
   ]);
-  const over = new Map<string, Position | undefined>([
+  const over = new Map<string, SourcePosition | undefined>([
     [key('a'), undefined],
     [key('c'), voidPosition],
   ]);
-  expect(withPositions(vector, over)).toEqual(
+  expect(withPositions(positions, over)).toEqual(
     new Map([
       [key('b'), exact(2)],
       [key('c'), voidPosition],

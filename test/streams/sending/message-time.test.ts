@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
 import { AnswerEncoder } from '../../../src/operations/answer-encoder.ts';
-import { maskingOf } from '../../../src/operations/answers.ts';
+import { maskOptionsFor } from '../../../src/operations/answers.ts';
 import { Deadlines } from '../../../src/operations/deadlines.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
 import { StreamGroup } from '../../../src/streams/sending/stream-group.ts';
@@ -25,7 +25,7 @@ test('a message that takes longer than 30 s to make ends the stream, where it is
     contextOf: (scope) => scope,
     encoder: new AnswerEncoder({ clock }),
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, new AbortController().signal),
-    masking: maskingOf('id', silentLog),
+    masking: maskOptionsFor('id', silentLog),
     isVolatile: false,
     onRendered: () => undefined,
   });

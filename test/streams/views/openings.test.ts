@@ -15,19 +15,19 @@ const openings = () => {
   });
   return { made, runs: () => runs };
 };
-const pointOf = (digest: string) => ({ digest, cursor: { scope: 'all', vector: new Map() } });
+const pointOf = (digest: string) => ({ digest, cursor: { scope: 'all', positions: new Map() } });
 
 test('is one for all who begin at the same place, until something changes', () => {
   const { made, runs } = openings();
-  const held = [made.at(undefined), made.at(pointOf('a')), made.at(undefined), made.at(pointOf('a'))];
+  const held = [made.openingAt(undefined), made.openingAt(pointOf('a')), made.openingAt(undefined), made.openingAt(pointOf('a'))];
   expect([held[0] === held[2], held[1] === held[3], runs()]).toEqual([true, true, 2]);
   made.forget();
-  expect([made.size, made.at(undefined) === held[0]]).toEqual([0, false]);
+  expect([made.size, made.openingAt(undefined) === held[0]]).toEqual([0, false]);
 });
 
 test('keeps few of places where thousands came back, and none once they have gone', async () => {
   const { made } = openings();
-  const held = Array.from({ length: 5_000 }, (_, index) => made.at(pointOf(`place-${index}`)));
+  const held = Array.from({ length: 5_000 }, (_, index) => made.openingAt(pointOf(`place-${index}`)));
   expect([held.length, made.size]).toEqual([5_000, 256]);
   held.length = 0;
   for (let round = 0; round < 20 && made.size > 0; round++) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Access, Visibility } from '../../../src/access/access.ts';
 import { createLocalAccess } from '../../../src/access/local-access.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { compareSights, scopeOf } from '../../../src/streams/views/watch-scope.ts';
+import { compareVisibility, watchScopeOf } from '../../../src/streams/views/watch-scope.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { createRestrictingAccess } from '../../support/restricting-access.ts';
 
@@ -36,13 +36,13 @@ const rows: readonly (readonly [Visibility | undefined, Visibility | undefined, 
 ];
 
 test.each(rows)('a right that was %o and is %o is %s', (before, now, became) => {
-  expect(compareSights(before, now)).toBe(became);
+  expect(compareVisibility(before, now)).toBe(became);
 });
 
 test('is the same for all who see all, and does not change with the fleet', async () => {
   const access = createLocalAccess();
-  const one = await scopeOf(access, { caller: { key: 'one' }, clusters, kinds, hidden: false }, signal);
-  const other = scopeOf(access, { caller: { key: 'other' }, clusters: clusters.slice(0, 1), kinds, hidden: false }, signal);
+  const one = await watchScopeOf(access, { caller: { key: 'one' }, clusters, kinds, hidden: false }, signal);
+  const other = watchScopeOf(access, { caller: { key: 'other' }, clusters: clusters.slice(0, 1), kinds, hidden: false }, signal);
   expect(other).not.toBeInstanceOf(Promise);
   expect((await other).digest).toBe(one.digest);
   expect(pod && one.sightOf(clusterName('yet to come'), pod)).toEqual(all);
@@ -58,7 +58,7 @@ test('is equal for callers of equal rights, and for nobody else', async () => {
   });
   const digest = async (key: string) => {
     const seen = clusters.filter((cluster) => access.maySeeCluster({ key }, cluster));
-    const scope = await scopeOf(access, { caller: { key }, clusters: seen, kinds, hidden: seen.length < 2 }, signal);
+    const scope = await watchScopeOf(access, { caller: { key }, clusters: seen, kinds, hidden: seen.length < 2 }, signal);
     return [scope.digest, scope.isEmpty] as const;
   };
   const [ann, bob, cid, dan, eve] = await Promise.all(['ann', 'bob', 'cid', 'dan', 'eve'].map(digest));
@@ -73,7 +73,7 @@ test('is what may be both listed and watched', async () => {
     visibilityOf: ({ cluster, verb }) =>
       cluster === 'north' ? (verb === 'list' ? some('a', 'b') : some('b', 'c')) : verb === 'list' ? all : none,
   };
-  const scope = await scopeOf(access, { caller: { key: 'me' }, clusters, kinds, hidden: false }, signal);
+  const scope = await watchScopeOf(access, { caller: { key: 'me' }, clusters, kinds, hidden: false }, signal);
   expect(pod && clusters.map((cluster) => scope.sightOf(cluster, pod))).toEqual([some('b'), none]);
   expect(scope.isEmpty).toBe(false);
 });

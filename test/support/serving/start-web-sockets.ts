@@ -7,13 +7,13 @@ import type { MusterError } from '../../../src/core/errors.ts';
 import { emptyHeapGauge } from '../../../src/core/heap-gauge.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { SourceCarrier } from '../../../src/graph/context/subscribe.ts';
-import { Admission } from '../../../src/operations/admission.ts';
+import { OperationAdmission } from '../../../src/operations/admission.ts';
 import { AnswerEncoder } from '../../../src/operations/answer-encoder.ts';
-import { Answers } from '../../../src/operations/answers.ts';
+import { AnswerFactory } from '../../../src/operations/answers.ts';
 import { Deadlines } from '../../../src/operations/deadlines.ts';
 import { createEngine } from '../../../src/operations/engine.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
-import type { Refusal } from '../../../src/operations/refusal.ts';
+import type { RequestRefusal } from '../../../src/operations/refusal.ts';
 import { UnsentBytes } from '../../../src/operations/unsent-bytes.ts';
 import { createGuard, type GuardOptions } from '../../../src/serve/http/guard.ts';
 import { listen } from '../../../src/serve/http/listen.ts';
@@ -40,7 +40,7 @@ export async function startWebSockets(
   const { clock = systemClock, log = silentLog, maxStreams = 5_000, door, ...options } = changes;
   const life = new AbortController();
   const tickers: Ticker[] = [];
-  const refusals: Refusal[] = [];
+  const refusals: RequestRefusal[] = [];
   let executions = 0;
   const bugs: unknown[] = [];
   const waiting: PromiseWithResolvers<string>[] = [];
@@ -60,12 +60,12 @@ export async function startWebSockets(
     lives: new Set<AbortController>(),
   };
   const served = () => servedOf(schema);
-  const answers = new Answers(common);
+  const answers = new AnswerFactory(common);
   const subscriptions = new Subscriptions({ ...common, served, maxStreams, heap: emptyHeapGauge, onClosed: () => undefined });
   const engine = createEngine({ served, clock, plugins: operationPlugins({ ...common, answers, subscriptions }) });
-  const admission = new Admission(400);
+  const admission = new OperationAdmission(400);
   const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });
-  listening.answer(async (_request, response) => void response.end('plain'));
+  listening.onRequest(async (_request, response) => void response.end('plain'));
   const sockets = new WebSockets({
     engine,
     answers,
@@ -81,7 +81,7 @@ export async function startWebSockets(
     ...options,
   });
   const raw: Socket[] = [];
-  listening.upgrade((request, socket, head) => {
+  listening.onUpgrade((request, socket, head) => {
     if (socket instanceof Socket) raw.push(socket);
     sockets.upgrade(request, socket, head);
   });

@@ -4,27 +4,27 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { subscribeTo } from '../../../src/graph/context/subscribe.ts';
 import { AnswerEncoder } from '../../../src/operations/answer-encoder.ts';
-import { Answer } from '../../../src/operations/answers.ts';
+import { EncodedAnswer } from '../../../src/operations/answers.ts';
 import { Deadlines } from '../../../src/operations/deadlines.ts';
 import { useDocumentLimits } from '../../../src/operations/document-limits.ts';
 import { createEngine } from '../../../src/operations/engine.ts';
-import { type AnsweredOperation, type Asking, Operation } from '../../../src/operations/operation.ts';
-import type { MessageBytes, OpenStream, Outlet } from '../../../src/streams/outlet.ts';
-import type { ReadySubscription } from '../../../src/streams/sending/stream-groups.ts';
+import { type AnsweredOperation, GraphqlOperation, type RequestOrigin } from '../../../src/operations/operation.ts';
+import type { MessageBytes, StreamHandle, StreamOutlet } from '../../../src/streams/outlet.ts';
+import type { ValidatedSubscription } from '../../../src/streams/sending/stream-groups.ts';
 import { Subscriptions } from '../../../src/streams/sending/subscriptions.ts';
 import { createManualClock, turns } from '../manual-clock.ts';
 import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
 import { servedOf } from './start-serving.ts';
 
 /** Where a stream goes to, in a test: it has room for as much as the test says. */
-class FakeOutlet implements Outlet {
-  readonly transport: Outlet['transport'];
+class FakeOutlet implements StreamOutlet {
+  readonly transport: StreamOutlet['transport'];
   room = Number.POSITIVE_INFINITY;
   readonly payloads: MessageBytes[] = [];
   /** Absent until it was ended. */
   ending: { readonly last: FormattedExecutionResult | undefined } | undefined;
 
-  constructor(transport: Outlet['transport'] = 'sse') {
+  constructor(transport: StreamOutlet['transport'] = 'sse') {
     this.transport = transport;
   }
 
@@ -58,7 +58,7 @@ class FakeOutlet implements Outlet {
 export interface TestStream {
   readonly outlet: FakeOutlet;
   readonly life: AbortController;
-  readonly opened: OpenStream | Answer;
+  readonly opened: StreamHandle | EncodedAnswer;
 }
 
 /** What a test may say of a stream beside its document. */
@@ -67,7 +67,7 @@ export interface StreamChanges {
   readonly operationName?: string;
   readonly caller?: string;
   readonly requestId?: string;
-  readonly transport?: Outlet['transport'];
+  readonly transport?: StreamOutlet['transport'];
   readonly life?: AbortController;
 }
 
@@ -102,20 +102,20 @@ export function createStreamHarness({
   });
   const prepare = (query: string, { operationName, variables }: StreamChanges = {}) => {
     const request = { query, ...(operationName === undefined ? {} : { operationName }), ...(variables === undefined ? {} : { variables }) };
-    const operation = new Operation({ caller: { key: 'local' }, transport: 'sse', outlet: () => undefined });
+    const operation = new GraphqlOperation({ caller: { key: 'local' }, transport: 'sse', openOutlet: () => undefined });
     operation.params = request;
     const prepared = engine.prepare(operation);
     const { definition } = operation;
     if ('errors' in prepared || definition?.operation !== 'subscription') throw new Error(`expected a subscription: ${query}`);
     const { schema, document } = prepared;
     const args = { schema, document, variableValues: variables ?? {}, operationName: operationName ?? null };
-    const ready: ReadySubscription = {
-      served,
+    const ready: ValidatedSubscription = {
+      servedSchema: served,
       document,
       operation: definition,
-      subscribe: (contextValue) => subscribeTo({ ...args, contextValue }),
+      openSource: (contextValue) => subscribeTo({ ...args, contextValue }),
     };
-    return { ready, request };
+    return { subscription: ready, request };
   };
   return {
     source,
@@ -133,8 +133,8 @@ export function createStreamHarness({
     async open(query: string, changes: StreamChanges = {}): Promise<TestStream> {
       const { caller = 'local', requestId = 'request-1', transport = 'sse', life = new AbortController() } = changes;
       const outlet = new FakeOutlet(transport);
-      const asking: Asking = { requestId, caller: { key: caller }, transport, life };
-      const opened = await subscriptions.open({ ...prepare(query, changes), asking }, outlet);
+      const asking: RequestOrigin = { requestId, caller: { key: caller }, transport, abortController: life };
+      const opened = await subscriptions.open({ ...prepare(query, changes), origin: asking }, outlet);
       return { outlet, life, opened };
     },
     /** Lets everything be sent that can be. */
@@ -143,7 +143,7 @@ export function createStreamHarness({
 }
 
 /** The stream itself. @throws {Error} if it did not begin. */
-export function begun({ opened }: TestStream): OpenStream {
-  if (opened instanceof Answer) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
+export function begun({ opened }: TestStream): StreamHandle {
+  if (opened instanceof EncodedAnswer) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
   return opened;
 }

@@ -43,7 +43,7 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   const timeSlices = new TimeSliceScheduler(systemClock);
   const loadersOf = createLoaders({ mirrors, clock: systemClock });
-  const contextOf = ({ served: _, held, isMessage, throwIfOver, ...asked }: OperationScope): BenchContext => {
+  const contextOf = ({ servedSchema: _, resources: held, isMessage, throwIfOver, ...asked }: OperationScope): BenchContext => {
     const budget = createBudget(throwIfOver);
     const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
     const read = { ...asked, loaders, look: budget.look, timeSlices: timeSlices.createSlices(throwIfOver) };
