@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { YogaServerOptions } from 'graphql-yoga';
-import { parseHostHeader, isLoopback } from '../../config/host.ts';
+import { isLoopback, parseHostHeader } from '../../config/host.ts';
 import type { GraphqlOperation } from '../../operations/operation.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
 import type { HttpOperation, HttpPlugin } from './http-operation.ts';

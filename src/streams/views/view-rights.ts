@@ -88,7 +88,11 @@ export class ViewRights {
   }
 
   #hasLost(caller: Caller, { cluster, kind }: ToldOf): boolean {
-    const now: Visibility | Promise<Visibility> = watchVisibility(this.#options.access, { caller, cluster: cluster.name, kind }, this.#signal);
+    const now: Visibility | Promise<Visibility> = watchVisibility(
+      this.#options.access,
+      { caller, cluster: cluster.name, kind },
+      this.#signal,
+    );
     return !(now instanceof Promise) && compareVisibility(this.#options.scope.sightOf(cluster.name, kind), now) === 'less';
   }
 }
