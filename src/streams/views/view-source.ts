@@ -4,7 +4,7 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { redact } from '../../core/redaction.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { type Ask, absenceOf, faultOf, partSyncOf, syncViewOf, unreadFaultOf } from '../../load/reads/read-sources.ts';
+import { type Ask, absenceOf, partSyncOf, syncViewOf, unreadFaultOf } from '../../load/reads/read-sources.ts';
 import type { ClusterView, Row, SyncView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
@@ -24,7 +24,7 @@ import {
 import { type SourcePosition, sourceKey, voidPosition } from '../messages/stream-cursor.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { type MirrorSelection, SelectedMirror } from './selected-mirror.ts';
-import type { ViewSourceOptions } from './view-source-options.ts';
+import { goneFault, type ViewSourceOptions } from './view-source-options.ts';
 
 /**
  * One kind of one cluster, as a view selects from it: follows the mirror as soon as there is one, and gathers what is new until the next cut.
@@ -88,7 +88,7 @@ export class ViewSource implements MessageSource {
   get voidFault(): Fault | undefined {
     if (this.#held !== undefined || 'code' in this.sight) return undefined;
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
-    return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneOf(this, fault) : undefined;
+    return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneFault(this, fault) : undefined;
   }
 
   /** It has left, and that was told. */
@@ -367,7 +367,7 @@ export class ViewSource implements MessageSource {
     this.#fault = undefined;
     this.#left = true;
     this.#absent = true;
-    this.#gone = goneOf(this, fault);
+    this.#gone = goneFault(this, fault);
     // Another one may have taken its place already.
     if (!('code' in this.#options.sight)) this.#load(this.#options.sight);
     this.#options.onNews();
@@ -391,12 +391,6 @@ export class ViewSource implements MessageSource {
     const { named, conditions } = this.#options.query;
     return { cluster: this.#cluster, kind: this.kind, verb: 'list', named, namespaces: conditions.namespaces };
   }
-}
-
-/** Voids what was known. Only NOT_SERVED keeps its message: the message of another fault is about the mirror that follows. */
-function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
-  const gone = faultOf(source, 'GONE');
-  return code === 'NOT_SERVED' ? { ...gone, message } : gone;
 }
 
 function rethrow(error: unknown): never {
