@@ -9,7 +9,7 @@ const isProduction = process.argv.includes('--production');
 export default {
   entry: [
     'scripts/*.ts',
-    'test/bench/{bench,programs/*,store-hold}.ts',
+    'test/bench/{bench,programs/**/*,store-hold}.ts',
     'test/schedules/schedules.ts',
     'test/soak/{soak,programs/*}.ts',
     // No command reaches Karmada's rules before the importers do. Tests and `npm run vectors` run them until then.

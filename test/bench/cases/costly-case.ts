@@ -10,7 +10,7 @@ export const costlyCase: BenchCase = {
   name: 'costly operations',
   samples: 3,
   prepare: async ({ quick, signal }) => {
-    const server = await startServer('pods-fleet.ts', ['3', quick ? '5000' : '20000', '24'], {
+    const server = await startServer('servers/pods-fleet.ts', ['3', quick ? '5000' : '20000', '24'], {
       nodeFlags: ['--max-old-space-size=6000'],
       signal,
     });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchCase, Figures } from '../bench-case.ts';
-import { type BenchServer, writeKubeconfig } from '../programs/bench-kubeconfig.ts';
 import { runProgram, startServer } from '../run-program.ts';
+import { type BenchServer, writeKubeconfig } from '../support/bench-kubeconfig.ts';
 
 const podsEach = 1_000;
 const query =
@@ -19,7 +19,7 @@ export const firstAnswerCase: BenchCase = {
     await using stack = new AsyncDisposableStack();
     const servers: BenchServer[] = [];
     for (const name of ['north', 'south', 'east']) {
-      const server = stack.use(await startServer('canned-server.ts', ['--pods', String(podsEach), '--uid', name], { signal }));
+      const server = stack.use(await startServer('servers/canned-server.ts', ['--pods', String(podsEach), '--uid', name], { signal }));
       servers.push({ name, url: server.address.url ?? '', ca: server.address.ca ?? '' });
     }
     const kubeconfig = writeKubeconfig(servers);

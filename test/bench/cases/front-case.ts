@@ -1,6 +1,6 @@
 import type { BenchCase } from '../bench-case.ts';
-import { writeKubeconfig } from '../programs/bench-kubeconfig.ts';
 import { runProgram, startServer } from '../run-program.ts';
+import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
 
 /** What a request costs before any data is touched. Its bound comes with compiled operations. */
 export const helloCase: BenchCase = {
@@ -27,7 +27,7 @@ export const listToBytesCase: BenchCase = {
   name: 'list to bytes',
   samples: 3,
   prepare: async ({ signal }) => {
-    const server = await startServer('canned-server.ts', ['--pods', '500'], { signal });
+    const server = await startServer('servers/canned-server.ts', ['--pods', '500'], { signal });
     const kubeconfig = writeKubeconfig([{ name: 'bench', url: server.address.url ?? '', ca: server.address.ca ?? '' }]);
     return {
       programs: { ours: () => runProgram('list-to-bytes.ts', [kubeconfig], { signal }) },

@@ -19,7 +19,7 @@ export const kubectlCase: BenchCase = {
   samples: 1,
   prepare: async ({ signal }) => {
     const size = ['10', '2000'];
-    const server = await startServer('pods-fleet.ts', size, { signal });
+    const server = await startServer('servers/pods-fleet.ts', size, { signal });
     return {
       programs: { loop: () => runProgram('kubectl-loop.ts', [server.address.kubeconfig ?? '', ...size], { signal }) },
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

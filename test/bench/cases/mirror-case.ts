@@ -15,8 +15,8 @@ export const mirrorCase: BenchCase = {
   prepare: async ({ quick, signal }) => {
     await using stack = new AsyncDisposableStack();
     // A large list to hold, and a smaller one under events: what a cluster of a few hundred nodes has.
-    const large = stack.use(await startServer('canned-server.ts', ['--pods', quick ? '10000' : '50000'], { signal }));
-    const busy = stack.use(await startServer('canned-server.ts', ['--pods', quick ? '5000' : '20000'], { signal }));
+    const large = stack.use(await startServer('servers/canned-server.ts', ['--pods', quick ? '10000' : '50000'], { signal }));
+    const busy = stack.use(await startServer('servers/canned-server.ts', ['--pods', quick ? '5000' : '20000'], { signal }));
     const program = (server: RunningServer, name: string, { events = 0, rate = 0 } = {}) => {
       const { url = '', ca = '', control = '' } = server.address;
       return async (): Promise<Figures> => {

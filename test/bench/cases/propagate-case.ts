@@ -11,7 +11,7 @@ export const planCase: BenchCase = {
   name: 'plan',
   samples: 5,
   prepare: async ({ quick, signal }) => ({
-    programs: { plan: () => runProgram('plan-rendered.ts', quick ? ['200', '3'] : ['200', '9'], { signal }) },
+    programs: { plan: () => runProgram('propagation/plan-rendered.ts', quick ? ['200', '3'] : ['200', '9'], { signal }) },
     ...nothing,
   }),
   rows: [
@@ -29,11 +29,11 @@ function propagateCase(objects: number): BenchCase {
     name,
     samples: 1,
     prepare: async ({ quick, signal }) => {
-      const server = await startServer('sim-fleet.ts', ['100'], { signal });
+      const server = await startServer('servers/sim-fleet.ts', ['100'], { signal });
       const { kubeconfig = '', control = '', servers = '' } = server.address;
       const args = [kubeconfig, control, servers, String(objects), quick ? '3' : '9'];
       return {
-        programs: { ours: () => runProgram('propagate.ts', args, { signal }) },
+        programs: { ours: () => runProgram('propagation/propagate.ts', args, { signal }) },
         [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
       };
     },
@@ -64,11 +64,11 @@ export const intentsAtRestCase: BenchCase = {
   name: 'propagations at rest',
   samples: 1,
   prepare: async ({ quick, signal }) => {
-    const server = await startServer('sim-fleet.ts', ['20'], { signal });
+    const server = await startServer('servers/sim-fleet.ts', ['20'], { signal });
     const { kubeconfig = '', control = '' } = server.address;
     const args = [kubeconfig, control, quick ? '100' : '1000', quick ? '10' : '60'];
     return {
-      programs: { ours: () => runProgram('propagations-at-rest.ts', args, { signal }) },
+      programs: { ours: () => runProgram('propagation/propagations-at-rest.ts', args, { signal }) },
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
   },
@@ -94,7 +94,7 @@ export function realPropagateCase(kubeconfig: string): BenchCase {
     real: true,
     samples: 1,
     prepare: async ({ quick, signal }) => ({
-      programs: { fleet: () => runProgram('real-propagate.ts', [kubeconfig, quick ? '1' : '3'], { signal }) },
+      programs: { fleet: () => runProgram('propagation/real-propagate.ts', [kubeconfig, quick ? '1' : '3'], { signal }) },
       ...nothing,
     }),
     rows: [

@@ -9,7 +9,7 @@ export const realCase: BenchCase = {
   real: true,
   samples: 1,
   prepare: async ({ quick, signal }) => ({
-    programs: { fleet: () => runProgram('real-fleet.ts', quick ? ['200', '3'] : ['1000', '15'], { signal }) },
+    programs: { fleet: () => runProgram('servers/real-fleet.ts', quick ? ['200', '3'] : ['1000', '15'], { signal }) },
     [Symbol.asyncDispose]: async () => undefined,
   }),
   rows: [

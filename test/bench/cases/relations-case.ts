@@ -18,7 +18,7 @@ export const relationsCase: BenchCase = {
   name: 'relations',
   samples: 3,
   prepare: async ({ signal }) => {
-    const server = await startServer('related-fleet.ts', ['10000'], { signal });
+    const server = await startServer('servers/related-fleet.ts', ['10000'], { signal });
     return {
       programs: { ours: () => runProgram('relations.ts', [server.address.kubeconfig ?? ''], { signal }) },
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -6,7 +6,7 @@ export const relistCase: BenchCase = {
   name: 'relist',
   samples: 5,
   prepare: async ({ quick, signal }) => {
-    const server = await startServer('canned-server.ts', ['--pods', quick ? '5000' : '20000', '--no-watch-list'], { signal });
+    const server = await startServer('servers/canned-server.ts', ['--pods', quick ? '5000' : '20000', '--no-watch-list'], { signal });
     const { url = '', ca = '', control = '' } = server.address;
     return {
       programs: { ours: () => runProgram('relist.ts', [url, ca, control], { nodeFlags: ['--expose-gc'], signal }) },

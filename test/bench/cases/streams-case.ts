@@ -105,7 +105,7 @@ export const latencyCase: BenchCase = {
   name: 'change latency',
   samples: 3,
   prepare: async ({ quick, signal }) => {
-    const server = await startServer('canned-server.ts', ['--pods', '2000'], { signal });
+    const server = await startServer('servers/canned-server.ts', ['--pods', '2000'], { signal });
     const program = (from: string) => () =>
       runProgram('change-latency.ts', [from, '10', quick ? '3' : '10', JSON.stringify(server.address)], { signal });
     return {

@@ -8,7 +8,7 @@ export const watchesCase: BenchCase = {
   name: '200 watches',
   samples: 5,
   prepare: async ({ signal }) => {
-    const server = await startServer('canned-server.ts', ['--pods', '1'], { signal });
+    const server = await startServer('servers/canned-server.ts', ['--pods', '1'], { signal });
     const { url = '', ca = '', control = '' } = server.address;
     const run = (variant: string) => () => runProgram('watches.ts', [variant, url, ca, control], { nodeFlags: ['--expose-gc'], signal });
     return { programs: { ours: run('ours'), clientNode: run('client-node') }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };

@@ -1,7 +1,7 @@
 // client-node's bare Watch over the canned server: each event parsed and handed on, nothing held.
 //   bare-watch.ts URL CA CONTROL EVENTS RATE
 import { KubeConfig, Watch } from '@kubernetes/client-node';
-import { cpuNow, cpuSince, finish, push, reached } from './measuring.ts';
+import { cpuNow, cpuSince, finish, push, reached } from '../support/measuring.ts';
 
 const [url = '', ca = '', control = '', events = '0', rate = '0'] = process.argv.slice(2);
 const config = new KubeConfig();

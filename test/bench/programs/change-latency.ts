@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { pin } from '../pin.ts';
-import { writeKubeconfig } from './bench-kubeconfig.ts';
+import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
+import { cpuNow, cpuSince, finish, post } from '../support/measuring.ts';
+import { startWholeGateway } from '../support/whole-gateway.ts';
 import { startStreaming } from './fan-out/ours.ts';
 import { podStream } from './fan-out/publisher.ts';
-import { cpuNow, cpuSince, finish, post } from './measuring.ts';
 import { paced, startReaders } from './readers.ts';
-import { startWholeGateway } from './whole-gateway.ts';
 
 const [from = 'mirror', readerCount = '10', secondCount = '10', address] = process.argv.slice(2);
 const [sockets, seconds] = [Number(readerCount), Number(secondCount)];

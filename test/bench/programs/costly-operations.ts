@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs';
 import type { Figures } from '../bench-case.ts';
 import { costlyDocuments } from '../costly-documents.ts';
 import { forkProgram } from '../forked.ts';
-import type { CostlyCommand } from './costly-clients.ts';
-import { finish, watchTurns } from './measuring.ts';
-import { startWholeGateway } from './whole-gateway.ts';
+import type { CostlyCommand } from '../support/costly-clients.ts';
+import { finish, watchTurns } from '../support/measuring.ts';
+import { startWholeGateway } from '../support/whole-gateway.ts';
 
 const [kubeconfig = '', seconds = '10', only] = process.argv.slice(2);
 
 const port = await startWholeGateway(readFileSync(kubeconfig, 'utf8'));
-const clients = new URL('./costly-clients.ts', import.meta.url);
+const clients = new URL('../support/costly-clients.ts', import.meta.url);
 using small = forkProgram<CostlyCommand, Figures>(clients);
 using others = forkProgram<CostlyCommand, Figures>(clients);
 // The first queries wait for the first lists.

@@ -2,8 +2,8 @@
 //   fan-out.ts VARIANT READERS CHANGES ROUNDS [FRAME_BYTES]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pin } from '../pin.ts';
+import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 import { type Publisher, podStream, usualFrameBytes } from './fan-out/publisher.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
 import { startReaders } from './readers.ts';
 
 const [variant = '', readerCount = '1000', changeCount = '1', roundCount = '100', bytes] = process.argv.slice(2);

@@ -5,10 +5,10 @@ import type { Figures } from '../bench-case.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { pin } from '../pin.ts';
 import { podOf } from '../pods.ts';
+import { cpuNow, cpuSince, finish, watchTurns } from '../support/measuring.ts';
 import { rawWrites } from './fan-out/floors.ts';
 import { type StreamingGateway, startStreaming } from './fan-out/ours.ts';
 import { podStream } from './fan-out/publisher.ts';
-import { cpuNow, cpuSince, finish, watchTurns } from './measuring.ts';
 import { type ReaderCommand, startReaders } from './readers.ts';
 
 const [variant = '', objectCount = '10000', readerCount = '100'] = process.argv.slice(2);

@@ -11,7 +11,7 @@ import { createGateway } from '../../../src/gateway.ts';
 import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
-import { cpuNow, cpuSince, finish, reachableBytes } from './measuring.ts';
+import { cpuNow, cpuSince, finish, reachableBytes } from '../support/measuring.ts';
 
 const [clusterCount = '200', objectCount = '500'] = process.argv.slice(2);
 const restMs = 10_000;

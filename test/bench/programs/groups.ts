@@ -10,7 +10,7 @@ import { parseModel } from '../../../src/model/model-document.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import { compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
 import { podOf } from '../pods.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
+import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const count = Number(process.argv[2] ?? '50000');
 const rounds = 20;

@@ -12,13 +12,13 @@ import { loadConfig } from '../../../src/config/load-config.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
-import { writeKubeconfig } from './bench-kubeconfig.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
+import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
+import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const requests = 20_000;
 const url = process.argv[2] === 'ours' ? await ours() : await bare();
 const ask = promisify(execFile);
-const client = fileURLToPath(new URL('./post-many.ts', import.meta.url));
+const client = fileURLToPath(new URL('../support/post-many.ts', import.meta.url));
 await ask(process.execPath, [client, url, '10000']);
 const start = cpuNow();
 await ask(process.execPath, [client, url, String(requests)]);

@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { pin } from '../pin.ts';
+import { finish, reachableBytes } from '../support/measuring.ts';
 import { startStreaming } from './fan-out/ours.ts';
 import { podStream } from './fan-out/publisher.ts';
-import { finish, reachableBytes } from './measuring.ts';
 import { startReaders } from './readers.ts';
 
 const [transport = '', socketCount = '5000', streamsEach = '1'] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 //   import-and-list.ts KUBECONFIG
 import { get } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { finish } from './measuring.ts';
+import { finish } from '../support/measuring.ts';
 
 const config = new KubeConfig();
 config.loadFromFile(process.argv[2] ?? '');

@@ -1,7 +1,7 @@
 // client-node's informer over the canned server: list and hold, then events.
 //   informer.ts URL CA CONTROL EVENTS RATE
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
-import { cpuNow, cpuSince, finish, push, reachableBytes, reached, watchLoop } from './measuring.ts';
+import { cpuNow, cpuSince, finish, push, reachableBytes, reached, watchLoop } from '../support/measuring.ts';
 
 const [url = '', ca = '', control = '', events = '0', rate = '0'] = process.argv.slice(2);
 const config = new KubeConfig();

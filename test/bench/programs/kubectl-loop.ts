@@ -11,7 +11,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { realPrograms } from '../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
-import { finish } from './measuring.ts';
+import { finish } from '../support/measuring.ts';
 
 const [kubeconfig = '', clusterCount = '10', podCount = '2000'] = process.argv.slice(2);
 const rounds = 3;

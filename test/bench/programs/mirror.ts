@@ -1,7 +1,7 @@
 // Our mirror over the canned server: list and hold, then events.
 //   mirror.ts URL CA CONTROL EVENTS RATE
-import { cpuNow, cpuSince, finish, push, reachableBytes, reached, watchLoop } from './measuring.ts';
-import { engageCanned } from './mirrored-pods.ts';
+import { cpuNow, cpuSince, finish, push, reachableBytes, reached, watchLoop } from '../support/measuring.ts';
+import { engageCanned } from '../support/mirrored-pods.ts';
 
 const [url = '', ca = '', control = '', events = '0', rate = '0'] = process.argv.slice(2);
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 // The floor of holding a list: fetch it whole, JSON.parse it whole, keep it.
 //   parse-and-keep.ts URL CA
 import { get } from 'node:https';
-import { cpuNow, cpuSince, finish, reachableBytes } from './measuring.ts';
+import { cpuNow, cpuSince, finish, reachableBytes } from '../support/measuring.ts';
 
 const [url = '', ca = ''] = process.argv.slice(2);
 const before = await reachableBytes();

@@ -43,7 +43,7 @@ export interface ReaderFigures {
 export type Readers = Forked<ReaderCommand, ReaderFigures>;
 
 export function startReaders(): Readers {
-  const readers: Readers = forkProgram(new URL('./stream-readers.ts', import.meta.url));
+  const readers: Readers = forkProgram(new URL('../support/stream-readers.ts', import.meta.url));
   pin(1, readers.pid);
   return readers;
 }

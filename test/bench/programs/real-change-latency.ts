@@ -6,9 +6,9 @@ import { Agent, request } from 'node:https';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RealCluster, realPrograms, startRealCluster } from '../../support/cluster/real-cluster.ts';
-import { finish } from './measuring.ts';
+import { finish } from '../support/measuring.ts';
+import { startWholeGateway } from '../support/whole-gateway.ts';
 import { stampNow, startReaders } from './readers.ts';
-import { startWholeGateway } from './whole-gateway.ts';
 
 const changes = Number(process.argv[2] ?? '500');
 const gapMs = 20;

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
+import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const rounds = 30;
 const relations = {

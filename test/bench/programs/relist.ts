@@ -1,7 +1,7 @@
 // The first list of a mirror, then the same list after a 410, in which nothing changed.
 //   relist.ts URL CA CONTROL
-import { cpuNow, cpuSince, finish, post, reached } from './measuring.ts';
-import { engageCanned } from './mirrored-pods.ts';
+import { cpuNow, cpuSince, finish, post, reached } from '../support/measuring.ts';
+import { engageCanned } from '../support/mirrored-pods.ts';
 
 const [url = '', ca = '', control = ''] = process.argv.slice(2);
 const { signal } = new AbortController();

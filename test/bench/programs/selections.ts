@@ -13,7 +13,7 @@ import { compileWhere } from '../../../src/store/filter/where.ts';
 import type { QuerySpec } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 import { runQuery } from '../../support/store/store-at-once.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
+import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const held = Number(process.argv[2] ?? '10000');
 const matched = 1_000;

@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { pin } from '../pin.ts';
+import { finish, reachableBytes } from '../support/measuring.ts';
 import { startStreaming } from './fan-out/ours.ts';
-import { finish, reachableBytes } from './measuring.ts';
 import { paced, type ReaderFigures, startReaders } from './readers.ts';
 
 const [readerCount = '1000', secondCount = '4'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // Opens 200 watches that stay quiet: CPU, memory and sockets of having them.
 //   watches.ts ours|client-node URL CA CONTROL
-import { cpuNow, cpuSince, finish, reachableBytes, reached } from './measuring.ts';
+import { cpuNow, cpuSince, finish, reachableBytes, reached } from '../support/measuring.ts';
 
 const [variant = '', url = '', ca = '', control = ''] = process.argv.slice(2);
 const count = 200;
@@ -20,7 +20,7 @@ const { sockets } = await counts();
 finish({ cpuMs: cpu.process, bytesEach: ((await reachableBytes()) - before) / count, sockets });
 
 async function ours(): Promise<(index: number) => void> {
-  const { connectToCanned } = await import('./canned-endpoint.ts');
+  const { connectToCanned } = await import('../support/canned-endpoint.ts');
   const { signal } = new AbortController();
   const api = connectToCanned({ url, ca, signal });
   const resource = {

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { createGateway, type Gateway } from '../../../src/gateway.ts';
 import { answerParent } from '../../bench/forked.ts';
-import { reachableBytes } from '../../bench/programs/measuring.ts';
+import { reachableBytes } from '../../bench/support/measuring.ts';
 import { listenersHeld } from '../listeners-held.ts';
 
 export type GatewayQuestion =

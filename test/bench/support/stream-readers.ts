@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { answerParent } from '../forked.ts';
+import type { ReaderCommand, ReaderFigures } from '../programs/readers.ts';
 import {
   openEventStream,
   openRaw,
@@ -10,7 +11,6 @@ import {
   type StreamSocket,
   type StreamSocketListener,
 } from '../stream-socket.ts';
-import type { ReaderCommand, ReaderFigures } from './readers.ts';
 
 /** The gateway lets so many sockets of one address wait for their `connection_init`: 20. */
 const opening = 16;

@@ -8,8 +8,8 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createCertificate } from '../../../src/sim/certificate.ts';
-import { podOf } from '../pods.ts';
+import { createCertificate } from '../../../../src/sim/certificate.ts';
+import { podOf } from '../../pods.ts';
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;

@@ -2,9 +2,9 @@
 //   propagations-at-rest.ts KUBECONFIG CONTROL PROPAGATIONS SECONDS
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { cpuNow, cpuSince, finish, post } from './measuring.ts';
-import { startWholeGateway } from './whole-gateway.ts';
+import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import { cpuNow, cpuSince, finish, post } from '../../support/measuring.ts';
+import { startWholeGateway } from '../../support/whole-gateway.ts';
 
 const [kubeconfig = '', control = '', propagationCount = '1000', seconds = '30'] = process.argv.slice(2);
 const count = Number(propagationCount);

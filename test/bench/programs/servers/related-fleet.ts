@@ -1,10 +1,10 @@
 // An embedded cluster in a process of its own, with pods and all that has to do with them. Prints where its kubeconfig is.
 //   related-fleet.ts PODS
-import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
-import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
-import { podOf } from '../pods.ts';
-import { writeKubeconfigText } from './bench-kubeconfig.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { kubeconfigOf } from '../../../../src/sim/start-demo-fleet.ts';
+import { startSimCluster } from '../../../support/sim/start-sim-cluster.ts';
+import { podOf } from '../../pods.ts';
+import { writeKubeconfigText } from '../../support/bench-kubeconfig.ts';
 
 const pods = Array.from({ length: Number(process.argv[2] ?? '10000') }, (_, index) => podOf(index) as KubernetesObject);
 const cluster = await startSimCluster({ name: 'bench' });

@@ -2,14 +2,14 @@
 //   propagate.ts KUBECONFIG CONTROL SERVERS OBJECTS ROUNDS
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
-import { connectCluster } from '../../../src/cluster/requests/connect-cluster.ts';
-import { systemClock } from '../../../src/core/clock.ts';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { silentLog } from '../../../src/core/log.ts';
-import { clusterName } from '../../../src/core/names.ts';
-import { cpuNow, cpuSince, finish, post } from './measuring.ts';
-import { startWholeGateway } from './whole-gateway.ts';
+import type { ClusterApi } from '../../../../src/cluster/cluster-api.ts';
+import { connectCluster } from '../../../../src/cluster/requests/connect-cluster.ts';
+import { systemClock } from '../../../../src/core/clock.ts';
+import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import { silentLog } from '../../../../src/core/log.ts';
+import { clusterName } from '../../../../src/core/names.ts';
+import { cpuNow, cpuSince, finish, post } from '../../support/measuring.ts';
+import { startWholeGateway } from '../../support/whole-gateway.ts';
 
 const [kubeconfig = '', control = '', serversText = '[]', objectCount = '1', roundCount = '7'] = process.argv.slice(2);
 const objectsEach = Number(objectCount);

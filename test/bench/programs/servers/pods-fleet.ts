@@ -1,12 +1,12 @@
 // Embedded clusters with pods in a process of their own. Prints where their kubeconfig is.
 //   pods-fleet.ts CLUSTERS PODS [ENV]
 // ENV: values of environment in each pod, 3 by default.
-import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
-import type { SimCluster } from '../../support/sim/sim-cluster.ts';
-import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
-import { podOf, podWithEnvironment } from '../pods.ts';
-import { writeKubeconfigText } from './bench-kubeconfig.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { kubeconfigOf } from '../../../../src/sim/start-demo-fleet.ts';
+import type { SimCluster } from '../../../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../../../support/sim/start-sim-cluster.ts';
+import { podOf, podWithEnvironment } from '../../pods.ts';
+import { writeKubeconfigText } from '../../support/bench-kubeconfig.ts';
 
 const [clusterCount = '10', podCount = '2000', values] = process.argv.slice(2);
 const clusters: SimCluster[] = [];

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { realPrograms } from '../../support/cluster/real-cluster.ts';
+import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import { realPrograms } from '../../../support/cluster/real-cluster.ts';
 
 const [kubeconfig = '', roundCount = '3'] = process.argv.slice(2);
 const many = 50;
@@ -20,7 +20,7 @@ const contexts = (parse(readFileSync(kubeconfig, 'utf8')) as { contexts: readonl
   .slice(0, 3);
 const [hub = ''] = contexts;
 const namespace = `bench-${process.pid}`;
-await kubectl(hub, ['apply', '-f', fileURLToPath(new URL('../../../deploy/crds', import.meta.url))]);
+await kubectl(hub, ['apply', '-f', fileURLToPath(new URL('../../../../deploy/crds', import.meta.url))]);
 for (const context of contexts) await kubectl(context, ['create', 'namespace', namespace]);
 const gateway = await startGateway();
 try {
@@ -137,7 +137,7 @@ async function byMuster(deployments: readonly Deployment[]): Promise<void> {
 }
 
 async function startGateway(): Promise<{ ask(query: string, variables: JsonObject): Promise<unknown>; kill(): void }> {
-  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url));
   const flags = ['--kubeconfig', kubeconfig, '--hub', hub, '--port', '0', '--log-level', 'silent'];
   const child = spawn(process.execPath, [main, ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],

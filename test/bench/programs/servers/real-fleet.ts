@@ -6,9 +6,9 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RealCluster, startRealCluster } from '../../support/cluster/real-cluster.ts';
-import { fifteenLeaves } from '../fifteen-leaves.ts';
-import { podOf } from '../pods.ts';
+import { type RealCluster, startRealCluster } from '../../../support/cluster/real-cluster.ts';
+import { fifteenLeaves } from '../../fifteen-leaves.ts';
+import { podOf } from '../../pods.ts';
 
 const [podCount = '1000', roundCount = '9'] = process.argv.slice(2);
 const podsEach = Number(podCount);
@@ -150,7 +150,7 @@ async function startGateway(
   const file = path.join(folder, 'config.yaml');
   const entries = all.map(({ kubeconfigPath }, index) => ({ name: names[index], kubeconfig: kubeconfigPath }));
   writeFileSync(file, JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', clusters: entries }));
-  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url));
   const child = spawn(process.execPath, [main, '--config', file, '--port', '0', '--log-level', 'silent'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, XDG_STATE_HOME: folder },

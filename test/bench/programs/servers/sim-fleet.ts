@@ -2,11 +2,11 @@
 //   sim-fleet.ts CLUSTERS
 //   GET /reached?writes=N  answers when the members have done N writes since the last /reset; GET /counts; POST /reset
 import { createServer } from 'node:http';
-import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
-import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
-import type { SimCluster } from '../../support/sim/sim-cluster.ts';
-import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
-import { writeKubeconfigText } from './bench-kubeconfig.ts';
+import { hubDefinitions } from '../../../../src/propagate/hub/hub-definitions.ts';
+import { kubeconfigOf } from '../../../../src/sim/start-demo-fleet.ts';
+import type { SimCluster } from '../../../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../../../support/sim/start-sim-cluster.ts';
+import { writeKubeconfigText } from '../../support/bench-kubeconfig.ts';
 
 const [memberCount = '100'] = process.argv.slice(2);
 /** Of members, since the last reset. */

@@ -1,14 +1,14 @@
 // The pure stages of a plan (no dry run) over many clusters, and JSON.stringify of the manifests that come out: CPU of both in the same process.
 //   plan-rendered.ts CLUSTERS ROUNDS
-import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
-import type { RenderedPlan } from '../../../src/propagate/model/plan.ts';
-import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
-import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
-import type { Snapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
-import { type ClusterFacts, sight, snapshotOf } from '../../propagate/plan/snapshots.ts';
-import { shopOverrides, shopTemplate } from '../shop-template.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
+import type { RenderedPlan } from '../../../../src/propagate/model/plan.ts';
+import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
+import { renderPlan } from '../../../../src/propagate/plan/render-plan.ts';
+import type { Snapshot } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
+import { type ClusterFacts, sight, snapshotOf } from '../../../propagate/plan/snapshots.ts';
+import { shopOverrides, shopTemplate } from '../../shop-template.ts';
+import { cpuNow, cpuSince, finish } from '../../support/measuring.ts';
 
 const [clusterCount = '200', roundCount = '9'] = process.argv.slice(2);
 const rounds = Number(roundCount);
