@@ -106,7 +106,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const fleet = stack.use(
     await createFleet({
       sources: [source],
-      connect: (endpoint, signal, current) => counts.counted(connectCluster(endpoint, { clock, log, signal, current })),
+      connect: (endpoint, signal, current) => counts.counted(connectCluster(endpoint, { clock, log, signal, currentEndpoint: current })),
       log,
     }),
   );

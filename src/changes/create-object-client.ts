@@ -1,5 +1,5 @@
-import { breakage, faultOf } from '../cluster/classify.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
+import { clusterFailure, faultOfFailure } from '../cluster/cluster-failure.ts';
 import type { Impersonation } from '../cluster/endpoint.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Fault } from '../core/faults.ts';
@@ -46,7 +46,8 @@ const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
  */
 export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
   const limit = writeLimitOf(api);
-  const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
+  const fault = (code: Fault['code'], message: string): Fault =>
+    faultOfFailure(clusterFailure(code, message, 'NEVER'), { cluster: api.cluster });
   const failed = (code: Fault['code'], message: string): ObjectCallResult => ({ result: 'failed', fault: fault(code, message) });
 
   const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>

@@ -11,7 +11,7 @@ import type { Impersonation } from './endpoint.ts';
 export type ObjectForm = 'object' | 'metadata';
 
 /** The request for one page of a list. */
-export interface ListPage {
+export interface ListPageRequest {
   readonly resource: ServedResource;
   /** Default: all namespaces. Also undefined for a cluster-scoped kind. */
   readonly namespace?: string | undefined;
@@ -26,7 +26,7 @@ export interface ListPage {
   readonly continue?: string | undefined;
 }
 
-/** One page as it arrives. `pageEnded` and `failed` are final: exactly one of them comes, as the last part. Never throws. */
+/** One page as it arrives. `pageEnded` and `failedPlugin` are final: exactly one of them comes, as the last part. Never throws. */
 export type ListPart =
   /** The bytes of whole items, in the server's order. Each is one JSON object. The receiver may keep the memory. */
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
@@ -38,7 +38,7 @@ export type ListPart =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** The request for one watch of a kind, from a version on. */
-export interface WatchStart {
+export interface WatchRequest {
   readonly resource: ServedResource;
   readonly namespace?: string | undefined;
   readonly form: ObjectForm;
@@ -54,10 +54,10 @@ export interface WatchStart {
   readonly timeoutSeconds: number;
 }
 
-/** One watch as it arrives. `closed` and `failed` are final. `closed` is a clean end; half a line at the end is dropped. */
+/** One watch as it arrives. `closed` and `failedPlugin` are final. `closed` is a clean end; half a line at the end is dropped. */
 export type WatchPart =
   /** The server has answered 200. `lastReceivedMs()` is the monotonic time at which the connection last received something. */
-  | { readonly type: 'opened'; heardMs(): number }
+  | { readonly type: 'opened'; lastReceivedMs(): number }
   /** The bytes of whole lines, in the server's order. Each is one JSON watch event. The receiver may keep the memory. */
   | { readonly type: 'frames'; readonly frames: readonly Uint8Array[] }
   | { readonly type: 'closed' }
@@ -118,7 +118,7 @@ export interface LogRequest {
   readonly limitBytes?: number | undefined;
 }
 
-/** One log as it arrives. `closed` and `failed` are final. Never throws. */
+/** One log as it arrives. `closed` and `failedPlugin` are final. Never throws. */
 export type LogPart =
   /** The server has answered 200. */
   | { readonly type: 'opened' }
@@ -139,8 +139,8 @@ export type LogPart =
  */
 export interface ClusterApi {
   readonly cluster: ClusterName;
-  list(page: ListPage, signal: AbortSignal): AsyncIterable<ListPart>;
-  watch(start: WatchStart, signal: AbortSignal): AsyncIterable<WatchPart>;
+  list(page: ListPageRequest, signal: AbortSignal): AsyncIterable<ListPart>;
+  watch(start: WatchRequest, signal: AbortSignal): AsyncIterable<WatchPart>;
   /**
    * Streams the log of one container, with one request.
    *

@@ -2,19 +2,19 @@ import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json, parseJsonBody } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
-import { breakage, faultOf } from './classify.ts';
 import type { ClusterApi, LiveRequest } from './cluster-api.ts';
+import { clusterFailure, faultOfFailure } from './cluster-failure.ts';
 import {
+  aggregatedVersionsIn,
   type GroupVersionResources,
-  groupVersionsIn,
-  objectsIn,
+  objectItemsIn,
   resourcesIn,
   servedResources,
+  textItemsIn,
   textOr,
-  textsIn,
 } from './served-resources.ts';
 
-export type Discovered =
+export type DiscoveryResult =
   | {
       readonly type: 'discovered';
       /** The kinds that can be listed, each once, at the server's preferred version that serves it. */
@@ -44,40 +44,40 @@ const roots = ['api', 'apis'] as const;
  * Aggregated discovery takes one request for the core group and one for all others. Servers before 1.26 do not have it. They get one
  * request per group version, ten at a time.
  */
-export async function discover(api: ClusterApi, options: DiscoveryOptions, signal: AbortSignal): Promise<Discovered> {
+export async function discover(api: ClusterApi, options: DiscoveryOptions, signal: AbortSignal): Promise<DiscoveryResult> {
   const tags = parseTags(options.etag);
-  const answers = await Promise.all(roots.map((root, index) => ask(api, root, { ifNoneMatch: tags[index], signal })));
+  const answers = await Promise.all(roots.map((root, index) => requestRoot(api, root, { ifNoneMatch: tags[index], signal })));
   if (answers.every((answer) => answer.type === 'unchanged')) return { type: 'unchanged' };
   // One of the two documents has changed. The other one is needed too, so it is requested again without its tag.
   const whole = await Promise.all(
     answers.map((answer, index) =>
-      answer.type === 'unchanged' ? ask(api, roots[index] ?? 'api', { ifNoneMatch: undefined, signal }) : answer,
+      answer.type === 'unchanged' ? requestRoot(api, roots[index] ?? 'api', { ifNoneMatch: undefined, signal }) : answer,
     ),
   );
   const failed = whole.find((answer) => answer.type === 'failed');
   if (failed !== undefined) return failed;
   const documents = whole.flatMap((answer) => (answer.type === 'answered' ? [answer] : []));
-  const halves = await Promise.all(documents.map((document) => readHalf(api, document, signal)));
-  return gather(api, halves.flat(), { known: options.known ?? [], etag: joinTags(documents.map(({ etag }) => etag)) });
+  const halves = await Promise.all(documents.map((document) => readVersions(api, document, signal)));
+  return combineVersions(api, halves.flat(), { known: options.known ?? [], etag: joinTags(documents.map(({ etag }) => etag)) });
 }
 
-function ask(
+function requestRoot(
   api: ClusterApi,
   root: string,
   { ifNoneMatch, signal }: { readonly ifNoneMatch: string | undefined; readonly signal: AbortSignal },
 ): Promise<JsonAnswer> {
   const request: LiveRequest = { method: 'GET', path: [root], accept, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) };
-  return askJson(api, request, signal);
+  return requestJson(api, request, signal);
 }
 
-type Found = GroupVersionResources & { readonly fault?: Fault };
+type FoundVersion = GroupVersionResources & { readonly fault?: Fault };
 
-async function readHalf(
+async function readVersions(
   api: ClusterApi,
   { value }: Extract<JsonAnswer, { type: 'answered' }>,
   signal: AbortSignal,
-): Promise<readonly Found[]> {
-  const versions = groupVersionsIn(value);
+): Promise<readonly FoundVersion[]> {
+  const versions = aggregatedVersionsIn(value);
   if (versions !== undefined) return versions;
   const limit = createConcurrencyLimit(10);
   const asked = legacyVersionsIn(value).map((at) => limit.run(() => readLegacy(api, at, signal), signal));
@@ -87,35 +87,39 @@ async function readHalf(
 /** Returns the versions in `APIVersions` (from /api) or `APIGroupList` (from /apis), the preferred version of each group first. */
 function legacyVersionsIn(document: Json): readonly { readonly group: string; readonly version: string }[] {
   if (!isJsonObject(document)) return [];
-  if (document.kind === 'APIVersions') return textsIn(document.versions).map((version) => ({ group: '', version }));
-  return objectsIn(document.groups).flatMap((group) => {
+  if (document.kind === 'APIVersions') return textItemsIn(document.versions).map((version) => ({ group: '', version }));
+  return objectItemsIn(document.groups).flatMap((group) => {
     const preferred = isJsonObject(group.preferredVersion) ? textOr(group.preferredVersion.version, '') : '';
-    const versions = objectsIn(group.versions).map((version) => textOr(version.version, ''));
+    const versions = objectItemsIn(group.versions).map((version) => textOr(version.version, ''));
     return [...new Set([preferred, ...versions])]
       .filter((version) => version !== '')
       .map((version) => ({ group: textOr(group.name, ''), version }));
   });
 }
 
-async function readLegacy(api: ClusterApi, at: { readonly group: string; readonly version: string }, signal: AbortSignal): Promise<Found> {
+async function readLegacy(
+  api: ClusterApi,
+  at: { readonly group: string; readonly version: string },
+  signal: AbortSignal,
+): Promise<FoundVersion> {
   const path = at.group === '' ? ['api', at.version] : ['apis', at.group, at.version];
-  const answer = await askJson(api, { method: 'GET', path }, signal);
+  const answer = await requestJson(api, { method: 'GET', path }, signal);
   if (answer.type === 'answered') return { ...at, resources: resourcesIn(answer.value, at), stale: false };
   return { ...at, resources: [], stale: true, ...(answer.type === 'failed' ? { fault: answer.fault } : {}) };
 }
 
-function gather(
+function combineVersions(
   { cluster }: ClusterApi,
-  found: readonly Found[],
+  found: readonly FoundVersion[],
   { known, etag }: { readonly known: readonly ServedResource[]; readonly etag: string | undefined },
-): Discovered {
+): DiscoveryResult {
   const fresh = servedResources(found);
   const stale = found.filter((version) => version.stale);
   const keys = new Set(fresh.map(({ group, kind }) => `${group}/${kind}`));
   const kept = known.filter(({ group, kind }) => stale.some((version) => version.group === group) && !keys.has(`${group}/${kind}`));
   const partial = stale.map(({ group, version, fault }) => {
     const message = `discovery of ${group === '' ? version : `${group}/${version}`} failed: what was known of it stays`;
-    return faultOf({ ...(fault ?? breakage('SERVER_ERROR', message)), message }, { cluster });
+    return faultOfFailure({ ...(fault ?? clusterFailure('SERVER_ERROR', message)), message }, { cluster });
   });
   return { type: 'discovered', resources: [...fresh, ...kept], partial, ...(etag === undefined || partial.length > 0 ? {} : { etag }) };
 }
@@ -137,11 +141,14 @@ type JsonAnswer =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** Sends a live request and parses the answer. An answer that is not JSON is `MALFORMED`. */
-async function askJson(api: ClusterApi, request: LiveRequest, signal: AbortSignal): Promise<JsonAnswer> {
+async function requestJson(api: ClusterApi, request: LiveRequest, signal: AbortSignal): Promise<JsonAnswer> {
   const answer = await api.send(request, signal);
   if (answer.type === 'failed') return answer;
   if (answer.status === 304) return { type: 'unchanged' };
   const value = parseJsonBody(answer.body);
   if (value !== undefined) return { type: 'answered', value, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };
-  return { type: 'failed', fault: faultOf(breakage('MALFORMED', 'expected JSON, got something else'), { cluster: api.cluster }) };
+  return {
+    type: 'failed',
+    fault: faultOfFailure(clusterFailure('MALFORMED', 'expected JSON, got something else'), { cluster: api.cluster }),
+  };
 }

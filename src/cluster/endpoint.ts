@@ -1,13 +1,13 @@
 import type { ClusterName } from '../core/names.ts';
 
 /** PEM text or bytes. `file`: the absolute path of a file that holds them, which is read again every 60 s. */
-export type Material = { readonly type: 'data'; readonly data: Uint8Array } | { readonly type: 'file'; readonly path: string };
+export type PemMaterial = { readonly type: 'data'; readonly data: Uint8Array } | { readonly type: 'file'; readonly path: string };
 
 /** How the certificate of the API server is verified. */
-export type Trust =
+export type ServerTrust =
   /** By the root certificates of Node and of the system. */
   | { readonly type: 'system' }
-  | { readonly type: 'authority'; readonly certificates: Material }
+  | { readonly type: 'authority'; readonly certificates: PemMaterial }
   /** Not at all. Only the operator's own flag allows it, and the cluster then has the standing fault `INSECURE`. */
   | { readonly type: 'unverified' };
 
@@ -35,8 +35,8 @@ export type Credentials =
 
 /** A client certificate and its key. */
 export interface ClientCertificate {
-  readonly certificate: Material;
-  readonly key: Material;
+  readonly certificate: PemMaterial;
+  readonly key: PemMaterial;
 }
 
 /** The user to impersonate, sent as `Impersonate-*` on every request. */
@@ -52,7 +52,7 @@ export interface Endpoint {
   readonly name: ClusterName;
   /** `https://host:port`, optionally with a path prefix. `http:` is for loopback only. No userinfo, query or fragment. */
   readonly server: string;
-  readonly trust: Trust;
+  readonly trust: ServerTrust;
   /** The name sent as SNI and checked against the certificate. Default: the host of `server`. */
   readonly tlsServerName?: string;
   readonly clientCertificate?: ClientCertificate;

@@ -38,13 +38,13 @@ function isReadable({ resource, verbs }: VersionedResource): boolean {
 }
 
 /** Reads an `APIGroupDiscoveryList`. Undefined if the document is not one. */
-export function groupVersionsIn(document: Json): GroupVersionResources[] | undefined {
+export function aggregatedVersionsIn(document: Json): GroupVersionResources[] | undefined {
   if (!isJsonObject(document) || document.kind !== 'APIGroupDiscoveryList') return undefined;
-  return objectsIn(document.items).flatMap((item) => {
+  return objectItemsIn(document.items).flatMap((item) => {
     const group = isJsonObject(item.metadata) ? textOr(item.metadata.name, '') : '';
-    return objectsIn(item.versions).map((version) => {
+    return objectItemsIn(item.versions).map((version) => {
       const at = { group, version: textOr(version.version, '') };
-      const resources = objectsIn(version.resources).flatMap((resource) => aggregatedResource(resource, at));
+      const resources = objectItemsIn(version.resources).flatMap((resource) => aggregatedResource(resource, at));
       return { ...at, resources, stale: version.freshness === 'Stale' };
     });
   });
@@ -73,7 +73,7 @@ function aggregatedResource(resource: JsonObject, at: GroupVersion): VersionedRe
 
 /** Reads an `APIResourceList`. Servers before 1.26 have one per group version. */
 export function resourcesIn(document: Json, at: GroupVersion): VersionedResource[] {
-  const resources = isJsonObject(document) ? objectsIn(document.resources) : [];
+  const resources = isJsonObject(document) ? objectItemsIn(document.resources) : [];
   return resources.flatMap((resource) => {
     const kind = textOr(resource.kind, '');
     const name = textOr(resource.name, '');
@@ -92,16 +92,16 @@ export function resourcesIn(document: Json, at: GroupVersion): VersionedResource
 }
 
 function listsIn(resource: JsonObject): Pick<VersionedResource, 'verbs' | 'shortNames' | 'categories'> {
-  return { verbs: textsIn(resource.verbs), shortNames: textsIn(resource.shortNames), categories: textsIn(resource.categories) };
+  return { verbs: textItemsIn(resource.verbs), shortNames: textItemsIn(resource.shortNames), categories: textItemsIn(resource.categories) };
 }
 
 /** The items of a list that are objects. Empty if the value is not a list. */
-export function objectsIn(list: Json | undefined): readonly JsonObject[] {
+export function objectItemsIn(list: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter(isJsonObject) : [];
 }
 
 /** The items of a list that are text. Empty if the value is not a list. */
-export function textsIn(list: Json | undefined): readonly string[] {
+export function textItemsIn(list: Json | undefined): readonly string[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter((item) => typeof item === 'string') : [];
 }
 

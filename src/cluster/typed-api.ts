@@ -1,8 +1,8 @@
 import type { Configuration, HttpMethod, RequestContext } from '@kubernetes/client-node';
 import type { Fault } from '../core/faults.ts';
 import type { Json } from '../core/json.ts';
-import { breakage, faultOf } from './classify.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from './cluster-api.ts';
+import { clusterFailure, faultOfFailure } from './cluster-failure.ts';
 import type { Impersonation } from './endpoint.ts';
 
 export { V1MicroTime } from '@kubernetes/client-node/dist/types.js';
@@ -61,7 +61,7 @@ export async function callTyped<T>(
     return { result: 'answered', value: await call(loaded, createConfiguration({ baseServer, httpApi: wrapHttpLibrary({ send }) })) };
   } catch (error) {
     if (answer === undefined) throw error;
-    const malformed = () => faultOf(breakage('MALFORMED', 'expected an object of Kubernetes'), { cluster: api.cluster });
+    const malformed = () => faultOfFailure(clusterFailure('MALFORMED', 'expected an object of Kubernetes'), { cluster: api.cluster });
     return { result: 'failed', fault: answer.type === 'failed' ? answer.fault : malformed() };
   }
 }

@@ -1,35 +1,35 @@
 import type { User } from '@kubernetes/client-node';
 import type { Clock } from '../../core/clock.ts';
-import { type Breakage, breakage } from '../classify.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
-import { BreakageError, breakageOfError } from '../transport/connection-errors.ts';
+import { ClusterFailureError, failureOfError } from '../transport/connection-errors.ts';
 import type { TlsIdentity } from '../transport/dial.ts';
-import { abandoned, untilAborted } from '../transport/request-scope.ts';
+import { abandonedFailure, untilAborted } from '../transport/request-scope.ts';
 import { runExecPlugin } from './exec-plugin.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createMaterialReader, type MaterialReader, rereadMs } from './materials.ts';
 
 /** The identity of requests at one moment: headers and client certificate. */
-export interface Identity {
+export interface RequestIdentity {
   /** Grows with each change of the identity. */
   readonly serial: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly tls: TlsIdentity;
 }
 
-export type Obtained =
-  | { readonly type: 'obtained'; readonly identity: Identity }
-  | { readonly type: 'failed'; readonly breakage: Breakage };
+export type IdentityResult =
+  | { readonly type: 'obtained'; readonly identity: RequestIdentity }
+  | { readonly type: 'failed'; readonly failure: ClusterFailure };
 
 /** The credentials of one endpoint. All callers share one fetch. */
 export interface CredentialProvider {
-  obtain(signal: AbortSignal): Promise<Obtained>;
+  obtain(signal: AbortSignal): Promise<IdentityResult>;
   /**
    * Answers a 401. Returns the current identity if it is newer than `used`, else the result of one refresh.
    *
    * Undefined if the last refresh was less than 10 s ago. The 401 is then the answer.
    */
-  renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined>;
+  renew(used: RequestIdentity, signal: AbortSignal): Promise<IdentityResult | undefined>;
 }
 
 /**
@@ -40,15 +40,15 @@ const leewayMs = 10_000;
 const providerDeadlineMs = 60_000;
 
 /** The `Authorization` header and the client certificate, with the monotonic time at which they expire. */
-interface Proof {
+interface AuthProof {
   readonly authorization?: string;
   readonly certificate?: Uint8Array;
   readonly key?: Uint8Array;
   readonly freshUntilMs: number;
 }
 
-interface Held {
-  readonly identity: Identity;
+interface CurrentIdentity {
+  readonly identity: RequestIdentity;
   readonly freshUntilMs: number;
 }
 
@@ -59,28 +59,28 @@ interface Held {
  * @param endpoint Called by each `obtain`. If it returns another object than before, the credentials of the earlier one are dropped.
  */
 export function createCredentials(endpoint: () => Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
-  return new HeldCredentials(endpoint, clock, life);
+  return new RefreshingCredentials(endpoint, clock, life);
 }
 
-class HeldCredentials implements CredentialProvider {
-  readonly #described: () => Endpoint;
+class RefreshingCredentials implements CredentialProvider {
+  readonly #currentEndpoint: () => Endpoint;
   readonly #clock: Clock;
   readonly #life: AbortSignal;
   #endpoint: Endpoint;
-  #readers: Readers;
+  #readers: MaterialReaders;
   #prove: Prover;
-  #held: Held | undefined;
-  #last: Identity | undefined;
-  #failed: { readonly breakage: Breakage; readonly untilMs: number } | undefined;
-  #fetching: Promise<Obtained> | undefined;
-  #renewing: Promise<Obtained> | undefined;
+  #held: CurrentIdentity | undefined;
+  #last: RequestIdentity | undefined;
+  #failed: { readonly failure: ClusterFailure; readonly untilMs: number } | undefined;
+  #fetching: Promise<IdentityResult> | undefined;
+  #renewing: Promise<IdentityResult> | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(described: () => Endpoint, clock: Clock, life: AbortSignal) {
-    this.#described = described;
+  constructor(currentEndpoint: () => Endpoint, clock: Clock, life: AbortSignal) {
+    this.#currentEndpoint = currentEndpoint;
     this.#clock = clock;
     this.#life = life;
-    this.#endpoint = described();
+    this.#endpoint = currentEndpoint();
     this.#readers = readersOf(this.#endpoint, clock);
     this.#prove = proverOf(this.#endpoint, { readers: this.#readers, clock, life });
     life.addEventListener('abort', () => {
@@ -89,12 +89,12 @@ class HeldCredentials implements CredentialProvider {
     });
   }
 
-  async obtain(signal: AbortSignal): Promise<Obtained> {
-    return (await untilAborted(this.#current(), signal)) ?? { type: 'failed', breakage: abandoned };
+  async obtain(signal: AbortSignal): Promise<IdentityResult> {
+    return (await untilAborted(this.#current(), signal)) ?? { type: 'failed', failure: abandonedFailure };
   }
 
-  async renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined> {
-    this.#follow();
+  async renew(used: RequestIdentity, signal: AbortSignal): Promise<IdentityResult | undefined> {
+    this.#adoptCurrentEndpoint();
     if (this.#held !== undefined && this.#held.identity.serial > used.serial) return { type: 'obtained', identity: this.#held.identity };
     if (this.#renewing === undefined) {
       if (this.#clock.monotonic() < this.#renewedMs + leewayMs) return undefined;
@@ -110,36 +110,36 @@ class HeldCredentials implements CredentialProvider {
    * Changes to the current endpoint if it is another one. `#last` stays, so that serials continue and connections with the same
    * certificates stay open.
    */
-  #follow(): void {
-    const described = this.#described();
-    if (described === this.#endpoint || this.#life.aborted) return;
-    this.#endpoint = described;
-    this.#readers = readersOf(described, this.#clock);
-    this.#prove = proverOf(described, { readers: this.#readers, clock: this.#clock, life: this.#life });
+  #adoptCurrentEndpoint(): void {
+    const currentEndpoint = this.#currentEndpoint();
+    if (currentEndpoint === this.#endpoint || this.#life.aborted) return;
+    this.#endpoint = currentEndpoint;
+    this.#readers = readersOf(currentEndpoint, this.#clock);
+    this.#prove = proverOf(currentEndpoint, { readers: this.#readers, clock: this.#clock, life: this.#life });
     this.#held = undefined;
     this.#failed = undefined;
     this.#fetching = undefined;
     this.#renewedMs = Number.NEGATIVE_INFINITY;
   }
 
-  #current(): Promise<Obtained> {
-    this.#follow();
+  #current(): Promise<IdentityResult> {
+    this.#adoptCurrentEndpoint();
     const nowMs = this.#clock.monotonic();
     if (this.#held !== undefined && nowMs < this.#held.freshUntilMs)
       return Promise.resolve({ type: 'obtained', identity: this.#held.identity });
     if (this.#failed !== undefined && nowMs < this.#failed.untilMs)
-      return Promise.resolve({ type: 'failed', breakage: this.#failed.breakage });
+      return Promise.resolve({ type: 'failed', failure: this.#failed.failure });
     return this.#fetchOnce();
   }
 
-  async #fetchAnew(): Promise<Obtained> {
+  async #fetchAnew(): Promise<IdentityResult> {
     for (const reader of this.#readers.all) reader.expire();
     this.#prove.expire();
     this.#held = undefined;
     return await this.#fetchOnce();
   }
 
-  #fetchOnce(): Promise<Obtained> {
+  #fetchOnce(): Promise<IdentityResult> {
     if (this.#fetching !== undefined) return this.#fetching;
     const fetching = this.#fetch().finally(() => {
       if (this.#fetching === fetching) this.#fetching = undefined;
@@ -148,32 +148,32 @@ class HeldCredentials implements CredentialProvider {
     return fetching;
   }
 
-  async #fetch(): Promise<Obtained> {
+  async #fetch(): Promise<IdentityResult> {
     const endpoint = this.#endpoint;
     try {
-      const { ca, certificate, key, any } = this.#readers;
+      const { ca, certificate, key, hasFiles } = this.#readers;
       const [proof, ...files] = await Promise.all([this.#prove(), ca?.read(), certificate?.read(), key?.read()]);
-      if (this.#life.aborted) return { type: 'failed', breakage: abandoned };
+      if (this.#life.aborted) return { type: 'failed', failure: abandonedFailure };
       if (this.#endpoint !== endpoint) return await this.#fetchOnce();
       const identity = identityAfter(this.#last, this.#headersWith(proof), this.#tlsWith(proof, files));
-      const filesUntilMs = any ? this.#clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY;
+      const filesUntilMs = hasFiles ? this.#clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY;
       this.#last = identity;
       this.#held = { identity, freshUntilMs: Math.min(proof.freshUntilMs, filesUntilMs) };
       this.#failed = undefined;
       return { type: 'obtained', identity };
     } catch (error) {
-      if (!(error instanceof BreakageError)) throw error;
+      if (!(error instanceof ClusterFailureError)) throw error;
       if (this.#endpoint !== endpoint) return await this.#fetchOnce();
-      this.#failed = { breakage: error.breakage, untilMs: this.#clock.monotonic() + leewayMs };
-      return { type: 'failed', breakage: error.breakage };
+      this.#failed = { failure: error.failure, untilMs: this.#clock.monotonic() + leewayMs };
+      return { type: 'failed', failure: error.failure };
     }
   }
 
-  #headersWith({ authorization }: Proof): Identity['headers'] {
+  #headersWith({ authorization }: AuthProof): RequestIdentity['headers'] {
     return { ...impersonationHeaders(this.#endpoint.impersonation), ...optional('authorization', authorization) };
   }
 
-  #tlsWith(proof: Proof, [ca, cert, key]: readonly (Uint8Array | undefined)[]): Omit<TlsIdentity, 'serial'> {
+  #tlsWith(proof: AuthProof, [ca, cert, key]: readonly (Uint8Array | undefined)[]): Omit<TlsIdentity, 'serial'> {
     return {
       verify: this.#endpoint.trust.type !== 'unverified',
       ...optional('ca', ca),
@@ -183,32 +183,32 @@ class HeldCredentials implements CredentialProvider {
   }
 }
 
-interface Readers {
+interface MaterialReaders {
   readonly ca: MaterialReader | undefined;
   readonly certificate: MaterialReader | undefined;
   readonly key: MaterialReader | undefined;
   readonly all: readonly MaterialReader[];
   /** True if at least one of the three comes from a file. */
-  readonly any: boolean;
+  readonly hasFiles: boolean;
 }
 
-function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): Readers {
+function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): MaterialReaders {
   const ca = trust.type === 'authority' ? createMaterialReader(trust.certificates, 'the certificate authority', clock) : undefined;
   const certificate = clientCertificate && createMaterialReader(clientCertificate.certificate, 'the client certificate', clock);
   const key = clientCertificate && createMaterialReader(clientCertificate.key, 'the client key', clock);
   const materials = [trust.type === 'authority' ? trust.certificates : undefined, clientCertificate?.certificate, clientCertificate?.key];
   const all = [ca, certificate, key].filter((reader) => reader !== undefined);
-  return { ca, certificate, key, all, any: materials.some((material) => material?.type === 'file') };
+  return { ca, certificate, key, all, hasFiles: materials.some((material) => material?.type === 'file') };
 }
 
 /** Returns a proof with each call. `expire` drops the proof that it keeps. */
 interface Prover {
-  (): Promise<Proof>;
+  (): Promise<AuthProof>;
   expire(): void;
 }
 
 interface ProverOptions {
-  readonly readers: Readers;
+  readonly readers: MaterialReaders;
   readonly clock: Clock;
   readonly life: AbortSignal;
 }
@@ -217,11 +217,11 @@ function proverOf(endpoint: Endpoint, options: ProverOptions): Prover {
   const { credentials } = endpoint;
   switch (credentials.type) {
     case 'none':
-      return fixed(() => undefined);
+      return fixedProver(() => undefined);
     case 'token':
-      return fixed(() => bearer(credentials.token));
+      return fixedProver(() => bearerAuthorization(credentials.token));
     case 'basic':
-      return fixed(() => basic(credentials));
+      return fixedProver(() => basicAuthorization(credentials));
     case 'tokenFile':
       return tokenFileProver(credentials.path, options.clock);
     case 'exec':
@@ -233,7 +233,7 @@ function proverOf(endpoint: Endpoint, options: ProverOptions): Prover {
   }
 }
 
-function fixed(authorization: () => string | undefined): Prover {
+function fixedProver(authorization: () => string | undefined): Prover {
   const prove = async () => ({ ...optional('authorization', authorization()), freshUntilMs: Number.POSITIVE_INFINITY });
   return Object.assign(prove, { expire: () => undefined });
 }
@@ -241,15 +241,15 @@ function fixed(authorization: () => string | undefined): Prover {
 function tokenFileProver(path: string, clock: Clock): Prover {
   const reader = createMaterialReader({ type: 'file', path }, 'the token', clock);
   const prove = async () => ({
-    authorization: bearer(Buffer.from(await reader.read()).toString('utf8')),
+    authorization: bearerAuthorization(Buffer.from(await reader.read()).toString('utf8')),
     freshUntilMs: clock.monotonic() + rereadMs,
   });
   return Object.assign(prove, { expire: () => reader.expire() });
 }
 
 /** Keeps a proof until its time has come. Files that belong to the identity are read more often. */
-function keptProver(make: () => Promise<Proof>, clock: Clock): Prover {
-  let kept: Proof | undefined;
+function keptProver(make: () => Promise<AuthProof>, clock: Clock): Prover {
+  let kept: AuthProof | undefined;
   const prove = async () => {
     if (kept === undefined || clock.monotonic() >= kept.freshUntilMs) kept = await make();
     return kept;
@@ -265,7 +265,7 @@ async function execProof(
   endpoint: Endpoint,
   { plugin }: Extract<Credentials, { type: 'exec' }>,
   { readers, clock, life }: ProverOptions,
-): Promise<Proof> {
+): Promise<AuthProof> {
   const authority = await readers.ca?.read();
   const cluster = {
     server: endpoint.server,
@@ -275,11 +275,11 @@ async function execProof(
     ...optional('authority', authority),
   };
   const outcome = await runExecPlugin(plugin, { cluster, clock }, life);
-  if (outcome.type === 'failed') throw new BreakageError(outcome.breakage);
+  if (outcome.type === 'failed') throw new ClusterFailureError(outcome.failure);
   const { token, clientCertificate, clientKey, expiresMs } = outcome.credential;
   const goodForMs = expiresMs === undefined ? Number.POSITIVE_INFINITY : expiresMs - clock.now() - leewayMs;
   return {
-    ...(token === undefined ? {} : { authorization: bearer(token) }),
+    ...(token === undefined ? {} : { authorization: bearerAuthorization(token) }),
     ...optional('certificate', clientCertificate),
     ...optional('key', clientKey),
     // An expired credential leads to a 401. Running the plugin for every request would not help.
@@ -289,16 +289,18 @@ async function execProof(
 
 function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }: ProverOptions): Prover {
   const tokens = createOidcTokens(settings);
-  const prove = async (): Promise<Proof> => {
+  const prove = async (): Promise<AuthProof> => {
     const done = new AbortController();
     const late = clock.sleep(providerDeadlineMs, done.signal);
     try {
       const token = await untilAborted(Promise.race([tokens(), late.then(() => undefined)]), life);
-      if (token === undefined) throw new BreakageError(breakage('UNAUTHENTICATED', 'the OIDC provider gave no token'));
-      return { authorization: bearer(token), freshUntilMs: clock.monotonic() + rereadMs };
+      if (token === undefined) throw new ClusterFailureError(clusterFailure('UNAUTHENTICATED', 'the OIDC provider gave no token'));
+      return { authorization: bearerAuthorization(token), freshUntilMs: clock.monotonic() + rereadMs };
     } catch (error) {
-      if (error instanceof BreakageError) throw error;
-      throw new BreakageError(breakage('UNAUTHENTICATED', `the OIDC token could not be refreshed: ${breakageOfError(error).message}`));
+      if (error instanceof ClusterFailureError) throw error;
+      throw new ClusterFailureError(
+        clusterFailure('UNAUTHENTICATED', `the OIDC token could not be refreshed: ${failureOfError(error).message}`),
+      );
     } finally {
       done.abort();
     }
@@ -324,20 +326,24 @@ function createOidcTokens(settings: Readonly<Record<string, string>>): () => Pro
   };
 }
 
-function bearer(token: string): string {
+function bearerAuthorization(token: string): string {
   const trimmed = token.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return `Bearer ${trimmed}`;
-  throw new BreakageError(
-    breakage('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'),
+  throw new ClusterFailureError(
+    clusterFailure('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'),
   );
 }
 
-function basic({ username, password }: Extract<Credentials, { type: 'basic' }>): string {
+function basicAuthorization({ username, password }: Extract<Credentials, { type: 'basic' }>): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
 /** Returns the last identity if nothing has changed, so that connections made with it stay open. */
-function identityAfter(last: Identity | undefined, headers: Identity['headers'], tls: Omit<TlsIdentity, 'serial'>): Identity {
+function identityAfter(
+  last: RequestIdentity | undefined,
+  headers: RequestIdentity['headers'],
+  tls: Omit<TlsIdentity, 'serial'>,
+): RequestIdentity {
   const sameTls =
     last !== undefined && sameBytes(last.tls.ca, tls.ca) && sameBytes(last.tls.cert, tls.cert) && sameBytes(last.tls.key, tls.key);
   if (sameTls && last.headers.authorization === headers.authorization) return last;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, tryParseJson } from '../../core/json.ts';
 import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
-import { type Breakage, breakage } from '../classify.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { ExecPlugin } from '../endpoint.ts';
 
 const deadlineMs = 60_000;
@@ -20,7 +20,7 @@ interface ExecCredential {
 
 export type ExecOutcome =
   | { readonly type: 'credential'; readonly credential: ExecCredential }
-  | { readonly type: 'failed'; readonly breakage: Breakage };
+  | { readonly type: 'failed'; readonly failure: ClusterFailure };
 
 /** The cluster that needs the credential. A plugin with `provideClusterInfo` receives it. */
 export interface ExecCluster {
@@ -50,17 +50,21 @@ export async function runExecPlugin(
     kind: 'ExecCredential',
     spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) },
   });
-  const ran = await limit.run(() => run(plugin, { info, clock }, signal), signal);
-  if (ran === undefined) return failed('was ended', '');
-  if (ran.result !== 'exited') return failed(ran.why, ran.stderr);
+  const ran = await limit.run(() => runPlugin(plugin, { info, clock }, signal), signal);
+  if (ran === undefined) return failedPlugin('was ended', '');
+  if (ran.result !== 'exited') return failedPlugin(ran.why, ran.stderr);
   return readCredential(ran.stdout, plugin);
 }
 
-type Ran =
+type PluginRun =
   | { readonly result: 'exited'; readonly stdout: string }
   | { readonly result: 'failed'; readonly why: string; readonly stderr: string };
 
-function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; readonly clock: Clock }, signal: AbortSignal): Promise<Ran> {
+function runPlugin(
+  plugin: ExecPlugin,
+  { info, clock }: { readonly info: string; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<PluginRun> {
   return new Promise((resolve) => {
     const child = spawn(plugin.command, [...plugin.args], {
       env: { ...plugin.environment, KUBERNETES_EXEC_INFO: info },
@@ -69,28 +73,28 @@ function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; reado
     });
     const over = new AbortController();
     const out: Buffer[] = [];
-    const complaints: Buffer[] = [];
+    const stderrChunks: Buffer[] = [];
     let outBytes = 0;
-    let complaintBytes = 0;
-    const finish = (ran: Ran) => {
+    let stderrBytes = 0;
+    const finish = (ran: PluginRun) => {
       if (over.signal.aborted) return;
       over.abort();
-      signal.removeEventListener('abort', ended);
+      signal.removeEventListener('abort', aborted);
       resolve(ran);
     };
     const fail = (why: string) => {
       child.kill('SIGKILL');
-      finish({ result: 'failed', why, stderr: Buffer.concat(complaints).toString('utf8') });
+      finish({ result: 'failed', why, stderr: Buffer.concat(stderrChunks).toString('utf8') });
     };
-    const ended = () => fail('was ended');
+    const aborted = () => fail('was ended');
     child.stdout.on('data', (chunk: Buffer) => {
       outBytes += chunk.length;
       if (outBytes > maxOutputBytes) return fail(`wrote more than ${maxOutputBytes / 1024} KiB`);
       out.push(chunk);
     });
     child.stderr.on('data', (chunk: Buffer) => {
-      if (complaintBytes < maxShownBytes) complaints.push(chunk.subarray(0, maxShownBytes - complaintBytes));
-      complaintBytes += chunk.length;
+      if (stderrBytes < maxShownBytes) stderrChunks.push(chunk.subarray(0, maxShownBytes - stderrBytes));
+      stderrBytes += chunk.length;
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
       const hint = plugin.installHint === undefined ? '' : ` (${plugin.installHint.slice(0, 200)})`;
@@ -101,20 +105,22 @@ function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; reado
       else fail(code === null ? `was ended by ${killedBy ?? 'a signal'}` : `ended with exit code ${code}`);
     });
     void clock.sleep(deadlineMs, over.signal).then(() => fail(`did not answer within ${deadlineMs / 1_000} s`));
-    if (signal.aborted) ended();
-    else signal.addEventListener('abort', ended, { once: true });
+    if (signal.aborted) aborted();
+    else signal.addEventListener('abort', aborted, { once: true });
   });
 }
 
 function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
   const answer = tryParseJson(text);
-  if (!isJsonObject(answer) || answer.kind !== 'ExecCredential') return failed('wrote no ExecCredential', '');
-  if (answer.apiVersion !== plugin.apiVersion) return failed(`wrote another version than the ${plugin.apiVersion} it was asked for`, '');
+  if (!isJsonObject(answer) || answer.kind !== 'ExecCredential') return failedPlugin('wrote no ExecCredential', '');
+  if (answer.apiVersion !== plugin.apiVersion)
+    return failedPlugin(`wrote another version than the ${plugin.apiVersion} it was asked for`, '');
   const status = isJsonObject(answer.status) ? answer.status : {};
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = status;
   const expiresMs = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.NaN;
   const pair = typeof certificate === 'string' && typeof key === 'string' && certificate !== '' && key !== '';
-  if ((typeof token !== 'string' || token === '') && !pair) return failed('wrote an ExecCredential with neither token nor certificate', '');
+  if ((typeof token !== 'string' || token === '') && !pair)
+    return failedPlugin('wrote an ExecCredential with neither token nor certificate', '');
   return {
     type: 'credential',
     credential: {
@@ -125,9 +131,12 @@ function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
   };
 }
 
-function failed(why: string, stderr: string): ExecOutcome {
-  const said = stderr.replace(/[\p{Cc}\s]+/gu, ' ').trim();
-  return { type: 'failed', breakage: breakage('UNAUTHENTICATED', `the exec plugin ${why}${said === '' ? '' : `: ${said}`}`) };
+function failedPlugin(why: string, stderr: string): ExecOutcome {
+  const stderrText = stderr.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  return {
+    type: 'failed',
+    failure: clusterFailure('UNAUTHENTICATED', `the exec plugin ${why}${stderrText === '' ? '' : `: ${stderrText}`}`),
+  };
 }
 
 function clusterInfo({ server, tlsServerName, insecure, authority, proxyUrl }: ExecCluster): Json {

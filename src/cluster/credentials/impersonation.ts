@@ -1,4 +1,4 @@
-import { type Breakage, breakage } from '../classify.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { Impersonation } from '../endpoint.ts';
 
 /**
@@ -10,10 +10,10 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
   if (impersonation === undefined) return {};
   const { user, uid, groups, extra } = impersonation;
   return {
-    'impersonate-user': inBytes(user),
-    ...(uid === undefined ? {} : { 'impersonate-uid': inBytes(uid) }),
-    ...(groups.length === 0 ? {} : { 'impersonate-group': groups.map(inBytes) }),
-    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeKey(key)}`, values.map(inBytes)])),
+    'impersonate-user': toLatin1(user),
+    ...(uid === undefined ? {} : { 'impersonate-uid': toLatin1(uid) }),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups.map(toLatin1) }),
+    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeKey(key)}`, values.map(toLatin1)])),
   };
 }
 
@@ -26,26 +26,26 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
  *
  * @param own The headers that the endpoint's identity sends.
  */
-export function problemOfActing(as: Impersonation | undefined, own: Readonly<Record<string, unknown>>): Breakage | undefined {
+export function impersonationFailure(as: Impersonation | undefined, own: Readonly<Record<string, unknown>>): ClusterFailure | undefined {
   if (as === undefined) return undefined;
-  if (as.groups.includes(masters)) return breakage('FORBIDDEN', `expected somebody outside ${masters}`, 'NEVER');
+  if (as.groups.includes(masters)) return clusterFailure('FORBIDDEN', `expected somebody outside ${masters}`, 'NEVER');
   if (own['impersonate-user'] !== undefined)
-    return breakage('FORBIDDEN', 'the credentials of this cluster act for somebody already, and cannot for another', 'NEVER');
+    return clusterFailure('FORBIDDEN', 'the credentials of this cluster act for somebody already, and cannot for another', 'NEVER');
   const texts = [as.user, ...(as.uid === undefined ? [] : [as.uid]), ...as.groups, ...Object.values(as.extra).flat()];
   const keys = Object.keys(as.extra);
-  if (texts.every(isCarried) && as.user !== '' && keys.every((key) => key !== '')) return undefined;
-  return breakage('INVALID', 'expected a user, groups and extra without control characters or spaces around them', 'NEVER');
+  if (texts.every(isHeaderSafe) && as.user !== '' && keys.every((key) => key !== '')) return undefined;
+  return clusterFailure('INVALID', 'expected a user, groups and extra without control characters or spaces around them', 'NEVER');
 }
 
 const masters = 'system:masters';
 
 /** A header value loses the spaces around it, and would then name another user. */
-function isCarried(text: string): boolean {
+function isHeaderSafe(text: string): boolean {
   return text === text.trim() && !/\p{Cc}/u.test(text);
 }
 
 /** Node writes header values as Latin-1, with one byte per character. */
-function inBytes(text: string): string {
+function toLatin1(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../core/clock.ts';
-import { breakage } from '../classify.ts';
-import type { Material } from '../endpoint.ts';
-import { BreakageError } from '../transport/connection-errors.ts';
+import { clusterFailure } from '../cluster-failure.ts';
+import type { PemMaterial } from '../endpoint.ts';
+import { ClusterFailureError } from '../transport/connection-errors.ts';
 
 /** Milliseconds after which files are read again, because kubelets and operators rotate tokens and certificates in place. */
 export const rereadMs = 60_000;
@@ -12,7 +12,7 @@ export interface MaterialReader {
   /**
    * Returns the content. A file is read at most once per 60 s. If it can no longer be read, the old content stays.
    *
-   * @throws {BreakageError} `UNAUTHENTICATED` if the file has never been readable.
+   * @throws {ClusterFailureError} `UNAUTHENTICATED` if the file has never been readable.
    */
   read(): Promise<Uint8Array>;
   /** Makes the next `read` read the file again. */
@@ -20,7 +20,7 @@ export interface MaterialReader {
 }
 
 /** @param what The name of the content in messages, such as `the client certificate`. Messages have the path and never the content. */
-export function createMaterialReader(material: Material, what: string, clock: Clock): MaterialReader {
+export function createMaterialReader(material: PemMaterial, what: string, clock: Clock): MaterialReader {
   if (material.type === 'data') return { read: () => Promise.resolve(material.data), expire: () => undefined };
   const { path } = material;
   let held: Uint8Array | undefined;
@@ -31,7 +31,7 @@ export function createMaterialReader(material: Material, what: string, clock: Cl
       try {
         held = await readFile(path);
       } catch {
-        if (held === undefined) throw new BreakageError(breakage('UNAUTHENTICATED', `${what} cannot be read from ${path}`));
+        if (held === undefined) throw new ClusterFailureError(clusterFailure('UNAUTHENTICATED', `${what} cannot be read from ${path}`));
       }
       freshUntilMs = clock.monotonic() + rereadMs;
       return held;

@@ -4,11 +4,11 @@ import { isJsonObject, type Json, type JsonObject, parseJsonExactly, tryParseJso
 import type { ServedResource } from '../../core/kinds.ts';
 import { type ClusterName, parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
-import { breakage, breakageOfErrorEvent, faultOf } from '../classify.ts';
+import { clusterFailure, failureOfErrorEvent, faultOfFailure } from '../cluster-failure.ts';
 import { findMember } from './json-scan.ts';
 import { managedFieldsOf } from './managed-fields.ts';
 
-export { identityIn } from './identity-in.ts';
+export { identityInBytes } from './identity-in-bytes.ts';
 
 /** Parses the same bytes again and keeps integers beyond 2⁵³−1 as `RawNumber`. Takes five times as long as the first parse. */
 type ExactParse = () => KubernetesObject;
@@ -65,7 +65,10 @@ export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedE
     case 'BOOKMARK':
       return decodeBookmark(event.object, context);
     case 'ERROR':
-      return { type: 'error', fault: faultOf(breakageOfErrorEvent(event.object), { cluster: context.cluster, kind: context.resource }) };
+      return {
+        type: 'error',
+        fault: faultOfFailure(failureOfErrorEvent(event.object), { cluster: context.cluster, kind: context.resource }),
+      };
     default:
       return unreadable('expected type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR');
   }
@@ -90,7 +93,7 @@ function decodeChange(
   object: Json | undefined,
   { text, context }: { readonly text: string; readonly context: DecodeContext },
 ): DecodedEvent {
-  const strange = strangeKind(object, context);
+  const strange = wrongKind(object, context);
   if (strange !== undefined) return strange;
   if (!isKubernetesObject(object)) return unreadable('expected an object with a name');
   const version = parseResourceVersion(object.metadata.resourceVersion);
@@ -107,7 +110,7 @@ function decodeChange(
 }
 
 function decodeBookmark(object: Json | undefined, context: DecodeContext): DecodedEvent {
-  const strange = strangeKind(object, context);
+  const strange = wrongKind(object, context);
   if (strange !== undefined) return strange;
   const metadata = isJsonObject(object) && isJsonObject(object.metadata) ? object.metadata : {};
   const version = parseResourceVersion(metadata.resourceVersion);
@@ -116,13 +119,13 @@ function decodeBookmark(object: Json | undefined, context: DecodeContext): Decod
   return { type: 'bookmark', initialEventsEnd, ...(version === undefined ? {} : { version }) };
 }
 
-function strangeKind(object: Json | undefined, { cluster, resource }: DecodeContext): DecodedEvent | undefined {
+function wrongKind(object: Json | undefined, { cluster, resource }: DecodeContext): DecodedEvent | undefined {
   const kind = isJsonObject(object) ? object.kind : undefined;
   if (kind === undefined || kind === resource.kind || kind === 'PartialObjectMetadata') return undefined;
   if (kind === 'Table' || kind === `${resource.kind}List`) {
     return {
       type: 'error',
-      fault: faultOf(breakage('MALFORMED', `expected events of ${resource.kind}, got a ${kind}`), { cluster, kind: resource }),
+      fault: faultOfFailure(clusterFailure('MALFORMED', `expected events of ${resource.kind}, got a ${kind}`), { cluster, kind: resource }),
     };
   }
   return unreadable(`expected an object of kind ${resource.kind}`);

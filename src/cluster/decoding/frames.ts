@@ -1,10 +1,10 @@
-import { growingBytes } from './growing-bytes.ts';
+import { createGrowingBytes } from './growing-bytes.ts';
 
 /** Maximum bytes of a line of a watch and of an item of a list: 16 MiB. */
 export const maxFrameBytes = 16 * 1024 * 1024;
 
 /** The frames found so far. `broken` is final: it gives the reason why no more frames can follow. The frames are whole in either case. */
-export interface Framed {
+export interface FramingResult {
   readonly frames: readonly Uint8Array[];
   readonly broken?: 'TOO_LARGE' | 'MALFORMED';
 }
@@ -12,7 +12,7 @@ export interface Framed {
 /** Cuts a stream of bytes into frames. Frames may begin and end anywhere in the chunks. */
 export interface Framer {
   /** Returns the frames that end in this chunk. A frame that lies in the chunk as a whole shares its memory. */
-  push(chunk: Uint8Array): Framed;
+  push(chunk: Uint8Array): FramingResult;
 }
 
 /**
@@ -20,8 +20,8 @@ export interface Framer {
  *
  * `TOO_LARGE` as soon as a line is longer than `maxBytes`.
  */
-export function lineFramer(maxBytes = maxFrameBytes): Framer {
-  const pending = growingBytes(maxBytes);
+export function createLineFramer(maxBytes = maxFrameBytes): Framer {
+  const pending = createGrowingBytes(maxBytes);
   return {
     push(chunk) {
       const frames: Uint8Array[] = [];
@@ -29,7 +29,7 @@ export function lineFramer(maxBytes = maxFrameBytes): Framer {
       for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
         if (pending.length > 0) {
           if (!pending.append(chunk, from, end)) return { frames, broken: 'TOO_LARGE' };
-          frames.push(pending.take());
+          frames.push(pending.takeAll());
         } else if (end - from > maxBytes) {
           return { frames, broken: 'TOO_LARGE' };
         } else if (end > from) {

@@ -6,10 +6,10 @@ export interface GrowingBytes {
   /** Returns the last bytes, at most `maxLength`. */
   tail(maxLength: number): Buffer;
   /** Returns all bytes and starts anew. The caller may keep the memory. */
-  take(): Buffer;
+  takeAll(): Buffer;
 }
 
-export function growingBytes(maxBytes: number): GrowingBytes {
+export function createGrowingBytes(maxBytes: number): GrowingBytes {
   let room = Buffer.alloc(0);
   let length = 0;
   let lastLength = 0;
@@ -30,7 +30,7 @@ export function growingBytes(maxBytes: number): GrowingBytes {
       return true;
     },
     tail: (maxLength) => room.subarray(Math.max(0, length - maxLength), length),
-    take() {
+    takeAll() {
       const taken = room.subarray(0, length);
       // The next content usually has a similar length. This capacity then needs one allocation and no second copy.
       lastLength = Math.min(length, 65_536);

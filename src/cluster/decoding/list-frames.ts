@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject, tryParseJson } from '../../core/json.ts';
 import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
-import { type Framed, type Framer, maxFrameBytes } from './frames.ts';
-import { growingBytes } from './growing-bytes.ts';
-import { createNesting } from './nesting.ts';
+import { type Framer, type FramingResult, maxFrameBytes } from './frames.ts';
+import { createGrowingBytes } from './growing-bytes.ts';
+import { createJsonNesting } from './nesting.ts';
 
 /** The metadata of a page. Built-in kinds have it before the items, custom resources after them. */
-export interface PageEnd {
+export interface ListPageEnd {
   readonly version?: ResourceVersion;
   readonly continue?: string;
   readonly remaining?: number;
@@ -18,7 +18,7 @@ export interface ListFramer extends Framer {
    * Returns the metadata of the page after all bytes were pushed. Undefined if they were not one whole list: cut off, a Table, or not
    * JSON.
    */
-  end(): PageEnd | undefined;
+  end(): ListPageEnd | undefined;
 }
 
 /** The depth of brackets between items: `{ "items": [`. */
@@ -31,10 +31,10 @@ const withinItem = { floor: itemsDepth, arrayAt: -1 };
  *
  * `TOO_LARGE` if an item, or all bytes outside of items, are more than `maxBytes`. `MALFORMED` if an item is not an object.
  */
-export function listFramer(maxBytes = maxFrameBytes): ListFramer {
-  const around = growingBytes(maxBytes);
-  const item = growingBytes(maxBytes);
-  const nesting = createNesting();
+export function createListFramer(maxBytes = maxFrameBytes): ListFramer {
+  const around = createGrowingBytes(maxBytes);
+  const item = createGrowingBytes(maxBytes);
+  const nesting = createJsonNesting();
   let place: 'around' | 'between' | 'within' | 'done' = 'around';
 
   const passItem = (chunk: Uint8Array, from: number, frames: Uint8Array[]): number => {
@@ -42,7 +42,7 @@ export function listFramer(maxBytes = maxFrameBytes): ListFramer {
     const ended = nesting.depth === itemsDepth;
     if (ended && item.length === 0 && at - from <= maxBytes) frames.push(chunk.subarray(from, at));
     else if (!item.append(chunk, from, at)) return -1;
-    else if (ended) frames.push(item.take());
+    else if (ended) frames.push(item.takeAll());
     if (ended) place = 'between';
     return at;
   };
@@ -55,7 +55,7 @@ export function listFramer(maxBytes = maxFrameBytes): ListFramer {
     return at;
   };
 
-  const push = (chunk: Uint8Array): Framed => {
+  const push = (chunk: Uint8Array): FramingResult => {
     const frames: Uint8Array[] = [];
     let at = 0;
     while (at < chunk.length) {
@@ -70,7 +70,7 @@ export function listFramer(maxBytes = maxFrameBytes): ListFramer {
     }
     return { frames };
   };
-  return { push, end: () => (place === 'done' ? pageEndIn(around.take()) : undefined) };
+  return { push, end: () => (place === 'done' ? pageEndIn(around.takeAll()) : undefined) };
 }
 
 /** True if the array that has just opened is the value of `items`. A colon cannot follow a string value, so this is a key. */
@@ -84,7 +84,7 @@ function pastSeparators(chunk: Uint8Array, from: number): number {
   return at;
 }
 
-function pageEndIn(bytes: Buffer): PageEnd | undefined {
+function pageEndIn(bytes: Buffer): ListPageEnd | undefined {
   const list = isUtf8(bytes) ? tryParseJson(bytes.toString('utf8')) : undefined;
   if (!isJsonObject(list) || typeof list.kind !== 'string' || !list.kind.endsWith('List')) return undefined;
   if (!Array.isArray(list.items) && list.items !== null) return undefined;

@@ -1,10 +1,10 @@
-import { growingBytes } from './growing-bytes.ts';
+import { createGrowingBytes } from './growing-bytes.ts';
 
 /** Maximum bytes of a line. A longer line is cut into pieces of this size. */
 const maxPieceBytes = 256 * 1024;
 
 /** Cuts a log into its lines. Lines may begin and end anywhere in the chunks. */
-export interface LogCutter {
+export interface LogLineCutter {
   /**
    * Returns the lines that end in this chunk, and the pieces of long lines, without `\n`. A line that lies in the chunk as a whole shares
    * its memory.
@@ -17,14 +17,14 @@ export interface LogCutter {
 }
 
 /** Creates a cutter. A `\r` before the line end stays in the line. Empty lines count as lines. */
-export function logCutter(maxBytes = maxPieceBytes): LogCutter {
-  const pending = growingBytes(maxBytes);
+export function createLogLineCutter(maxBytes = maxPieceBytes): LogLineCutter {
+  const pending = createGrowingBytes(maxBytes);
   const piecesOf = (chunk: Uint8Array, begin: number, end: number, into: Uint8Array[]): number => {
     let from = begin;
     while (pending.length + end - from > maxBytes) {
       const to = from + maxBytes - pending.length;
       pending.append(chunk, from, to);
-      into.push(pending.take());
+      into.push(pending.takeAll());
       from = to;
     }
     return from;
@@ -41,7 +41,7 @@ export function logCutter(maxBytes = maxPieceBytes): LogCutter {
         if (pending.length === 0) lines.push(chunk.subarray(rest, end));
         else {
           pending.append(chunk, rest, end);
-          lines.push(pending.take());
+          lines.push(pending.takeAll());
         }
         from = end + 1;
       }
@@ -49,6 +49,6 @@ export function logCutter(maxBytes = maxPieceBytes): LogCutter {
       if (rest < chunk.length) pending.append(chunk, rest, chunk.length);
       return lines;
     },
-    end: () => (pending.length === 0 ? undefined : pending.take()),
+    end: () => (pending.length === 0 ? undefined : pending.takeAll()),
   };
 }

@@ -13,7 +13,7 @@ interface ScanLimits {
 }
 
 /** Counts the nesting of JSON over chunks of any size. `[` and `{` count alike: the JSON is not validated. */
-export interface Nesting {
+export interface JsonNesting {
   /** Number of open brackets. */
   readonly depth: number;
   /** Scans from `start`. Returns the index after the bracket that met a limit, or the length of the chunk. */
@@ -23,8 +23,8 @@ export interface Nesting {
 /**
  * Creates a counter. It reads every byte except those of managedFields, a third of most objects, which it skips in one step if possible.
  */
-export function createNesting(): Nesting {
-  const shortcuts = createShortcuts();
+export function createJsonNesting(): JsonNesting {
+  const shortcuts = createManagedFieldsSearch();
   const state: ScanState = { depth: 0, inString: false, stopped: false };
   let escaped = false;
   return {
@@ -36,10 +36,10 @@ export function createNesting(): Nesting {
       state.stopped = false;
       while (at < chunk.length && !state.stopped) {
         const keyAt = shortcuts.next(chunk, at);
-        at = run(state, chunk, { start: at, end: Math.min(keyAt, chunk.length), limits });
+        at = scanStretch(state, chunk, { start: at, end: Math.min(keyAt, chunk.length), limits });
         if (state.stopped || at !== keyAt) continue;
         const past = shortcuts.past(keyAt);
-        at = past < 0 ? run(state, chunk, { start: at, end: at + 1, limits }) : past;
+        at = past < 0 ? scanStretch(state, chunk, { start: at, end: at + 1, limits }) : past;
       }
       escaped = at > chunk.length;
       return Math.min(at, chunk.length);
@@ -65,7 +65,7 @@ interface Stretch {
  *
  * Every byte of every list passes through this function, so its form was measured. One loop with a state machine takes twice as long.
  */
-function run(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretch): number {
+function scanStretch(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretch): number {
   const { floor, arrayAt } = limits;
   let level = state.depth;
   let within = state.inString;
@@ -106,7 +106,7 @@ function run(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretc
   return i;
 }
 
-interface Shortcuts {
+interface ManagedFieldsSearch {
   /** Returns the index of the next possible key `managedFields`, at its quote. Infinity if there is none. */
   next(chunk: Uint8Array, from: number): number;
   /** Returns the index after the value of that key. −1 if it is not certain. */
@@ -114,7 +114,7 @@ interface Shortcuts {
 }
 
 /** Creates the search. It searches each chunk once for any number of scans. */
-function createShortcuts(): Shortcuts {
+function createManagedFieldsSearch(): ManagedFieldsSearch {
   let searched: Buffer = Buffer.alloc(0);
   let source: Uint8Array | undefined;
   let found = -1;

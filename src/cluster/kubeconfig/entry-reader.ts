@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isJsonObject, type Json } from '../../core/json.ts';
-import type { Material } from '../endpoint.ts';
+import type { PemMaterial } from '../endpoint.ts';
 import type { KubeconfigEntry } from './kubeconfig-files.ts';
 
 /** A problem of one entry of the kubeconfig. Only the contexts that use the entry are broken. */
@@ -20,7 +20,7 @@ export interface EntryReader {
   objects(key: string): readonly EntryReader[];
   readonly keys: readonly string[];
   /** The bytes of `KEY-data` in base64, else the file named by `KEY`. */
-  material(key: string): Material | undefined;
+  material(key: string): PemMaterial | undefined;
   /** Resolves a path from the folder of the kubeconfig file. */
   pathOf(text: string): string;
   raw(key: string): Json | undefined;

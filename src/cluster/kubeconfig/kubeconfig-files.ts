@@ -19,7 +19,7 @@ export interface KubeconfigEntry {
 }
 
 /** Several files merged by kubectl's rules: the first entry with a name wins. */
-export interface KubeconfigText {
+export interface MergedKubeconfig {
   readonly paths: readonly string[];
   readonly currentContext?: string;
   readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
@@ -33,7 +33,7 @@ export interface KubeconfigText {
  * @param missing What to do if a file does not exist. kubectl skips it if KUBECONFIG has several.
  * @throws {MusterError} `BAD_INPUT` with the file and the problem: it does not exist, cannot be read, is not YAML or is not a kubeconfig.
  */
-export async function readKubeconfigFiles(files: readonly string[], missing: 'refuse' | 'skip'): Promise<KubeconfigText> {
+export async function readKubeconfigFiles(files: readonly string[], missing: 'refuse' | 'skip'): Promise<MergedKubeconfig> {
   const texts = await Promise.all(files.map((file) => readText(file, missing)));
   const clusters = new Map<string, KubeconfigEntry>();
   const users = new Map<string, KubeconfigEntry>();
@@ -57,24 +57,25 @@ export async function readKubeconfigFiles(files: readonly string[], missing: 're
 async function readText(file: string, missing: 'refuse' | 'skip'): Promise<string | undefined> {
   try {
     const bytes = await readFile(file);
-    if (bytes.length > maxBytes) throw wrong(file, `expected at most ${maxBytes / 1024 / 1024} MiB`);
+    if (bytes.length > maxBytes) throw kubeconfigError(file, `expected at most ${maxBytes / 1024 / 1024} MiB`);
     return bytes.toString('utf8');
   } catch (error) {
     if (error instanceof MusterError) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' && missing === 'skip') return undefined;
-    throw wrong(file, code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`, error);
+    throw kubeconfigError(file, code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`, error);
   }
 }
 
 function parseKubeconfig(text: string, file: string): JsonObject {
   const document = parseDocument(text, { version: '1.1', customTags: withoutTimes, prettyErrors: false, logLevel: 'silent' });
   const first = document.errors[0];
-  if (first !== undefined) throw wrong(file, `expected YAML: ${lineOf(text, first.pos[0])}${first.message.split('\n', 1)[0]}`);
+  if (first !== undefined) throw kubeconfigError(file, `expected YAML: ${lineOf(text, first.pos[0])}${first.message.split('\n', 1)[0]}`);
   const value = toJson(() => document.toJS({ maxAliasCount: 100 }) as Json, file);
   if (value === null || value === undefined) return {};
-  if (!isJsonObject(value)) throw wrong(file, 'expected a kubeconfig, an object with clusters, users and contexts');
-  if (value.kind !== undefined && value.kind !== 'Config') throw wrong(file, `expected kind Config, got ${JSON.stringify(value.kind)}`);
+  if (!isJsonObject(value)) throw kubeconfigError(file, 'expected a kubeconfig, an object with clusters, users and contexts');
+  if (value.kind !== undefined && value.kind !== 'Config')
+    throw kubeconfigError(file, `expected kind Config, got ${JSON.stringify(value.kind)}`);
   return value;
 }
 
@@ -87,7 +88,7 @@ function toJson(make: () => Json, file: string): Json {
   try {
     return make();
   } catch (error) {
-    throw wrong(file, 'expected YAML without a flood of aliases', error);
+    throw kubeconfigError(file, 'expected YAML without a flood of aliases', error);
   }
 }
 
@@ -100,12 +101,13 @@ interface EntryPlace {
 function addEntries(to: Map<string, KubeconfigEntry>, document: JsonObject, { file, list, key }: EntryPlace): void {
   const entries = document[list];
   if (entries === undefined || entries === null) return;
-  if (!Array.isArray(entries)) throw wrong(file, `${list}: expected a list`);
+  if (!Array.isArray(entries)) throw kubeconfigError(file, `${list}: expected a list`);
   entries.forEach((entry: Json, index) => {
     const where = `${list}[${index}]`;
-    if (!isJsonObject(entry) || typeof entry.name !== 'string' || entry.name === '') throw wrong(file, `${where}.name: expected a name`);
+    if (!isJsonObject(entry) || typeof entry.name !== 'string' || entry.name === '')
+      throw kubeconfigError(file, `${where}.name: expected a name`);
     const value = entry[key] ?? {};
-    if (!isJsonObject(value)) throw wrong(file, `${where}.${key}: expected an object`);
+    if (!isJsonObject(value)) throw kubeconfigError(file, `${where}.${key}: expected an object`);
     if (!to.has(entry.name)) to.set(entry.name, { name: entry.name, value, file, where: `${file}: ${where}.${key}` });
   });
 }
@@ -114,6 +116,6 @@ function lineOf(text: string, position: number): string {
   return `line ${text.slice(0, position).split('\n').length}: `;
 }
 
-function wrong(file: string, what: string, cause?: unknown): MusterError {
+function kubeconfigError(file: string, what: string, cause?: unknown): MusterError {
   return new MusterError('BAD_INPUT', `the kubeconfig ${path.normalize(file)}: ${what}`, { cause });
 }

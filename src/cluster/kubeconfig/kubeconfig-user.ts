@@ -1,7 +1,7 @@
 import type { ClientCertificate, Credentials, ExecPlugin, Impersonation } from '../endpoint.ts';
 import { createEntryReader, type EntryReader } from './entry-reader.ts';
 import type { KubeconfigEntry } from './kubeconfig-files.ts';
-import type { Environment } from './proxy-choice.ts';
+import type { ProcessEnvironment } from './proxy-choice.ts';
 
 /** The content of one entry of `users`. */
 export interface KubeconfigUser {
@@ -18,7 +18,7 @@ const execVersions = ['client.authentication.k8s.io/v1', 'client.authentication.
  * @param environment The environment of an `exec` plugin, which the `env` of the entry overrides.
  * @throws {EntryProblem} with the file and path of a value that cannot be used.
  */
-export function readUser(entry: KubeconfigEntry, environment: Environment): KubeconfigUser {
+export function readUser(entry: KubeconfigEntry, environment: ProcessEnvironment): KubeconfigUser {
   const user = createEntryReader(entry);
   const certificate = user.material('client-certificate');
   const key = user.material('client-key');
@@ -36,7 +36,7 @@ export function readUser(entry: KubeconfigEntry, environment: Environment): Kube
   };
 }
 
-function readCredentials(user: EntryReader, environment: Environment): Credentials {
+function readCredentials(user: EntryReader, environment: ProcessEnvironment): Credentials {
   const file = user.text('tokenFile');
   if (file !== undefined) return { type: 'tokenFile', path: user.pathOf(file) };
   const token = user.text('token');
@@ -53,7 +53,7 @@ function readCredentials(user: EntryReader, environment: Environment): Credentia
   return { type: 'oidc', settings: Object.fromEntries((settings?.keys ?? []).map((key) => [key, settings?.text(key) ?? ''])) };
 }
 
-function readPlugin(exec: EntryReader, environment: Environment): ExecPlugin {
+function readPlugin(exec: EntryReader, environment: ProcessEnvironment): ExecPlugin {
   const command = exec.text('command');
   if (command === undefined) throw exec.problem('command', 'expected a command');
   const apiVersion = exec.text('apiVersion') ?? '';
@@ -90,6 +90,6 @@ function readImpersonation(user: EntryReader): Impersonation | undefined {
   return { user: name, groups, extra, ...(uid === undefined ? {} : { uid }) };
 }
 
-function definedOf(environment: Environment): Record<string, string> {
+function definedOf(environment: ProcessEnvironment): Record<string, string> {
   return Object.fromEntries(Object.entries(environment).filter((pair): pair is [string, string] => pair[1] !== undefined));
 }

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { MusterError } from '../../core/errors.ts';
 import { clusterName, parseClusterName } from '../../core/names.ts';
-import type { Endpoint, Trust } from '../endpoint.ts';
+import type { Endpoint, ServerTrust } from '../endpoint.ts';
 import { createEntryReader, EntryProblem, type EntryReader } from './entry-reader.ts';
-import { type KubeconfigEntry, type KubeconfigText, readKubeconfigFiles } from './kubeconfig-files.ts';
+import { type KubeconfigEntry, type MergedKubeconfig, readKubeconfigFiles } from './kubeconfig-files.ts';
 import { readUser } from './kubeconfig-user.ts';
-import { type Environment, proxyFor } from './proxy-choice.ts';
+import { type ProcessEnvironment, proxyFor } from './proxy-choice.ts';
 
 /** One context: its endpoint, or the reason why it cannot be used. */
 export type KubeconfigContext =
@@ -18,7 +18,7 @@ export type KubeconfigContext =
 export interface Kubeconfig {
   /** The files that were read, in order. For an in-cluster configuration: its token. */
   readonly paths: readonly string[];
-  /** `named`: by flag or KUBECONFIG. `home`: `~/.kube/config`. `inCluster`: the service account of the gateway's pod. */
+  /** `findEntry`: by flag or KUBECONFIG. `home`: `~/.kube/config`. `readInCluster`: the service account of the gateway's pod. */
   readonly origin: 'named' | 'home' | 'inCluster';
   readonly currentContext?: string;
   /** In the order of the files. */
@@ -29,7 +29,7 @@ export interface KubeconfigQuery {
   /** The value of `--kubeconfig`. Only this file is read then. */
   readonly file?: string;
   /** The environment of the process, for `KUBECONFIG`, `HOME`, the proxies and the plugins. */
-  readonly environment: Environment;
+  readonly environment: ProcessEnvironment;
   /** The folder of the pod's service account. Default: the path that Kubernetes uses. */
   readonly serviceAccountFolder?: string;
 }
@@ -58,10 +58,10 @@ export async function loadKubeconfig(query: KubeconfigQuery): Promise<Kubeconfig
   const home = environment.HOME || environment.USERPROFILE;
   const text = home === undefined || home === '' ? undefined : await readKubeconfigFiles([path.join(home, '.kube', 'config')], 'skip');
   if (text !== undefined && text.paths.length > 0) return kubeconfigOf(text, 'home', environment);
-  return await inCluster(query);
+  return await readInCluster(query);
 }
 
-function kubeconfigOf(text: KubeconfigText, origin: 'named' | 'home', environment: Environment): Kubeconfig {
+function kubeconfigOf(text: MergedKubeconfig, origin: 'named' | 'home', environment: ProcessEnvironment): Kubeconfig {
   return {
     paths: text.paths,
     origin,
@@ -70,7 +70,7 @@ function kubeconfigOf(text: KubeconfigText, origin: 'named' | 'home', environmen
   };
 }
 
-function contextOf(entry: KubeconfigEntry, text: KubeconfigText, environment: Environment): KubeconfigContext {
+function contextOf(entry: KubeconfigEntry, text: MergedKubeconfig, environment: ProcessEnvironment): KubeconfigContext {
   try {
     return { name: entry.name, result: 'usable', endpoint: endpointOf(entry, text, environment) };
   } catch (error) {
@@ -79,12 +79,12 @@ function contextOf(entry: KubeconfigEntry, text: KubeconfigText, environment: En
   }
 }
 
-function endpointOf(entry: KubeconfigEntry, text: KubeconfigText, environment: Environment): Endpoint {
+function endpointOf(entry: KubeconfigEntry, text: MergedKubeconfig, environment: ProcessEnvironment): Endpoint {
   const name = parseClusterName(entry.name);
   if (name === undefined) throw new EntryProblem(`${entry.where}: expected a name of 1 to 253 characters without control characters`);
   const context = createEntryReader(entry);
-  const cluster = createEntryReader(named(context, 'cluster', text.clusters));
-  const user = context.text('user') === undefined ? undefined : readUser(named(context, 'user', text.users), environment);
+  const cluster = createEntryReader(findEntry(context, 'cluster', text.clusters));
+  const user = context.text('user') === undefined ? undefined : readUser(findEntry(context, 'user', text.users), environment);
   const server = serverOf(cluster);
   const tlsServerName = cluster.text('tls-server-name');
   const proxyUrl = proxyOf(cluster) ?? proxyFor(server, environment);
@@ -102,7 +102,7 @@ function endpointOf(entry: KubeconfigEntry, text: KubeconfigText, environment: E
   };
 }
 
-function named(context: EntryReader, key: 'cluster' | 'user', entries: ReadonlyMap<string, KubeconfigEntry>): KubeconfigEntry {
+function findEntry(context: EntryReader, key: 'cluster' | 'user', entries: ReadonlyMap<string, KubeconfigEntry>): KubeconfigEntry {
   const name = context.text(key);
   const found = name === undefined ? undefined : entries.get(name);
   if (found !== undefined) return found;
@@ -126,7 +126,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }
 
-function trustOf(cluster: EntryReader): Trust {
+function trustOf(cluster: EntryReader): ServerTrust {
   const certificates = cluster.material('certificate-authority');
   if (!cluster.flag('insecure-skip-tls-verify'))
     return certificates === undefined ? { type: 'system' } : { type: 'authority', certificates };
@@ -145,11 +145,11 @@ function proxyOf(cluster: EntryReader): string | undefined {
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Reads the configuration that Kubernetes gives every pod. The network is close, so answers are not compressed. */
-async function inCluster({ environment, serviceAccountFolder = serviceAccount }: KubeconfigQuery): Promise<Kubeconfig | undefined> {
+async function readInCluster({ environment, serviceAccountFolder = serviceAccount }: KubeconfigQuery): Promise<Kubeconfig | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   const token = path.join(serviceAccountFolder, 'token');
-  if (!host || !port || (await textOf(token)) === undefined) return undefined;
-  const namespace = (await textOf(path.join(serviceAccountFolder, 'namespace')))?.trim();
+  if (!host || !port || (await readTextIfExists(token)) === undefined) return undefined;
+  const namespace = (await readTextIfExists(path.join(serviceAccountFolder, 'namespace')))?.trim();
   const name = 'in-cluster';
   const endpoint: Endpoint = {
     name: clusterName(name),
@@ -162,7 +162,7 @@ async function inCluster({ environment, serviceAccountFolder = serviceAccount }:
   return { paths: [token], origin: 'inCluster', currentContext: name, contexts: [{ name, result: 'usable', endpoint }] };
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readTextIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch {

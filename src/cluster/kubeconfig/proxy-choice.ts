@@ -1,7 +1,7 @@
 import net from 'node:net';
 
 /** The environment variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the proxy of the environment for this server: `HTTPS_PROXY`, unless `NO_PROXY` excludes the server or it is loopback.
@@ -10,18 +10,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * `NO_PROXY` is read as Go reads it: `*`, domains with their subdomains, addresses and networks (`10.0.0.0/8`), each with an optional
  * port.
  */
-export function proxyFor(server: URL, environment: Environment): string | undefined {
+export function proxyFor(server: URL, environment: ProcessEnvironment): string | undefined {
   const proxy = environment.HTTPS_PROXY || environment.https_proxy;
   if (proxy === undefined || proxy === '' || server.protocol !== 'https:') return undefined;
   const host = server.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   const port = server.port === '' ? '443' : server.port;
   if (host === 'localhost' || isLoopback(host)) return undefined;
   const exceptions = (environment.NO_PROXY || environment.no_proxy || '').split(',');
-  if (exceptions.some((exception) => covers(exception.trim().toLowerCase(), host, port))) return undefined;
+  if (exceptions.some((exception) => matchesException(exception.trim().toLowerCase(), host, port))) return undefined;
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-function covers(exception: string, host: string, port: string): boolean {
+function matchesException(exception: string, host: string, port: string): boolean {
   if (exception === '') return false;
   if (exception === '*') return true;
   if (exception.includes('/')) return inNetwork(exception, host);

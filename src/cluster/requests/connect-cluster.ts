@@ -1,18 +1,18 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
-import { breakage, faultOf } from '../classify.ts';
 import type { ClusterApi } from '../cluster-api.ts';
+import { clusterFailure, faultOfFailure } from '../cluster-failure.ts';
 import { createCredentials } from '../credentials/credentials.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { createConnections } from '../transport/connections.ts';
+import { createClusterConnections } from '../transport/connections.ts';
 import { createExchange } from './exchange.ts';
-import { listPage } from './list-stream.ts';
-import { liveCall } from './live-call.ts';
-import { logStream } from './log-stream.ts';
-import { watchStream } from './watch-stream.ts';
+import { streamListPage } from './list-stream.ts';
+import { sendLiveRequest } from './live-request.ts';
+import { streamLog } from './log-stream.ts';
+import { streamWatch } from './watch-stream.ts';
 
-export interface ClusterOptions {
+export interface ConnectClusterOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
@@ -21,7 +21,7 @@ export interface ClusterOptions {
    */
   readonly signal: AbortSignal;
   /** Returns the endpoint with the current credentials. It is called for each request. Default: the endpoint that was connected to. */
-  readonly current?: (() => Endpoint) | undefined;
+  readonly currentEndpoint?: (() => Endpoint) | undefined;
 }
 
 /**
@@ -29,7 +29,10 @@ export interface ClusterOptions {
  *
  * It uses HTTP/2 with PINGs, or HTTP/1.1 if the server has no HTTP/2. The deadlines are in docs/internals/mirror.md 2.
  */
-export function connectCluster(endpoint: Endpoint, { clock, log, signal: life, current = () => endpoint }: ClusterOptions): ClusterApi {
+export function connectCluster(
+  endpoint: Endpoint,
+  { clock, log, signal: life, currentEndpoint: current = () => endpoint }: ConnectClusterOptions,
+): ClusterApi {
   const server = new URL(endpoint.server);
   const target = {
     server,
@@ -41,22 +44,22 @@ export function connectCluster(endpoint: Endpoint, { clock, log, signal: life, c
     prefix: server.pathname.replace(/\/+$/, ''),
     compression: endpoint.compression,
     clock,
-    connections: createConnections({ target, clock, log, cluster: endpoint.name }, life),
+    connections: createClusterConnections({ target, clock, log, cluster: endpoint.name }, life),
     credentials: createCredentials(current, clock, life),
     life,
   });
   return {
     cluster: endpoint.name,
     standingFaults: standingFaultsOf(endpoint),
-    list: (page, signal) => listPage(exchange, page, signal),
-    watch: (start, signal) => watchStream(exchange, start, signal),
-    logs: (request, signal) => logStream(exchange, request, signal),
-    send: (request, signal) => liveCall(exchange, request, signal),
+    list: (page, signal) => streamListPage(exchange, page, signal),
+    watch: (start, signal) => streamWatch(exchange, start, signal),
+    logs: (request, signal) => streamLog(exchange, request, signal),
+    send: (request, signal) => sendLiveRequest(exchange, request, signal),
   };
 }
 
 function standingFaultsOf({ name, trust }: Endpoint): readonly Fault[] {
   if (trust.type !== 'unverified') return [];
   const message = 'the certificate of the API server is not verified (insecure-skip-tls-verify)';
-  return [faultOf(breakage('INSECURE', message, 'NEVER'), { cluster: name })];
+  return [faultOfFailure(clusterFailure('INSECURE', message, 'NEVER'), { cluster: name })];
 }

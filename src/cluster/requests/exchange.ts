@@ -3,11 +3,11 @@ import type { Fault } from '../../core/faults.ts';
 import { type Json, tryParseJson } from '../../core/json.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { type Breakage, breakage, breakageOfAnswer, faultOf } from '../classify.ts';
-import type { CredentialProvider, Identity } from '../credentials/credentials.ts';
-import { impersonationHeaders, problemOfActing } from '../credentials/impersonation.ts';
+import { type ClusterFailure, clusterFailure, failureOfAnswer, faultOfFailure } from '../cluster-failure.ts';
+import type { CredentialProvider, RequestIdentity } from '../credentials/credentials.ts';
+import { impersonationFailure, impersonationHeaders } from '../credentials/impersonation.ts';
 import type { Impersonation } from '../endpoint.ts';
-import type { Connections } from '../transport/connections.ts';
+import type { ClusterConnections } from '../transport/connections.ts';
 import { gunzip } from '../transport/gunzip.ts';
 import { type ByteSource, type Lane, readWhole, type WireAnswer, type WireResponse } from '../transport/wire.ts';
 import { parseWarnings } from './warnings.ts';
@@ -18,7 +18,7 @@ const maxStatusBytes = 64 * 1024;
 const compressionFromMs = 2;
 
 /** One request, before its identity and connection are known. */
-interface Asked {
+interface ExchangeRequest {
   readonly method: string;
   /** The encoded path with the query. */
   readonly path: string;
@@ -27,7 +27,7 @@ interface Asked {
   readonly expected?: readonly string[] | undefined;
   readonly lane: Lane;
   /** True if the answer may be gzipped: lists and single answers. Servers never compress watches. */
-  readonly packable: boolean;
+  readonly compressible: boolean;
   /** The kind that a fault of this request names. */
   readonly kind?: GroupKind;
   readonly body?: Uint8Array | undefined;
@@ -38,14 +38,14 @@ interface Asked {
 }
 
 /** The answer: a success (2xx, or 304 if `ifNoneMatch` was sent) with its unpacked body, or a fault. */
-type Opened =
+type ExchangeAnswer =
   | {
       readonly type: 'opened';
       readonly status: number;
       readonly etag?: string;
       readonly warnings: readonly string[];
       readonly body: ByteSource;
-      heardMs(): number;
+      lastReceivedMs(): number;
     }
   | { readonly type: 'failed'; readonly fault: Fault };
 
@@ -59,8 +59,8 @@ export interface Exchange {
    * Sends a request and resolves with the head of the answer. After a 401 it refreshes the credentials once and sends the request again.
    * The signal also ends the body.
    */
-  open(asked: Asked, signal: AbortSignal): Promise<Opened>;
-  fault(broken: Breakage, kind: GroupKind | undefined): Fault;
+  open(request: ExchangeRequest, signal: AbortSignal): Promise<ExchangeAnswer>;
+  fault(broken: ClusterFailure, kind: GroupKind | undefined): Fault;
 }
 
 export interface ExchangeOptions {
@@ -69,43 +69,44 @@ export interface ExchangeOptions {
   readonly prefix: string;
   readonly compression: 'auto' | 'on' | 'off';
   readonly clock: Clock;
-  readonly connections: Connections;
+  readonly connections: ClusterConnections;
   readonly credentials: CredentialProvider;
   readonly life: AbortSignal;
 }
 
 export function createExchange({ cluster, life, prefix, compression, clock, connections, credentials }: ExchangeOptions): Exchange {
-  const fault = (broken: Breakage, kind: GroupKind | undefined) => faultOf(broken, { cluster, ...(kind === undefined ? {} : { kind }) });
-  const packs = () => compression === 'on' || (compression === 'auto' && (connections.roundTripMs ?? 0) >= compressionFromMs);
+  const fault = (broken: ClusterFailure, kind: GroupKind | undefined) =>
+    faultOfFailure(broken, { cluster, ...(kind === undefined ? {} : { kind }) });
+  const compresses = () => compression === 'on' || (compression === 'auto' && (connections.roundTripMs ?? 0) >= compressionFromMs);
 
-  const sendAs = (asked: Asked, identity: Identity, signal: AbortSignal): Promise<WireAnswer> =>
+  const sendAs = (request: ExchangeRequest, identity: RequestIdentity, signal: AbortSignal): Promise<WireAnswer> =>
     connections.request(
       {
-        method: asked.method,
-        path: prefix + asked.path,
-        lane: asked.lane,
+        method: request.method,
+        path: prefix + request.path,
+        lane: request.lane,
         headers: {
-          ...headersOf(asked),
-          ...impersonationHeaders(asked.as),
+          ...headersOf(request),
+          ...impersonationHeaders(request.as),
           ...identity.headers,
-          ...(asked.packable && packs() ? { 'accept-encoding': 'gzip' } : {}),
+          ...(request.compressible && compresses() ? { 'accept-encoding': 'gzip' } : {}),
         },
-        ...(asked.body === undefined ? {} : { body: asked.body }),
+        ...(request.body === undefined ? {} : { body: request.body }),
       },
       identity.tls,
       signal,
     );
 
   const sendOnceMore = async (
-    asked: Asked,
-    first: { readonly answer: WireAnswer; readonly identity: Identity },
+    request: ExchangeRequest,
+    first: { readonly answer: WireAnswer; readonly identity: RequestIdentity },
     signal: AbortSignal,
   ): Promise<WireAnswer> => {
     if (first.answer.type !== 'answered' || first.answer.response.status !== 401) return first.answer;
     const renewed = await credentials.renew(first.identity, signal);
-    if (renewed?.type !== 'obtained') return renewed === undefined ? first.answer : { type: 'broken', breakage: renewed.breakage };
+    if (renewed?.type !== 'obtained') return renewed === undefined ? first.answer : { type: 'broken', failure: renewed.failure };
     void readStatus(first.answer.response, signal);
-    return await sendAs(asked, renewed.identity, signal);
+    return await sendAs(request, renewed.identity, signal);
   };
 
   return {
@@ -113,23 +114,23 @@ export function createExchange({ cluster, life, prefix, compression, clock, conn
     clock,
     life,
     fault,
-    async open(asked, signal) {
-      const obtained = await credentials.obtain(signal);
-      if (obtained.type === 'failed') return { type: 'failed', fault: fault(obtained.breakage, asked.kind) };
-      const { identity } = obtained;
-      const forbidden = problemOfActing(asked.as, identity.headers);
-      if (forbidden !== undefined) return { type: 'failed', fault: fault(forbidden, asked.kind) };
-      const answer = await sendOnceMore(asked, { answer: await sendAs(asked, identity, signal), identity }, signal);
-      if (answer.type !== 'answered') return { type: 'failed', fault: fault(answer.breakage, asked.kind) };
+    async open(request, signal) {
+      const result = await credentials.obtain(signal);
+      if (result.type === 'failed') return { type: 'failed', fault: fault(result.failure, request.kind) };
+      const { identity } = result;
+      const forbidden = impersonationFailure(request.as, identity.headers);
+      if (forbidden !== undefined) return { type: 'failed', fault: fault(forbidden, request.kind) };
+      const answer = await sendOnceMore(request, { answer: await sendAs(request, identity, signal), identity }, signal);
+      if (answer.type !== 'answered') return { type: 'failed', fault: fault(answer.failure, request.kind) };
       const { response } = answer;
-      const broken = await breakageIn(response, { asked, clock }, signal);
-      if (broken !== undefined) return { type: 'failed', fault: fault(broken, asked.kind) };
-      return successOf(response, signal);
+      const broken = await failureOfResponse(response, { request, clock }, signal);
+      if (broken !== undefined) return { type: 'failed', fault: fault(broken, request.kind) };
+      return openedAnswer(response, signal);
     },
   };
 }
 
-function headersOf({ accept, body, contentType, ifNoneMatch }: Asked): Readonly<Record<string, string>> {
+function headersOf({ accept, body, contentType, ifNoneMatch }: ExchangeRequest): Readonly<Record<string, string>> {
   return {
     accept,
     'user-agent': 'muster',
@@ -138,40 +139,44 @@ function headersOf({ accept, body, contentType, ifNoneMatch }: Asked): Readonly<
   };
 }
 
-function successOf(response: WireResponse, signal: AbortSignal): Opened {
+function openedAnswer(response: WireResponse, signal: AbortSignal): ExchangeAnswer {
   const etag = response.header('etag');
-  const packed = response.header('content-encoding')?.toLowerCase() === 'gzip';
+  const isGzipped = response.header('content-encoding')?.toLowerCase() === 'gzip';
   return {
     type: 'opened',
     status: response.status,
     ...(etag === undefined ? {} : { etag }),
     warnings: parseWarnings(response.headers('warning')),
-    body: packed ? gunzip(response.body, signal) : response.body,
-    heardMs: () => response.heardMs(),
+    body: isGzipped ? gunzip(response.body, signal) : response.body,
+    lastReceivedMs: () => response.lastReceivedMs(),
   };
 }
 
 /** Returns why the answer is no success. Undefined for a success with an accepted media type. */
-async function breakageIn(
+async function failureOfResponse(
   response: WireResponse,
-  { asked, clock }: { readonly asked: Asked; readonly clock: Clock },
+  { request, clock }: { readonly request: ExchangeRequest; readonly clock: Clock },
   signal: AbortSignal,
-): Promise<Breakage | undefined> {
+): Promise<ClusterFailure | undefined> {
   const { status } = response;
-  if (status === 304 && asked.ifNoneMatch !== undefined) return undefined;
-  if (status >= 200 && status < 300) return breakageOfType(response, asked);
+  if (status === 304 && request.ifNoneMatch !== undefined) return undefined;
+  if (status >= 200 && status < 300) return failureOfMediaType(response, request);
   const body = status < 400 ? undefined : await readStatus(response, signal);
-  return breakageOfAnswer({ httpStatus: status, body, retryAfter: response.header('retry-after') }, clock);
+  return failureOfAnswer({ httpStatus: status, body, retryAfter: response.header('retry-after') }, clock);
 }
 
-function breakageOfType(response: WireResponse, { accept, expected = [mediaTypeOf(accept)] }: Asked): Breakage | undefined {
+function failureOfMediaType(
+  response: WireResponse,
+  { accept, expected = [mediaTypeOf(accept)] }: ExchangeRequest,
+): ClusterFailure | undefined {
   const encoding = response.header('content-encoding')?.toLowerCase() ?? 'identity';
-  if (encoding !== 'gzip' && encoding !== 'identity') return breakage('MALFORMED', 'expected gzip or no content encoding, got another');
+  if (encoding !== 'gzip' && encoding !== 'identity')
+    return clusterFailure('MALFORMED', 'expected gzip or no content encoding, got another');
   const type = mediaTypeOf(response.header('content-type') ?? '');
   if (expected.includes(type) || response.status === 204) return undefined;
   // The text comes from an unknown server, so only the characters of a media type are shown.
   const shown = /^[a-z]+\/[a-z0-9.+-]{1,60}$/.test(type) ? type : 'something else';
-  return breakage('MALFORMED', `expected ${expected.join(' or ')}, got ${shown}`);
+  return clusterFailure('MALFORMED', `expected ${expected.join(' or ')}, got ${shown}`);
 }
 
 function mediaTypeOf(header: string): string {

@@ -1,40 +1,43 @@
 import type { Fault } from '../../core/faults.ts';
-import { type Breakage, breakage } from '../classify.ts';
 import type { LogPart, LogRequest } from '../cluster-api.ts';
-import { logCutter } from '../decoding/log-lines.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import { createLogLineCutter } from '../decoding/log-lines.ts';
 import { openRequestScope, type RequestScope } from '../transport/request-scope.ts';
 import type { ByteSource } from '../transport/wire.ts';
 import type { Exchange } from './exchange.ts';
-import { createPace } from './pace.ts';
-import { pathOf, queryText } from './request-paths.ts';
+import { createLoopYield } from './loop-yield.ts';
+import { queryText, requestPath } from './request-paths.ts';
 
 const deadlineMs = 10_000;
 const kind = { group: '', kind: 'Pod' };
 
 /** Streams one log, cut into lines as it arrives. A reader that takes no part stops the server from sending once 1 MiB waits unread. */
-export async function* logStream(exchange: Exchange, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogPart> {
+export async function* streamLog(exchange: Exchange, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
-  const failed = (broken: Breakage): LogPart => ({ type: 'failed', fault: exchange.fault(scope.broken ?? broken, kind) });
-  const path = pathOf(['api', 'v1', 'namespaces', request.namespace, 'pods', request.pod, 'log']);
-  if (path === undefined) return yield failed(breakage('INVALID', 'expected names that can stand in a path', 'NEVER'));
+  const failed = (broken: ClusterFailure): LogPart => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, kind) });
+  const path = requestPath(['api', 'v1', 'namespaces', request.namespace, 'pods', request.pod, 'log']);
+  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected names that can stand in a path', 'NEVER'));
 
-  scope.within(deadlineMs, breakage('TIMED_OUT', `no ${request.follow ? 'answer' : 'whole log'} within ${deadlineMs / 1_000} s`));
-  const asked = {
+  scope.setDeadline(
+    deadlineMs,
+    clusterFailure('TIMED_OUT', `no ${request.follow ? 'answer' : 'whole log'} within ${deadlineMs / 1_000} s`),
+  );
+  const httpRequest = {
     method: 'GET',
     path: path + logQuery(request),
     // A refusal is a Status in JSON, a success is text. The server answers 406 to a client that accepts text only.
     accept: 'application/json, */*',
     expected: ['text/plain'],
     lane: request.follow ? 'follow' : 'request',
-    packable: false,
+    compressible: false,
     kind,
   } as const;
-  const opened = await exchange.open(asked, scope.signal);
-  if (scope.abandoned) return;
+  const opened = await exchange.open(httpRequest, scope.signal);
+  if (scope.isAbandoned) return;
   if (opened.type === 'failed')
-    return yield scope.broken === undefined ? { type: 'failed', fault: withoutLog(opened.fault) } : failed(scope.broken);
-  if (opened.status === 204) return yield failed(breakage('NOT_FOUND', 'the Pod has no node yet', 'LATER'));
-  if (request.follow) scope.relax();
+    return yield scope.failure === undefined ? { type: 'failed', fault: withoutLog(opened.fault) } : failed(scope.failure);
+  if (opened.status === 204) return yield failed(clusterFailure('NOT_FOUND', 'the Pod has no node yet', 'LATER'));
+  if (request.follow) scope.clearDeadline();
   yield { type: 'opened' };
   yield* cutLines(exchange, { body: opened.body, scope, failed });
 }
@@ -42,33 +45,33 @@ export async function* logStream(exchange: Exchange, request: LogRequest, signal
 interface OpenLog {
   readonly body: ByteSource;
   readonly scope: RequestScope;
-  readonly failed: (broken: Breakage) => LogPart;
+  readonly failed: (broken: ClusterFailure) => LogPart;
 }
 
 async function* cutLines({ clock }: Exchange, { body, scope, failed }: OpenLog): AsyncGenerator<LogPart> {
-  const cutter = logCutter();
+  const cutter = createLogLineCutter();
   let bytes = 0;
-  const pace = createPace(clock);
+  const loop = createLoopYield(clock);
   for (;;) {
     const read = await body.read();
-    if (scope.abandoned) return;
-    if (read.type === 'broken') return yield failed(read.breakage);
+    if (scope.isAbandoned) return;
+    if (read.type === 'broken') return yield failed(read.failure);
     if (read.type === 'ended') break;
     for (const chunk of read.chunks) {
       const lines = cutter.push(chunk);
       bytes += chunk.length;
       if (lines.length > 0) {
-        const told = bytes - cutter.pendingBytes;
+        const lineBytes = bytes - cutter.pendingBytes;
         bytes = cutter.pendingBytes;
-        yield { type: 'lines', lines, bytes: told, isCut: false };
+        yield { type: 'lines', lines, bytes: lineBytes, isCut: false };
       }
-      await pace.breathe();
-      if (scope.abandoned) return;
+      await loop.yieldIfDue();
+      if (scope.isAbandoned) return;
     }
   }
   const rest = cutter.end();
   if (rest !== undefined) yield { type: 'lines', lines: [rest], bytes, isCut: true };
-  if (!scope.abandoned) yield { type: 'closed' };
+  if (!scope.isAbandoned) yield { type: 'closed' };
 }
 
 function logQuery({ container, follow, previous, timestamps, tailLines, sinceSeconds, sinceTime, limitBytes }: LogRequest): string {

@@ -1,5 +1,5 @@
 import type { ServedResource } from '../../core/kinds.ts';
-import type { ListPage, ObjectForm, WatchStart } from '../cluster-api.ts';
+import type { ListPageRequest, ObjectForm, WatchRequest } from '../cluster-api.ts';
 
 /**
  * Builds a request path such as `/api/v1/namespaces/default/pods`. Each segment is encoded, so no name can leave its segment.
@@ -7,7 +7,7 @@ import type { ListPage, ObjectForm, WatchStart } from '../cluster-api.ts';
  * Undefined if a segment is empty, `.` or `..`. No Kubernetes name is one of these, and URL parsers would resolve `.` and `..` even if
  * they are encoded.
  */
-export function pathOf(segments: readonly string[]): string | undefined {
+export function requestPath(segments: readonly string[]): string | undefined {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return undefined;
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }
@@ -19,11 +19,11 @@ export function collectionPath(
 ): string | undefined {
   const base = group === '' ? ['api', version] : ['apis', group, version];
   const within = namespaced && namespace !== undefined ? ['namespaces', namespace] : [];
-  return pathOf([...base, ...within, resource]);
+  return requestPath([...base, ...within, resource]);
 }
 
 /** Builds the query of one page. A page with `continue` has only the token and the limit: with a version, the server answers 400. */
-export function listQuery({ version, limit, continue: token }: ListPage): string {
+export function listQuery({ version, limit, continue: token }: ListPageRequest): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));
   if (token !== undefined) query.set('continue', token);
@@ -38,7 +38,7 @@ export function listQuery({ version, limit, continue: token }: ListPage): string
  * Builds the query of a watch. It always requests bookmarks: without them, a restart of the API server makes a kind with few changes
  * relist.
  */
-export function watchQuery({ version, initialEvents, timeoutSeconds }: WatchStart): string {
+export function watchQuery({ version, initialEvents, timeoutSeconds }: WatchRequest): string {
   const query = new URLSearchParams({ watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: String(timeoutSeconds) });
   if (version !== '') query.set('resourceVersion', version);
   if (initialEvents) {
@@ -57,7 +57,7 @@ export function queryText(query: URLSearchParams): string {
  * Returns the `Accept` header for objects of this form. For metadata it allows nothing else: an answer of 406 is better than whole
  * objects.
  */
-export function acceptOf(form: ObjectForm, verb: 'list' | 'watch'): string {
+export function acceptHeader(form: ObjectForm, verb: 'list' | 'watch'): string {
   if (form === 'object') return 'application/json';
   return `application/json;as=PartialObjectMetadata${verb === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }

@@ -1,12 +1,12 @@
-import { type Breakage, breakage } from '../classify.ts';
-import type { WatchPart, WatchStart } from '../cluster-api.ts';
-import { lineFramer } from '../decoding/frames.ts';
+import type { WatchPart, WatchRequest } from '../cluster-api.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import { createLineFramer } from '../decoding/frames.ts';
 import { openRequestScope, type RequestScope } from '../transport/request-scope.ts';
 import type { ByteSource } from '../transport/wire.ts';
 import type { Exchange } from './exchange.ts';
-import { breakageOfFraming } from './list-stream.ts';
-import { createPace } from './pace.ts';
-import { acceptOf, collectionPath, watchQuery } from './request-paths.ts';
+import { failureOfFraming } from './list-stream.ts';
+import { createLoopYield } from './loop-yield.ts';
+import { acceptHeader, collectionPath, watchQuery } from './request-paths.ts';
 
 /** Milliseconds of silence after the requested end of a watch. Then the gateway ends it. */
 const graceMs = 5_000;
@@ -15,58 +15,61 @@ const graceMs = 5_000;
  * Streams the lines of one watch as they arrive. The answer's head has no deadline, because some proxies send it together with the first
  * event. The limit on silence holds from the start.
  */
-export async function* watchStream(exchange: Exchange, start: WatchStart, signal: AbortSignal): AsyncGenerator<WatchPart> {
+export async function* streamWatch(exchange: Exchange, start: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
-  const failed = (broken: Breakage): WatchPart => ({ type: 'failed', fault: exchange.fault(scope.broken ?? broken, start.resource) });
+  const failed = (broken: ClusterFailure): WatchPart => ({
+    type: 'failed',
+    fault: exchange.fault(scope.failure ?? broken, start.resource),
+  });
   const path = collectionPath(start.resource, start.namespace);
-  if (path === undefined) return yield failed(breakage('INVALID', 'expected a namespace that can stand in a path', 'NEVER'));
+  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected a namespace that can stand in a path', 'NEVER'));
 
   const idle = () =>
-    scope.within(
+    scope.setDeadline(
       start.timeoutSeconds * 1_000 + graceMs,
-      breakage('TIMED_OUT', 'the watch was silent for longer than it was to live', 'NOW'),
+      clusterFailure('TIMED_OUT', 'the watch was silent for longer than it was to live', 'NOW'),
     );
   idle();
-  const asked = {
+  const request = {
     method: 'GET',
     path: path + watchQuery(start),
-    accept: acceptOf(start.form, 'watch'),
+    accept: acceptHeader(start.form, 'watch'),
     lane: 'watch',
-    packable: false,
+    compressible: false,
     kind: start.resource,
   } as const;
-  const opened = await exchange.open(asked, scope.signal);
-  if (scope.abandoned) return;
-  if (opened.type === 'failed') return yield scope.broken === undefined ? opened : failed(scope.broken);
-  yield { type: 'opened', heardMs: () => opened.heardMs() };
+  const opened = await exchange.open(request, scope.signal);
+  if (scope.isAbandoned) return;
+  if (opened.type === 'failed') return yield scope.failure === undefined ? opened : failed(scope.failure);
+  yield { type: 'opened', lastReceivedMs: () => opened.lastReceivedMs() };
   yield* frameLines(exchange, { body: opened.body, scope, failed, idle });
 }
 
 interface OpenWatch {
   readonly body: ByteSource;
   readonly scope: RequestScope;
-  readonly failed: (broken: Breakage) => WatchPart;
+  readonly failed: (broken: ClusterFailure) => WatchPart;
   readonly idle: () => void;
 }
 
 async function* frameLines({ clock }: Exchange, { body, scope, failed, idle }: OpenWatch): AsyncGenerator<WatchPart> {
-  const framer = lineFramer();
-  const pace = createPace(clock);
+  const framer = createLineFramer();
+  const loop = createLoopYield(clock);
   let first = true;
   for (;;) {
     const read = await body.read();
-    if (scope.abandoned) return;
-    if (read.type === 'broken') return yield failed(read.breakage);
+    if (scope.isAbandoned) return;
+    if (read.type === 'broken') return yield failed(read.failure);
     if (read.type === 'ended') return yield { type: 'closed' };
     idle();
     for (const chunk of read.chunks) {
-      if (first && isWholeObject(chunk)) return yield failed(breakage('MALFORMED', 'expected a stream of events, got one object'));
+      if (first && isWholeObject(chunk)) return yield failed(clusterFailure('MALFORMED', 'expected a stream of events, got one object'));
       first = false;
       const { frames, broken } = framer.push(chunk);
       if (frames.length > 0) yield { type: 'frames', frames };
-      if (broken !== undefined) return yield failed(breakageOfFraming(broken, 'a line of the watch'));
-      await pace.breathe();
-      if (scope.abandoned) return;
+      if (broken !== undefined) return yield failed(failureOfFraming(broken, 'a line of the watch'));
+      await loop.yieldIfDue();
+      if (scope.isAbandoned) return;
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Breakage } from '../classify.ts';
+import type { ClusterFailure } from '../cluster-failure.ts';
 import type { ByteRead, ByteSource } from './wire.ts';
 
 /** Unread bytes from which the sender is paused. About the window of one HTTP/2 stream. */
@@ -9,7 +9,7 @@ export interface ByteQueue extends ByteSource {
   push(chunk: Uint8Array): void;
   /** Ends the queue without an error. Of all calls of `end` and `fail` only the first one counts. */
   end(): void;
-  fail(breakage: Breakage): void;
+  fail(failure: ClusterFailure): void;
 }
 
 export interface ByteQueueOptions {
@@ -18,7 +18,7 @@ export interface ByteQueueOptions {
   readonly resume: () => void;
 }
 
-export function byteQueue({ pause, resume }: ByteQueueOptions): ByteQueue {
+export function createByteQueue({ pause, resume }: ByteQueueOptions): ByteQueue {
   let chunks: Uint8Array[] = [];
   let bytes = 0;
   let paused = false;
@@ -60,7 +60,7 @@ export function byteQueue({ pause, resume }: ByteQueueOptions): ByteQueue {
       pause();
     },
     end: () => finish({ type: 'ended' }),
-    fail: (breakage) => finish({ type: 'broken', breakage }),
+    fail: (failure) => finish({ type: 'broken', failure }),
     read() {
       const read = take();
       if (read !== undefined) return Promise.resolve(read);

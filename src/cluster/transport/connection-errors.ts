@@ -1,4 +1,4 @@
-import { type Breakage, breakage } from '../classify.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 
 const messages: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of the API server cannot be resolved',
@@ -27,13 +27,13 @@ const messages: Readonly<Record<string, string>> = {
 };
 
 /** Carries a failure through code that can only throw: the steps of a dial, and undici. It is caught within `cluster`. */
-export class BreakageError extends Error {
-  override readonly name = 'BreakageError';
-  readonly breakage: Breakage;
+export class ClusterFailureError extends Error {
+  override readonly name = 'ClusterFailureError';
+  readonly failure: ClusterFailure;
 
-  constructor(broken: Breakage) {
+  constructor(broken: ClusterFailure) {
     super(broken.message);
-    this.breakage = broken;
+    this.failure = broken;
   }
 }
 
@@ -41,20 +41,20 @@ export class BreakageError extends Error {
  * Turns an error of a socket, of TLS or of an HTTP library into a failure. The message is our own, because theirs name hosts and
  * addresses.
  */
-export function breakageOfError(error: unknown): Breakage {
-  if (error instanceof BreakageError) return error.breakage;
+export function failureOfError(error: unknown): ClusterFailure {
+  if (error instanceof ClusterFailureError) return error.failure;
   const code = errorCode(error);
   // In TLS 1.3 the server's alert about the client certificate arrives after the client has finished the handshake.
   if (/^ERR_SSL_.*ALERT_.*(CERTIFICATE|ACCESS_DENIED|UNKNOWN_CA)/.test(code)) {
-    return breakage('UNAUTHENTICATED', 'the API server did not accept the client certificate');
+    return clusterFailure('UNAUTHENTICATED', 'the API server did not accept the client certificate');
   }
   if (/^(ERR_OSSL|ERR_CRYPTO|ERR_TLS_INVALID)/.test(code)) {
-    return breakage('UNAUTHENTICATED', 'a certificate or key of the kubeconfig cannot be read');
+    return clusterFailure('UNAUTHENTICATED', 'a certificate or key of the kubeconfig cannot be read');
   }
   const known = messages[code];
-  if (known !== undefined) return breakage('UNREACHABLE', known);
-  if (code.startsWith('HPE_')) return breakage('MALFORMED', 'expected HTTP, got something else');
-  return breakage('UNREACHABLE', code === '' ? 'the connection failed' : `the connection failed (${code})`);
+  if (known !== undefined) return clusterFailure('UNREACHABLE', known);
+  if (code.startsWith('HPE_')) return clusterFailure('MALFORMED', 'expected HTTP, got something else');
+  return clusterFailure('UNREACHABLE', code === '' ? 'the connection failed' : `the connection failed (${code})`);
 }
 
 /**

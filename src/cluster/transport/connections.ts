@@ -1,13 +1,13 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { type Dialled, type DialTarget, dial, type TlsIdentity } from './dial.ts';
+import { type DialResult, type DialTarget, dial, type TlsIdentity } from './dial.ts';
 import { createHttp1Pool, type Http1Pool } from './http1-pool.ts';
-import { createSessions, type Sessions } from './sessions.ts';
+import { createHttp2Sessions, type Http2Sessions } from './http2-sessions.ts';
 import type { WireAnswer, WireRequest } from './wire.ts';
 
 /** All connections to one API server with one identity, over HTTP/2 or HTTP/1.1. */
-export interface Connections {
+export interface ClusterConnections {
   /** Sends one request. Only bugs are thrown. `refused` means that two sessions have refused the request. */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer>;
   /**
@@ -30,14 +30,14 @@ export interface ConnectionsOptions {
  * HTTP/2 is used if TLS negotiates it, else HTTP/1.1. After the loss of all connections it is negotiated again. When `life` aborts, all
  * sockets are destroyed.
  */
-export function createConnections(options: ConnectionsOptions, life: AbortSignal): Connections {
-  return new EitherProtocol(options, life);
+export function createClusterConnections(options: ConnectionsOptions, life: AbortSignal): ClusterConnections {
+  return new NegotiatedConnections(options, life);
 }
 
-class EitherProtocol implements Connections {
+class NegotiatedConnections implements ClusterConnections {
   readonly #options: ConnectionsOptions;
   readonly #life: AbortSignal;
-  readonly #sessions: Sessions;
+  readonly #sessions: Http2Sessions;
   #http1: Http1Pool | undefined;
   #roundTripMs: number | undefined;
 
@@ -45,7 +45,7 @@ class EitherProtocol implements Connections {
     const { target, clock } = options;
     this.#options = options;
     this.#life = life;
-    this.#sessions = createSessions(
+    this.#sessions = createHttp2Sessions(
       {
         authority: target.server.host,
         clock,
@@ -98,13 +98,13 @@ class EitherProtocol implements Connections {
     return createHttp1Pool({ origin: target.server.origin, identity, probePath, clock, dial }, this.#life);
   }
 
-  async #dial(protocols: readonly ('h2' | 'http/1.1')[], identity: TlsIdentity, signal: AbortSignal): Promise<Dialled> {
+  async #dial(protocols: readonly ('h2' | 'http/1.1')[], identity: TlsIdentity, signal: AbortSignal): Promise<DialResult> {
     const { target, cluster, clock, log } = this.#options;
     const dialled = await dial(target, { identity, protocols, clock }, signal);
     if (dialled.type === 'dialled') {
       this.#measured(dialled.roundTripMs);
       log.debug({ cluster, protocol: dialled.protocol, roundTripMs: dialled.roundTripMs }, 'connected');
-    } else if (!signal.aborted) log.debug({ cluster, problem: dialled.breakage.message }, 'could not connect');
+    } else if (!signal.aborted) log.debug({ cluster, problem: dialled.failure.message }, 'could not connect');
     return dialled;
   }
 

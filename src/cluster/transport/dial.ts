@@ -1,10 +1,10 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../../core/clock.ts';
-import { type Breakage, breakage } from '../classify.ts';
-import { BreakageError, breakageOfError } from './connection-errors.ts';
-import { tunnelThrough } from './proxy-tunnel.ts';
-import { abandoned, openRequestScope, type RequestScope } from './request-scope.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import { ClusterFailureError, failureOfError } from './connection-errors.ts';
+import { openTunnel } from './proxy-tunnel.ts';
+import { abandonedFailure, openRequestScope, type RequestScope } from './request-scope.ts';
 
 /** Deadline in milliseconds for DNS, TCP, proxy and TLS together. */
 const connectDeadlineMs = 10_000;
@@ -33,7 +33,7 @@ export interface DialOptions {
   readonly clock: Clock;
 }
 
-export type Dialled =
+export type DialResult =
   | {
       readonly type: 'dialled';
       readonly socket: net.Socket;
@@ -41,7 +41,7 @@ export type Dialled =
       /** Milliseconds of one round trip to the server, or to the proxy on its behalf. 0 on loopback. */
       readonly roundTripMs: number;
     }
-  | { readonly type: 'broken'; readonly breakage: Breakage };
+  | { readonly type: 'broken'; readonly failure: ClusterFailure };
 
 /**
  * Connects to an API server within 10 s. TLS is at least 1.2, and the certificate is checked by name and authority unless the identity
@@ -49,19 +49,19 @@ export type Dialled =
  *
  * An abort destroys the connection at once. Never throws. The socket has no data listener and no timeout yet.
  */
-export async function dial(target: DialTarget, { identity, protocols, clock }: DialOptions, signal: AbortSignal): Promise<Dialled> {
+export async function dial(target: DialTarget, { identity, protocols, clock }: DialOptions, signal: AbortSignal): Promise<DialResult> {
   using scope = openRequestScope([signal], clock);
-  scope.within(
+  scope.setDeadline(
     connectDeadlineMs,
-    breakage('UNREACHABLE', `the API server did not take the connection within ${connectDeadlineMs / 1_000} s`),
+    clusterFailure('UNREACHABLE', `the API server did not take the connection within ${connectDeadlineMs / 1_000} s`),
   );
   try {
     const { socket, roundTripMs } = await connect(target, clock, scope);
     if (target.server.protocol === 'http:') return { type: 'dialled', socket: demandLoopback(socket), protocol: 'http/1.1', roundTripMs };
-    const secured = await secure(socket, { target, identity, protocols, scope });
+    const secured = await startTls(socket, { target, identity, protocols, scope });
     return { type: 'dialled', socket: secured, protocol: secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', roundTripMs };
   } catch (error) {
-    return { type: 'broken', breakage: scope.signal.aborted ? (scope.broken ?? abandoned) : breakageOfError(error) };
+    return { type: 'broken', failure: scope.signal.aborted ? (scope.failure ?? abandonedFailure) : failureOfError(error) };
   }
 }
 
@@ -77,30 +77,30 @@ async function connect(
   socket.once('lookup', () => {
     startedMs = clock.monotonic();
   });
-  await settled(socket, 'connect', scope);
+  await untilEvent(socket, 'connect', scope);
   socket.setNoDelay(true);
   if (proxyUrl === undefined) return { socket, roundTripMs: isLoopback(socket) ? 0 : clock.monotonic() - startedMs };
   const proxy = first.protocol === 'https:' ? await secureProxy(socket, first, scope) : socket;
   startedMs = clock.monotonic();
-  await tunnelThrough(proxy, { proxy: first, host: hostOf(server), port: portOf(server) }, scope.signal);
+  await openTunnel(proxy, { proxy: first, host: hostOf(server), port: portOf(server) }, scope.signal);
   return { socket: proxy, roundTripMs: clock.monotonic() - startedMs };
 }
 
 async function secureProxy(socket: net.Socket, proxy: URL, scope: RequestScope): Promise<net.Socket> {
   const host = hostOf(proxy);
   const secured = tls.connect({ socket, minVersion: 'TLSv1.2', host, ...(net.isIP(host) === 0 ? { servername: host } : {}) });
-  await settled(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
+  await untilEvent(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
   return secured;
 }
 
-interface Securing {
+interface TlsOptions {
   readonly target: DialTarget;
   readonly identity: TlsIdentity;
   readonly protocols: readonly string[];
   readonly scope: RequestScope;
 }
 
-async function secure(socket: net.Socket, { target, identity, protocols, scope }: Securing): Promise<tls.TLSSocket> {
+async function startTls(socket: net.Socket, { target, identity, protocols, scope }: TlsOptions): Promise<tls.TLSSocket> {
   const host = hostOf(target.server);
   const name = target.tlsServerName ?? (net.isIP(host) === 0 ? host : undefined);
   const secured = tls.connect({
@@ -114,12 +114,12 @@ async function secure(socket: net.Socket, { target, identity, protocols, scope }
     ...(identity.cert === undefined ? {} : { cert: Buffer.from(identity.cert) }),
     ...(identity.key === undefined ? {} : { key: Buffer.from(identity.key) }),
   });
-  await settled(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
+  await untilEvent(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
   return secured;
 }
 
 /** Waits for the event. An abort, an error or an early end destroys the socket and the socket `beneath` it. */
-function settled(
+function untilEvent(
   socket: net.Socket,
   event: 'connect' | 'secureConnect',
   { signal, beneath }: { readonly signal: AbortSignal; readonly beneath?: net.Socket },
@@ -138,8 +138,8 @@ function settled(
       socket.destroy();
       beneath?.destroy();
     };
-    const closed = () => failed(new BreakageError(breakage('UNREACHABLE', 'the API server closed the connection at once')));
-    const abort = () => failed(new BreakageError(abandoned));
+    const closed = () => failed(new ClusterFailureError(clusterFailure('UNREACHABLE', 'the API server closed the connection at once')));
+    const abort = () => failed(new ClusterFailureError(abandonedFailure));
     socket.once(event, arrived).once('close', closed).once('error', failed);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
@@ -150,7 +150,7 @@ function settled(
 function demandLoopback(socket: net.Socket): net.Socket {
   if (isLoopback(socket)) return socket;
   socket.destroy();
-  throw new BreakageError(breakage('UNREACHABLE', 'http is spoken to loopback only: expected https'));
+  throw new ClusterFailureError(clusterFailure('UNREACHABLE', 'http is spoken to loopback only: expected https'));
 }
 
 function isLoopback({ remoteAddress = '' }: net.Socket): boolean {

@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib';
-import { breakage } from '../classify.ts';
-import { byteQueue } from './byte-queue.ts';
+import { clusterFailure } from '../cluster-failure.ts';
+import { createByteQueue } from './byte-queue.ts';
 import type { ByteSource } from './wire.ts';
 
 /**
@@ -10,12 +10,12 @@ import type { ByteSource } from './wire.ts';
  */
 export function gunzip(source: ByteSource, signal: AbortSignal): ByteSource {
   const unpacker = createGunzip();
-  const queue = byteQueue({ pause: () => unpacker.pause(), resume: () => unpacker.resume() });
+  const queue = createByteQueue({ pause: () => unpacker.pause(), resume: () => unpacker.resume() });
   unpacker.on('data', (chunk: Buffer) => queue.push(chunk));
   unpacker.on('end', () => queue.end());
   unpacker.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'Z_BUF_ERROR') queue.fail(breakage('UNREACHABLE', 'the answer was cut off'));
-    else queue.fail(breakage('MALFORMED', 'expected gzip, got something else'));
+    if (error.code === 'Z_BUF_ERROR') queue.fail(clusterFailure('UNREACHABLE', 'the answer was cut off'));
+    else queue.fail(clusterFailure('MALFORMED', 'expected gzip, got something else'));
   });
   const destroy = () => unpacker.destroy();
   signal.addEventListener('abort', destroy, { once: true });
@@ -25,7 +25,7 @@ export function gunzip(source: ByteSource, signal: AbortSignal): ByteSource {
     for (;;) {
       const read = await source.read();
       if (read.type === 'broken') {
-        queue.fail(read.breakage);
+        queue.fail(read.failure);
         return void unpacker.destroy();
       }
       if (read.type === 'ended') return void unpacker.end();

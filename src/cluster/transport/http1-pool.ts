@@ -1,13 +1,13 @@
 import type net from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../core/clock.ts';
-import { type Breakage, breakage } from '../classify.ts';
-import { byteQueue } from './byte-queue.ts';
-import { BreakageError, breakageOfError } from './connection-errors.ts';
-import type { Dialled, TlsIdentity } from './dial.ts';
-import { createPulse, type Pulse, watchOver } from './liveness.ts';
-import { abandoned, breakageIn } from './request-scope.ts';
-import type { Connection } from './sessions.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import { createByteQueue } from './byte-queue.ts';
+import { ClusterFailureError, failureOfError } from './connection-errors.ts';
+import type { DialResult, TlsIdentity } from './dial.ts';
+import type { DialledConnection } from './http2-sessions.ts';
+import { type ConnectionActivity, createConnectionActivity, superviseConnection } from './liveness.ts';
+import { abandonedFailure, failureOfSignal } from './request-scope.ts';
 import { type Lane, readHeaders, type WireAnswer, type WireRequest } from './wire.ts';
 
 /** Sockets per lane. Each watch and each followed log holds a socket for minutes, so they have sockets of their own. */
@@ -30,7 +30,7 @@ const idleMs = 30_000;
 export interface Http1Pool {
   readonly identity: TlsIdentity;
   /** Takes over a connection that is already open. */
-  adopt(connection: Connection): void;
+  adopt(connection: DialledConnection): void;
   request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   /** Takes no new requests. Open requests have 30 s to end. */
   drain(): void;
@@ -43,7 +43,7 @@ export interface Http1PoolOptions {
   /** `/version` after the path of the server's URL. */
   readonly probePath: string;
   readonly clock: Clock;
-  dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
+  dial(identity: TlsIdentity, signal: AbortSignal): Promise<DialResult>;
 }
 
 /** Creates the pool. The first request opens the first connection. When `life` aborts, all sockets are destroyed. */
@@ -55,7 +55,7 @@ class UndiciPools implements Http1Pool {
   readonly identity: TlsIdentity;
   readonly #options: Http1PoolOptions;
   readonly #ending = new AbortController();
-  readonly #pulse: Pulse;
+  readonly #activity: ConnectionActivity;
   readonly #pools: Readonly<Record<Lane, Pool>>;
   #adopted: net.Socket | undefined;
   #streams = 0;
@@ -63,32 +63,32 @@ class UndiciPools implements Http1Pool {
   constructor(options: Http1PoolOptions, life: AbortSignal) {
     this.identity = options.identity;
     this.#options = options;
-    this.#pulse = createPulse(options.clock);
+    this.#activity = createConnectionActivity(options.clock);
     this.#pools = { watch: this.#poolFor('watch'), follow: this.#poolFor('follow'), request: this.#poolFor('request') };
-    const abandon = () => this.#destroy(abandoned);
+    const abandon = () => this.#destroy(abandonedFailure);
     life.addEventListener('abort', abandon, { once: true });
     this.#ending.signal.addEventListener('abort', () => life.removeEventListener('abort', abandon), { once: true });
     if (life.aborted) abandon();
-    this.#live();
+    this.#supervise();
   }
 
   get dead(): boolean {
     return this.#ending.signal.aborted;
   }
 
-  adopt({ socket }: Connection): void {
+  adopt({ socket }: DialledConnection): void {
     this.#adopted?.destroy();
     this.#adopted = socket;
   }
 
   async request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-    if (signal.aborted || this.dead) return { type: 'broken', breakage: breakageIn(signal) ?? abandoned };
+    if (signal.aborted || this.dead) return { type: 'broken', failure: failureOfSignal(signal) ?? abandonedFailure };
     this.#streams++;
-    return await dispatch(this.#pools[request.lane], { request, pulse: this.#pulse, ended: () => this.#streams-- }, signal);
+    return await dispatch(this.#pools[request.lane], { request, activity: this.#activity, ended: () => this.#streams-- }, signal);
   }
 
   drain(): void {
-    const reason = breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
+    const reason = clusterFailure('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
     const ended = Promise.all(Object.values(this.#pools).map((pool) => pool.close())).catch(() => undefined);
     const late = this.#options.clock.sleep(drainMs, this.#ending.signal);
     void Promise.race([ended, late]).then(() => this.#destroy(reason));
@@ -113,33 +113,33 @@ class UndiciPools implements Http1Pool {
       adopted === undefined ? this.#options.dial(this.identity, this.#ending.signal) : { type: 'dialled' as const, socket: adopted };
     // Awaited in both cases. undici loses a request if its connection is ready in the event-loop turn in which it was requested.
     const made = await dialling;
-    if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
+    if (made.type === 'broken') return callback(new ClusterFailureError(made.failure), null);
     made.socket.setKeepAlive(true, keepAliveMs);
     callback(null, made.socket);
   }
 
-  #destroy(reason: Breakage): void {
+  #destroy(reason: ClusterFailure): void {
     if (this.dead) return;
     this.#ending.abort(reason);
     this.#adopted?.destroy();
-    for (const pool of Object.values(this.#pools)) void pool.destroy(new BreakageError(reason)).catch(() => undefined);
+    for (const pool of Object.values(this.#pools)) void pool.destroy(new ClusterFailureError(reason)).catch(() => undefined);
   }
 
   /** Sends the server a request while a stream is open and no byte arrives. Any answer is a sign of life. */
-  #live(): void {
-    const pulse = this.#pulse;
+  #supervise(): void {
+    const activity = this.#activity;
     const ask = () => {
-      if (this.#streams === 0) return pulse.beat();
+      if (this.#streams === 0) return activity.markReceived();
       const request: WireRequest = {
         method: 'GET',
         path: this.#options.probePath,
         headers: { accept: 'application/json' },
         lane: 'request',
       };
-      void dispatch(this.#pools.request, { request, pulse, ended: () => undefined }, this.#ending.signal).then(readToEnd);
+      void dispatch(this.#pools.request, { request, activity, ended: () => undefined }, this.#ending.signal).then(readToEnd);
     };
-    const dead = () => this.#destroy(breakage('UNREACHABLE', 'the API server has not been heard for 40 s'));
-    void watchOver({ clock: this.#options.clock, pulse, ask, dead, silenceMs: probeMs }, this.#ending.signal);
+    const dead = () => this.#destroy(clusterFailure('UNREACHABLE', 'the API server has not been heard for 40 s'));
+    void superviseConnection({ clock: this.#options.clock, activity, probe: ask, onDead: dead, silenceMs: probeMs }, this.#ending.signal);
   }
 }
 
@@ -152,40 +152,43 @@ async function readToEnd(answer: WireAnswer): Promise<void> {
 interface DispatchOptions {
   readonly request: WireRequest;
   /** Marked with each byte of any stream. */
-  readonly pulse: Pulse;
+  readonly activity: ConnectionActivity;
   readonly ended: () => void;
 }
 
-function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal: AbortSignal): Promise<WireAnswer> {
+function dispatch(pool: Pool, { request, activity, ended }: DispatchOptions, signal: AbortSignal): Promise<WireAnswer> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
-    const queue = byteQueue({ pause: () => controller?.pause(), resume: () => controller?.resume() });
-    const finish = (broken: Breakage | undefined) => {
+    const queue = createByteQueue({ pause: () => controller?.pause(), resume: () => controller?.resume() });
+    const finish = (broken: ClusterFailure | undefined) => {
       if (broken === undefined) queue.end();
       else queue.fail(broken);
       signal.removeEventListener('abort', abort);
-      resolve({ type: 'broken', breakage: broken ?? abandoned });
+      resolve({ type: 'broken', failure: broken ?? abandonedFailure });
     };
     const abort = () => {
-      const because = breakageIn(signal) ?? abandoned;
+      const because = failureOfSignal(signal) ?? abandonedFailure;
       finish(because);
-      controller?.abort(new BreakageError(because));
+      controller?.abort(new ClusterFailureError(because));
     };
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started;
-        if (signal.aborted) started.abort(new BreakageError(abandoned));
+        if (signal.aborted) started.abort(new ClusterFailureError(abandonedFailure));
       },
       onResponseStart(_controller, status, headers) {
-        pulse.beat();
+        activity.markReceived();
         // Informational answers (1xx) precede the real one.
         if (status < 200) return;
-        resolve({ type: 'answered', response: { status, ...readHeaders(headers), body: queue, heardMs: () => pulse.heardMs } });
+        resolve({
+          type: 'answered',
+          response: { status, ...readHeaders(headers), body: queue, lastReceivedMs: () => activity.lastReceivedMs },
+        });
       },
       onResponseData(_controller, chunk) {
-        pulse.beat();
+        activity.markReceived();
         queue.push(chunk);
       },
       onResponseEnd() {
@@ -193,7 +196,7 @@ function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal
         ended();
       },
       onResponseError(_controller, error) {
-        finish(signal.aborted ? (breakageIn(signal) ?? abandoned) : breakageOfError(error));
+        finish(signal.aborted ? (failureOfSignal(signal) ?? abandonedFailure) : failureOfError(error));
         ended();
       },
     };

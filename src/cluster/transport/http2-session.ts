@@ -1,11 +1,11 @@
 import http2 from 'node:http2';
 import type net from 'node:net';
 import type { Clock } from '../../core/clock.ts';
-import { type Breakage, breakage } from '../classify.ts';
-import { breakageOfError } from './connection-errors.ts';
-import { openStream } from './http2-stream.ts';
-import { createPulse, type Pulse, watchOver } from './liveness.ts';
-import { abandoned, breakageIn } from './request-scope.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import { failureOfError } from './connection-errors.ts';
+import { openHttp2Stream } from './http2-stream.ts';
+import { type ConnectionActivity, createConnectionActivity, superviseConnection } from './liveness.ts';
+import { abandonedFailure, failureOfSignal } from './request-scope.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
 /** Maximum number of open streams on one session, even if the peer allows more. */
@@ -16,7 +16,7 @@ const standingShare = 0.8;
 const followShare = 0.4;
 const streamWindowBytes = 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;
-const closed = breakage('UNREACHABLE', 'the connection was closed');
+const closed = clusterFailure('UNREACHABLE', 'the connection was closed');
 
 /** One HTTP/2 connection that counts its own streams. node:http2 silently queues requests above the peer's limit. */
 export interface Http2Session {
@@ -32,7 +32,7 @@ export interface Http2Session {
   request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   drain(): void;
   /** Destroys the socket. Open streams fail with this reason. */
-  destroy(reason: Breakage): void;
+  destroy(reason: ClusterFailure): void;
 }
 
 export interface Http2SessionOptions {
@@ -46,7 +46,7 @@ export interface Http2SessionOptions {
 
 export type SessionOpened =
   | { readonly type: 'opened'; readonly session: Http2Session }
-  | { readonly type: 'broken'; readonly breakage: Breakage };
+  | { readonly type: 'broken'; readonly failure: ClusterFailure };
 
 /**
  * Opens a session on a connected socket. Resolves when the peer has sent its limit of streams. An abort before that destroys the socket.
@@ -64,13 +64,13 @@ export function openHttp2Session(socket: net.Socket, options: Http2SessionOption
       signal.removeEventListener('abort', abort);
       resolve(opened);
     };
-    const abort = () => session.destroy(breakageIn(signal) ?? abandoned);
+    const abort = () => session.destroy(failureOfSignal(signal) ?? abandonedFailure);
     client.once('remoteSettings', () => {
       client.setLocalWindowSize(sessionWindowBytes);
       client.ping((error, durationMs) => error ?? options.roundTrip(durationMs));
       settle({ type: 'opened', session });
     });
-    client.once('close', () => settle({ type: 'broken', breakage: session.reason }));
+    client.once('close', () => settle({ type: 'broken', failure: session.reason }));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
   });
@@ -80,28 +80,28 @@ class SupervisedSession implements Http2Session {
   readonly #client: http2.ClientHttp2Session;
   readonly #socket: net.Socket;
   readonly #options: Http2SessionOptions;
-  readonly #pulse: Pulse;
+  readonly #activity: ConnectionActivity;
   readonly #counts: Record<Lane, number> = { watch: 0, follow: 0, request: 0 };
-  #reason: Breakage | undefined;
+  #reason: ClusterFailure | undefined;
   #draining = false;
 
   constructor(client: http2.ClientHttp2Session, socket: net.Socket, options: Http2SessionOptions) {
     this.#client = client;
     this.#socket = socket;
     this.#options = options;
-    this.#pulse = createPulse(options.clock);
+    this.#activity = createConnectionActivity(options.clock);
     client.on('error', (error) => {
-      this.#reason ??= breakageOfError(error);
+      this.#reason ??= failureOfError(error);
     });
     client.on('goaway', () => {
       this.#draining = true;
       options.changed();
     });
-    client.on('ping', () => this.#pulse.beat());
+    client.on('ping', () => this.#activity.markReceived());
     // TLS 1.3 may refuse the client certificate after the handshake. Only the socket reports this alert, node:http2 does not.
-    socket.on('error', (error) => this.destroy(breakageOfError(error)));
+    socket.on('error', (error) => this.destroy(failureOfError(error)));
     socket.once('end', () => this.destroy(closed));
-    this.#live();
+    this.#supervise();
   }
 
   get draining(): boolean {
@@ -116,7 +116,7 @@ class SupervisedSession implements Http2Session {
     return this.#counts.watch + this.#counts.follow + this.#counts.request;
   }
 
-  get reason(): Breakage {
+  get reason(): ClusterFailure {
     return this.#reason ?? closed;
   }
 
@@ -138,7 +138,7 @@ class SupervisedSession implements Http2Session {
       this.#options.changed();
     };
     const { authority } = this.#options;
-    return await openStream(this.#client, { request, authority, pulse: this.#pulse, ended, reason: () => this.reason }, signal);
+    return await openHttp2Stream(this.#client, { request, authority, activity: this.#activity, ended, reason: () => this.reason }, signal);
   }
 
   drain(): void {
@@ -146,26 +146,26 @@ class SupervisedSession implements Http2Session {
     if (this.streams === 0) this.#client.close();
   }
 
-  destroy(reason: Breakage): void {
+  destroy(reason: ClusterFailure): void {
     this.#reason ??= reason;
     this.#client.destroy();
     // Without this call Node waits until all written data is sent, and the buffer of a dead peer never empties.
     this.#socket.destroy();
   }
 
-  #live(): void {
+  #supervise(): void {
     const life = new AbortController();
     const client = this.#client;
     const { clock, changed } = this.#options;
-    const pulse = this.#pulse;
+    const activity = this.#activity;
     client.once('close', () => {
       life.abort();
       changed();
     });
     const ask = () => {
-      if (!client.destroyed) client.ping((error) => error ?? pulse.beat());
+      if (!client.destroyed) client.ping((error) => error ?? activity.markReceived());
     };
-    const dead = () => this.destroy(breakage('UNREACHABLE', 'the API server has not been heard for 25 s'));
-    void watchOver({ clock, pulse, ask, dead }, life.signal);
+    const dead = () => this.destroy(clusterFailure('UNREACHABLE', 'the API server has not been heard for 25 s'));
+    void superviseConnection({ clock, activity, probe: ask, onDead: dead }, life.signal);
   }
 }

@@ -1,47 +1,47 @@
 import http2 from 'node:http2';
-import { type Breakage, breakage } from '../classify.ts';
-import { byteQueue } from './byte-queue.ts';
-import type { Pulse } from './liveness.ts';
-import { abandoned, breakageIn } from './request-scope.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import { createByteQueue } from './byte-queue.ts';
+import type { ConnectionActivity } from './liveness.ts';
+import { abandonedFailure, failureOfSignal } from './request-scope.ts';
 import { readHeaders, type WireAnswer, type WireRequest } from './wire.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
-export interface StreamOptions {
+export interface Http2StreamOptions {
   readonly request: WireRequest;
   readonly authority: string;
   /** Marked with each byte of the stream. */
-  readonly pulse: Pulse;
+  readonly activity: ConnectionActivity;
   /** Called once, when the stream has closed. */
   readonly ended: () => void;
   /** Returns why the session was destroyed, if it was. */
-  readonly reason: () => Breakage;
+  readonly reason: () => ClusterFailure;
 }
 
 /** Opens one stream. An abort resets it at once. The body ends cleanly only if the peer ended it; a lost connection is a failure. */
-export function openStream(client: http2.ClientHttp2Session, options: StreamOptions, signal: AbortSignal): Promise<WireAnswer> {
-  const { pulse, request, ended, reason } = options;
-  const stream = begin(client, options);
+export function openHttp2Stream(client: http2.ClientHttp2Session, options: Http2StreamOptions, signal: AbortSignal): Promise<WireAnswer> {
+  const { activity, request, ended, reason } = options;
+  const stream = startStream(client, options);
   if (stream === undefined) {
     ended();
-    return Promise.resolve({ type: 'refused', breakage: breakage('UNREACHABLE', 'the connection takes no more requests') });
+    return Promise.resolve({ type: 'refused', failure: clusterFailure('UNREACHABLE', 'the connection takes no more requests') });
   }
-  const queue = byteQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
+  const queue = createByteQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
   const abort = () => {
-    queue.fail(breakageIn(signal) ?? abandoned);
+    queue.fail(failureOfSignal(signal) ?? abandonedFailure);
     stream.close(NGHTTP2_CANCEL);
   };
   return new Promise((resolve) => {
     let endedCleanly = false;
     stream.on('response', (headers) => {
-      pulse.beat();
+      activity.markReceived();
       resolve({
         type: 'answered',
-        response: { status: headers[':status'] ?? 0, ...readHeaders(headers), body: queue, heardMs: () => pulse.heardMs },
+        response: { status: headers[':status'] ?? 0, ...readHeaders(headers), body: queue, lastReceivedMs: () => activity.lastReceivedMs },
       });
     });
     stream.on('data', (chunk: Buffer) => {
-      pulse.beat();
+      activity.markReceived();
       queue.push(chunk);
     });
     stream.on('end', () => {
@@ -53,9 +53,9 @@ export function openStream(client: http2.ClientHttp2Session, options: StreamOpti
       signal.removeEventListener('abort', abort);
       const code = stream.rstCode ?? NGHTTP2_NO_ERROR;
       if (endedCleanly && code === NGHTTP2_NO_ERROR) queue.end();
-      const because = signal.aborted ? (breakageIn(signal) ?? abandoned) : client.destroyed ? reason() : breakageOfReset(code);
+      const because = signal.aborted ? (failureOfSignal(signal) ?? abandonedFailure) : client.destroyed ? reason() : failureOfReset(code);
       queue.fail(because);
-      resolve({ type: code === NGHTTP2_REFUSED_STREAM && !signal.aborted ? 'refused' : 'broken', breakage: because });
+      resolve({ type: code === NGHTTP2_REFUSED_STREAM && !signal.aborted ? 'refused' : 'broken', failure: because });
       ended();
     });
     if (signal.aborted) abort();
@@ -65,7 +65,7 @@ export function openStream(client: http2.ClientHttp2Session, options: StreamOpti
 }
 
 /** Returns undefined if the session closed in the same event-loop turn. */
-function begin(client: http2.ClientHttp2Session, { request, authority }: StreamOptions): http2.ClientHttp2Stream | undefined {
+function startStream(client: http2.ClientHttp2Session, { request, authority }: Http2StreamOptions): http2.ClientHttp2Stream | undefined {
   const headers = { ':method': request.method, ':path': request.path, ':authority': authority, ':scheme': 'https', ...request.headers };
   try {
     return client.request(headers as http2.OutgoingHttpHeaders, { endStream: request.body === undefined });
@@ -76,8 +76,8 @@ function begin(client: http2.ClientHttp2Session, { request, authority }: StreamO
   }
 }
 
-function breakageOfReset(code: number): Breakage {
-  return breakage(
+function failureOfReset(code: number): ClusterFailure {
+  return clusterFailure(
     'UNREACHABLE',
     code === NGHTTP2_NO_ERROR ? 'the answer was cut off' : `the API server reset the request (HTTP/2 code ${code})`,
   );

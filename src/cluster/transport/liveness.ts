@@ -6,57 +6,57 @@ const silenceMs = 15_000;
 const answerDeadlineMs = 10_000;
 
 /** The time of the last sign of life of a connection. */
-export interface Pulse {
+export interface ConnectionActivity {
   /** Monotonic milliseconds of the last sign of life. */
-  readonly heardMs: number;
+  readonly lastReceivedMs: number;
   /** Records a sign of life. */
-  beat(): void;
+  markReceived(): void;
 }
 
-export function createPulse(clock: Clock): Pulse {
-  let heardMs = clock.monotonic();
+export function createConnectionActivity(clock: Clock): ConnectionActivity {
+  let lastReceivedMs = clock.monotonic();
   return {
-    get heardMs() {
-      return heardMs;
+    get lastReceivedMs() {
+      return lastReceivedMs;
     },
-    beat() {
-      heardMs = clock.monotonic();
+    markReceived() {
+      lastReceivedMs = clock.monotonic();
     },
   };
 }
 
 export interface LivenessOptions {
   readonly clock: Clock;
-  readonly pulse: Pulse;
+  readonly activity: ConnectionActivity;
   /** Milliseconds of silence before a probe. Default: 15,000. */
   readonly silenceMs?: number;
   /** Sends the probe. Its answer must mark a sign of life. */
-  readonly ask: () => void;
+  readonly probe: () => void;
   /** Called once, when no byte came within 10 s of a probe. */
-  readonly dead: () => void;
+  readonly onDead: () => void;
 }
 
 /**
  * Supervises one connection until the signal aborts or the connection is dead. A dead one is noticed at most 25 s after the last byte.
  * TCP alone takes 15 minutes.
  */
-export async function watchOver(
-  { clock, pulse, ask, dead, silenceMs: borne = silenceMs }: LivenessOptions,
+export async function superviseConnection(
+  { clock, activity, probe: ask, onDead: dead, silenceMs: borne = silenceMs }: LivenessOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const silentMs = clock.monotonic() - pulse.heardMs;
+    const silentMs = clock.monotonic() - activity.lastReceivedMs;
     if (silentMs < borne) {
       await clock.sleep(borne - silentMs, signal);
       continue;
     }
     const askedMs = clock.monotonic();
-    const heardBefore = pulse.heardMs;
+    const heardBefore = activity.lastReceivedMs;
     ask();
     await clock.sleep(answerDeadlineMs, signal);
     // A stopped process runs its timers first when it resumes. Bytes that arrived meanwhile are still in the socket.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) return;
-    if (pulse.heardMs === heardBefore && pulse.heardMs <= askedMs) return dead();
+    if (activity.lastReceivedMs === heardBefore && activity.lastReceivedMs <= askedMs) return dead();
   }
 }

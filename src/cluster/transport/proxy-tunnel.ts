@@ -1,10 +1,10 @@
 import type net from 'node:net';
-import { breakage } from '../classify.ts';
-import { BreakageError } from './connection-errors.ts';
+import { clusterFailure } from '../cluster-failure.ts';
+import { ClusterFailureError } from './connection-errors.ts';
 
 const maxHeadBytes = 16_384;
 
-export interface Tunnel {
+export interface TunnelTarget {
   readonly proxy: URL;
   readonly host: string;
   readonly port: number;
@@ -13,9 +13,9 @@ export interface Tunnel {
 /**
  * Asks an HTTP proxy to CONNECT to a host. After it resolves, the socket leads to that host.
  *
- * @throws {BreakageError} if the proxy refuses, sends something other than HTTP, or closes the connection.
+ * @throws {ClusterFailureError} if the proxy refuses, sends something other than HTTP, or closes the connection.
  */
-export async function tunnelThrough(socket: net.Socket, { proxy, host, port }: Tunnel, signal: AbortSignal): Promise<void> {
+export async function openTunnel(socket: net.Socket, { proxy, host, port }: TunnelTarget, signal: AbortSignal): Promise<void> {
   const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const user = proxy.username === '' ? '' : `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const authorization = user === '' ? '' : `Proxy-Authorization: Basic ${Buffer.from(user).toString('base64')}\r\n`;
@@ -25,7 +25,7 @@ export async function tunnelThrough(socket: net.Socket, { proxy, host, port }: T
   if (status?.startsWith('2')) return;
   socket.destroy();
   const said = status === undefined ? 'something other than HTTP' : `HTTP ${status}`;
-  throw new BreakageError(breakage('UNREACHABLE', `the proxy did not open a tunnel: it answered ${said}`));
+  throw new ClusterFailureError(clusterFailure('UNREACHABLE', `the proxy did not open a tunnel: it answered ${said}`));
 }
 
 function readHead(socket: net.Socket, signal: AbortSignal): Promise<string> {
@@ -38,7 +38,7 @@ function readHead(socket: net.Socket, signal: AbortSignal): Promise<string> {
       end();
     };
     const fail = (message: string) => {
-      finish(() => reject(new BreakageError(breakage('UNREACHABLE', message))));
+      finish(() => reject(new ClusterFailureError(clusterFailure('UNREACHABLE', message))));
       socket.destroy();
     };
     const read = () => {

@@ -1,32 +1,32 @@
 import type { Clock } from '../../core/clock.ts';
-import { type Breakage, breakage } from '../classify.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 
 /**
  * The lifetime of one request. It ends with the caller's signal, at a deadline, or when it is disposed of. Whatever the request still has
  * open is then reset.
  */
 export interface RequestScope extends Disposable {
-  /** Aborted at the end of the scope. Its reason is a `Breakage` if a deadline has passed. */
+  /** Aborted at the end of the scope. Its reason is a `ClusterFailure` if a deadline has passed. */
   readonly signal: AbortSignal;
   /** Sets the deadline in place of the earlier one. The scope fails with `what` when it passes. */
-  within(ms: number, what: Breakage): void;
+  setDeadline(ms: number, what: ClusterFailure): void;
   /** Removes the deadline. */
-  relax(): void;
+  clearDeadline(): void;
   /** True once one of the outer signals has aborted. The caller then expects no further result. */
-  readonly abandoned: boolean;
+  readonly isAbandoned: boolean;
   /** The failure of the deadline that ended the scope. Undefined while the scope is open, and after an abort by the caller. */
-  readonly broken: Breakage | undefined;
+  readonly failure: ClusterFailure | undefined;
 }
 
 /** The failure of a request that its caller has ended. No caller reads it. */
-export const abandoned: Breakage = breakage('UNREACHABLE', 'the request was ended by its caller');
+export const abandonedFailure: ClusterFailure = clusterFailure('UNREACHABLE', 'the request was ended by its caller');
 
 /** Opens the scope of one request. It ends with the first of the outer signals. Disposing of it leaves no timer and no listener behind. */
 export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): RequestScope {
   const controller = new AbortController();
   let untilMs = Number.POSITIVE_INFINITY;
   let wakesMs = Number.POSITIVE_INFINITY;
-  let what: Breakage = breakage('TIMED_OUT', 'the time is up');
+  let what: ClusterFailure = clusterFailure('TIMED_OUT', 'the time is up');
   let nap: AbortController | undefined;
 
   // One sleep serves many deadlines. If the deadline has moved to a later time, the sleep wakes too early once. That costs far less than a
@@ -43,41 +43,41 @@ export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): R
     wakesMs = Number.POSITIVE_INFINITY;
   };
   const isAbandoned = () => outer.some((signal) => signal.aborted);
-  const end = () => controller.abort(abandoned);
+  const end = () => controller.abort(abandonedFailure);
   if (isAbandoned()) end();
   else for (const signal of outer) signal.addEventListener('abort', end, { once: true });
 
   return {
     signal: controller.signal,
-    within(ms, breaks) {
+    setDeadline(ms, breaks) {
       what = breaks;
       untilMs = clock.monotonic() + ms;
       if (nap === undefined) void guard();
       else if (untilMs < wakesMs) nap.abort();
     },
-    relax() {
+    clearDeadline() {
       untilMs = Number.POSITIVE_INFINITY;
     },
-    get abandoned() {
+    get isAbandoned() {
       return isAbandoned();
     },
-    get broken() {
-      return isAbandoned() ? undefined : breakageIn(controller.signal);
+    get failure() {
+      return isAbandoned() ? undefined : failureOfSignal(controller.signal);
     },
     [Symbol.dispose]() {
       for (const signal of outer) signal.removeEventListener('abort', end);
       untilMs = Number.POSITIVE_INFINITY;
-      controller.abort(abandoned);
+      controller.abort(abandonedFailure);
       // `abort` without a reason would create an error with a stack for each request.
-      nap?.abort(abandoned);
+      nap?.abort(abandonedFailure);
     },
   };
 }
 
 /** Returns the failure with which a scope was ended. Undefined if the scope is open or was ended without a failure. */
-export function breakageIn(signal: AbortSignal): Breakage | undefined {
+export function failureOfSignal(signal: AbortSignal): ClusterFailure | undefined {
   const reason: unknown = signal.reason;
-  return typeof reason === 'object' && reason !== null && 'code' in reason && 'retry' in reason ? (reason as Breakage) : undefined;
+  return typeof reason === 'object' && reason !== null && 'code' in reason && 'retry' in reason ? (reason as ClusterFailure) : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Breakage, breakage } from '../classify.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 
 /** The purpose of a request. Watches and followed logs stay open for minutes, so each lane has a limit on each connection. */
 export type Lane = 'watch' | 'follow' | 'request';
@@ -18,7 +18,7 @@ export interface WireRequest {
 export type ByteRead =
   | { readonly type: 'bytes'; readonly chunks: readonly Uint8Array[] }
   | { readonly type: 'ended' }
-  | { readonly type: 'broken'; readonly breakage: Breakage };
+  | { readonly type: 'broken'; readonly failure: ClusterFailure };
 
 /** A body with one reader. Bytes that arrived before a failure are read first. */
 export interface ByteSource {
@@ -34,14 +34,14 @@ export interface WireResponse {
   headers(name: string): readonly string[];
   readonly body: ByteSource;
   /** The monotonic time at which the connection last received something. */
-  heardMs(): number;
+  lastReceivedMs(): number;
 }
 
 export type WireAnswer =
   | { readonly type: 'answered'; readonly response: WireResponse }
   /** The server has certainly not processed the request, so any request may be sent again. */
-  | { readonly type: 'refused'; readonly breakage: Breakage }
-  | { readonly type: 'broken'; readonly breakage: Breakage };
+  | { readonly type: 'refused'; readonly failure: ClusterFailure }
+  | { readonly type: 'broken'; readonly failure: ClusterFailure };
 
 /** Adapts the headers of Node's clients, which have one value or a list for each name. */
 export function readHeaders(
@@ -55,17 +55,17 @@ export function readHeaders(
 }
 
 /** Reads a body to its end. Returns a failure if the body broke off or is longer than `maxBytes`. */
-export async function readWhole(source: ByteSource, maxBytes: number): Promise<Uint8Array | Breakage> {
+export async function readWhole(source: ByteSource, maxBytes: number): Promise<Uint8Array | ClusterFailure> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const read = await source.read();
-    if (read.type === 'broken') return read.breakage;
+    if (read.type === 'broken') return read.failure;
     if (read.type === 'ended') return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
     for (const chunk of read.chunks) {
       bytes += chunk.length;
       chunks.push(chunk);
     }
-    if (bytes > maxBytes) return breakage('TOO_LARGE', `the answer has more than ${maxBytes / 1024 / 1024} MiB`, 'NEVER');
+    if (bytes > maxBytes) return clusterFailure('TOO_LARGE', `the answer has more than ${maxBytes / 1024 / 1024} MiB`, 'NEVER');
   }
 }

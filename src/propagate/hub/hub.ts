@@ -1,6 +1,6 @@
 import type { Members } from '../../changes/members.ts';
 import type { ObjectAddress, ObjectCallResult, ObjectClient } from '../../changes/object-client.ts';
-import { faultOf } from '../../cluster/classify.ts';
+import { faultOfFailure } from '../../cluster/cluster-failure.ts';
 import { callTyped, type TypedAnswer, type TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import { isJsonObject, parseJsonBody } from '../../core/json.ts';
@@ -133,7 +133,7 @@ export async function listOnHub(
 
 /** A fault of the hub that we tell ourselves. */
 export function hubFault({ cluster }: Pick<Hub, 'cluster'>, code: Fault['code'], message: string): Fault {
-  return faultOf({ code, message, retry: 'LATER' }, { cluster });
+  return faultOfFailure({ code, message, retry: 'LATER' }, { cluster });
 }
 
 function unservedMessage({ group, kind }: HubKind): string {

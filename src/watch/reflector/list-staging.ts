@@ -1,4 +1,4 @@
-import { decodeItem, identityIn } from '../../cluster/decoding/decode.ts';
+import { decodeItem, identityInBytes } from '../../cluster/decoding/decode.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { ListStage, StoreWriter } from '../../store/mirror-store.ts';
 import type { WatchObjectEvent } from './reflector-state.ts';
@@ -37,7 +37,7 @@ export function createListStaging({ store, namespace, byContent = false }: Stagi
 
   function isHeld(stage: ListStage, item: Uint8Array): boolean {
     if (comparing) return false;
-    const identity = identityIn(item);
+    const identity = identityInBytes(item);
     return identity !== undefined && identity.uid !== '' && identity.version !== '' && stage.keep(identity);
   }
 

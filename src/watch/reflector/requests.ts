@@ -1,4 +1,4 @@
-import type { ListPage, ListPart, ObjectForm, WatchPart } from '../../cluster/cluster-api.ts';
+import type { ListPageRequest, ListPart, ObjectForm, WatchPart } from '../../cluster/cluster-api.ts';
 import type { Fault, FaultCode } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ListSize, ReleaseAdmission } from './list-admission.ts';
@@ -74,7 +74,7 @@ interface Request {
 class OneRequest implements ReflectorRequests {
   readonly #options: RequestsOptions;
   readonly #listener: RequestListener;
-  readonly #scope: Pick<ListPage, 'resource' | 'form' | 'namespace'>;
+  readonly #scope: Pick<ListPageRequest, 'resource' | 'form' | 'namespace'>;
   #current: Request | undefined;
   #startedMs = 0;
   #heard: (() => number) | undefined;
@@ -172,7 +172,7 @@ class OneRequest implements ReflectorRequests {
     this.#listener.onInput(part);
   }
 
-  #pageOf({ token, at, paging }: ListAttempt): ListPage {
+  #pageOf({ token, at, paging }: ListAttempt): ListPageRequest {
     if (token !== undefined) return { ...this.#scope, limit: pageLimit, continue: token };
     // A list "not older than" comes from the server's watch cache, which ignores a limit or refuses to serve it.
     const paged = paging === 'paged' && (at === '' || at === '0');
@@ -220,7 +220,7 @@ class OneRequest implements ReflectorRequests {
 
   #takeSign(part: Exclude<WatchPart, { readonly type: 'frames' }>, request: Request): 'first' | 'last' {
     if (part.type === 'opened') {
-      this.#heard = () => part.heardMs();
+      this.#heard = () => part.lastReceivedMs();
       this.#listener.onInput({ type: 'opened' });
       return 'first';
     }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createCredentials, type Obtained } from '../../../src/cluster/credentials/credentials.ts';
+import { createCredentials, type IdentityResult } from '../../../src/cluster/credentials/credentials.ts';
 import type { Endpoint } from '../../../src/cluster/endpoint.ts';
 import { connect, endpointFor, never, until } from '../../support/cluster/transport.ts';
 import { liveHeapBytes } from '../../support/heap.ts';
@@ -28,9 +28,9 @@ function provider(more: Partial<Endpoint>) {
   return { clock, life, credentials: createCredentials(() => endpoint, clock, life.signal) };
 }
 
-const headersOf = (obtained: Obtained | undefined) => (obtained?.type === 'obtained' ? obtained.identity.headers : obtained);
-const authorizationOf = (obtained: Obtained | undefined) =>
-  obtained?.type === 'obtained' ? obtained.identity.headers.authorization : obtained?.breakage.message;
+const headersOf = (obtained: IdentityResult | undefined) => (obtained?.type === 'obtained' ? obtained.identity.headers : obtained);
+const authorizationOf = (obtained: IdentityResult | undefined) =>
+  obtained?.type === 'obtained' ? obtained.identity.headers.authorization : obtained?.failure.message;
 
 /** A plugin that runs this program under Node and logs each run. */
 function exec(program: string, more: Partial<Extract<Endpoint['credentials'], { type: 'exec' }>['plugin']> = {}): Partial<Endpoint> {
@@ -62,7 +62,7 @@ describe('what is fixed', () => {
     const obtained = await provider({ credentials: { type: 'token', token: 'a\nb: c' } }).credentials.obtain(never);
     expect(obtained).toMatchObject({
       type: 'failed',
-      breakage: { code: 'UNAUTHENTICATED', message: 'the token holds characters that no token has' },
+      failure: { code: 'UNAUTHENTICATED', message: 'the token holds characters that no token has' },
     });
   });
 
@@ -127,7 +127,7 @@ describe('files', () => {
     const { credentials } = provider({ credentials: { type: 'tokenFile', path: path.join(folder, 'nope') } });
     expect(await credentials.obtain(never)).toMatchObject({
       type: 'failed',
-      breakage: { code: 'UNAUTHENTICATED', message: expect.stringContaining('nope') },
+      failure: { code: 'UNAUTHENTICATED', message: expect.stringContaining('nope') },
     });
   });
 
@@ -208,13 +208,13 @@ describe('exec plugins', () => {
     const { credentials } = provider(exec(program));
     expect(await credentials.obtain(never)).toMatchObject({
       type: 'failed',
-      breakage: { code: 'UNAUTHENTICATED', message: expect.stringMatching(message), retry: 'LATER' },
+      failure: { code: 'UNAUTHENTICATED', message: expect.stringMatching(message), retry: 'LATER' },
     });
   });
 
   test('one that is not there says how to get it', async () => {
     const { credentials } = provider(exec('', { command: path.join(folder, 'nope'), installHint: 'get it there' }));
-    expect(await credentials.obtain(never)).toMatchObject({ breakage: { message: 'the exec plugin was not found (get it there)' } });
+    expect(await credentials.obtain(never)).toMatchObject({ failure: { message: 'the exec plugin was not found (get it there)' } });
   });
 
   test('one that hangs is killed after 60 s, and not run again for 10 s', async () => {
@@ -229,7 +229,7 @@ describe('exec plugins', () => {
     await clock.advance(59_900);
     expect(isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(true);
     await clock.advance(100);
-    expect(await obtained).toMatchObject({ type: 'failed', breakage: { message: expect.stringContaining('60 s') } });
+    expect(await obtained).toMatchObject({ type: 'failed', failure: { message: expect.stringContaining('60 s') } });
     await until(() => !isRunning(Number(readFileSync(pidFile, 'utf8'))));
     await credentials.obtain(never);
     expect(readFileSync(path.join(folder, 'runs'), 'utf8')).toBe('x');

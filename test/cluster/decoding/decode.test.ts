@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeEvent, decodeItem, identityIn } from '../../../src/cluster/decoding/decode.ts';
+import { decodeEvent, decodeItem, identityInBytes } from '../../../src/cluster/decoding/decode.ts';
 import { isRawNumber, type Json } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { identityOf, isKubernetesObject } from '../../../src/core/objects.ts';
@@ -192,8 +192,8 @@ test('the identity read from the bytes is the one of the parsed object, in both 
       bytesOf(sorted({ ...item, kind: 'Pod', apiVersion: 'v1' })),
     ]) {
       const parsed = JSON.parse(bytes.toString()) as Json;
-      expect(identityIn(bytes)).toEqual(isKubernetesObject(parsed) ? identityOf(parsed) : undefined);
-      expect(identityIn(bytes)).toBeDefined();
+      expect(identityInBytes(bytes)).toEqual(isKubernetesObject(parsed) ? identityOf(parsed) : undefined);
+      expect(identityInBytes(bytes)).toBeDefined();
     }
   }
 });
@@ -207,7 +207,7 @@ test('the identity is the parsed one or none, for any metadata', () => {
   fc.assert(
     fc.property(metadata, fc.boolean(), fc.constantFrom({}, { kind: 'Pod', apiVersion: 'v1' }), (found, order, head) => {
       const bytes = bytesOf({ ...head, metadata: order ? sorted(found) : found, spec: {} });
-      const identity = identityIn(bytes);
+      const identity = identityInBytes(bytes);
       if (identity === undefined) return;
       const parsed = JSON.parse(bytes.toString()) as Json;
       if (!isKubernetesObject(parsed)) throw new Error('expected an object with a name');
@@ -230,5 +230,5 @@ test.each([
   '{"metadata":{"annotations":{},"name":"a","name":"b","resourceVersion":"1","uid":"u"}}',
   '{"spec":{},"metadata":{"name":"a","uid":"u","resourceVersion":"1"}}',
 ])('no identity in %s', (text) => {
-  expect(identityIn(bytesOf(text))).toBeUndefined();
+  expect(identityInBytes(bytesOf(text))).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Framer, lineFramer } from '../../../src/cluster/decoding/frames.ts';
-import { listFramer } from '../../../src/cluster/decoding/list-frames.ts';
+import { createLineFramer, type Framer } from '../../../src/cluster/decoding/frames.ts';
+import { createListFramer } from '../../../src/cluster/decoding/list-frames.ts';
 
 /** Deals bytes in chunks of these sizes, again and again. */
 function deal(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
@@ -36,19 +36,19 @@ test('lines are the same however the bytes are dealt', () => {
     fc.property(fc.array(json), sizes, (values, dealt) => {
       const lines = values.map((value) => JSON.stringify(value));
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-      expect(texts(lineFramer(), deal(bytes, dealt))).toEqual(lines);
+      expect(texts(createLineFramer(), deal(bytes, dealt))).toEqual(lines);
     }),
   );
 });
 
 test('empty lines are none, and half a line at the end is never handed out', () => {
-  expect(texts(lineFramer(), [Buffer.from('\n{"a":1}\n\n{"b":'), Buffer.from('2}\n{"half')])).toEqual(['{"a":1}', '{"b":2}']);
+  expect(texts(createLineFramer(), [Buffer.from('\n{"a":1}\n\n{"b":'), Buffer.from('2}\n{"half')])).toEqual(['{"a":1}', '{"b":2}']);
 });
 
 test('a line past the bound is too large as soon as it is, whole or dealt', () => {
-  const whole = lineFramer(8).push(Buffer.from('12345678\n123456789\n'));
+  const whole = createLineFramer(8).push(Buffer.from('12345678\n123456789\n'));
   expect({ ...whole, frames: whole.frames.length }).toEqual({ frames: 1, broken: 'TOO_LARGE' });
-  const dealt = lineFramer(8);
+  const dealt = createLineFramer(8);
   expect(dealt.push(Buffer.from('12345')).broken).toBeUndefined();
   expect(dealt.push(Buffer.from('6789')).broken).toBe('TOO_LARGE');
 });
@@ -60,7 +60,7 @@ test('items of a list are the same however the bytes are dealt, in either order 
       const list = sorted
         ? { apiVersion: 'v1', items, kind: 'ThingList', metadata: head }
         : { kind: 'ThingList', apiVersion: 'v1', metadata: head, items };
-      const framer = listFramer();
+      const framer = createListFramer();
       const found = texts(framer, deal(Buffer.from(JSON.stringify(list, undefined, space)), dealt));
       expect(found.map((text) => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(items)));
       expect(framer.end()).toEqual({ version: head.resourceVersion });
@@ -75,14 +75,14 @@ test('version, token and remaining count are read before and after the items', (
     `{"kind":"PodList",${metadata},"items":[{"a":1}]}`,
     `{"apiVersion":"v1","items":[{"a":1}],"kind":"PodList",${metadata}}\n`,
   ]) {
-    const framer = listFramer();
+    const framer = createListFramer();
     expect(texts(framer, [Buffer.from(text)])).toEqual(['{"a":1}']);
     expect(framer.end()).toEqual({ version: '7', continue: 'abc', remaining: 12 });
   }
 });
 
 test('only the items of the list itself are items', () => {
-  const framer = listFramer();
+  const framer = createListFramer();
   const text = '{"kind":"PodList","metadata":{"items":[{"no":1}],"x":"\\"items\\":["},"other":[{"no":2}],"items":[{"items":[{"in":1}]}]}';
   expect(texts(framer, [Buffer.from(text)])).toEqual(['{"items":[{"in":1}]}']);
   expect(framer.end()).toEqual({});
@@ -90,13 +90,13 @@ test('only the items of the list itself are items', () => {
 
 test('managedFields that hold what no API server writes do not end an item early', () => {
   const items = [{ metadata: { managedFields: [{ a: [{ b: 1 }], c: 1 }], z: 1 } }, { metadata: { managedFields: [{ a: ']},"x' }], z: 1 } }];
-  const framer = listFramer();
+  const framer = createListFramer();
   expect(texts(framer, [Buffer.from(JSON.stringify({ kind: 'PodList', items }))]).map((text) => JSON.parse(text))).toEqual(items);
   expect(framer.end()).toEqual({});
 });
 
 test('an empty list may say null', () => {
-  const framer = listFramer();
+  const framer = createListFramer();
   expect(texts(framer, [Buffer.from('{"kind":"PodList","metadata":{"resourceVersion":"3"},"items":null}')])).toEqual([]);
   expect(framer.end()).toEqual({ version: '3' });
 });
@@ -111,21 +111,21 @@ test.each([
   ['followed by more', '{"kind":"PodList","metadata":{},"items":[]}{}'],
   ['not UTF-8', Buffer.from('{"kind":"PodList","metadata":{"resourceVersion":"\xff"},"items":[]}', 'latin1')],
 ])('no list: %s', (_name, text) => {
-  const framer = listFramer();
+  const framer = createListFramer();
   framer.push(Buffer.from(text));
   expect(framer.end()).toBeUndefined();
 });
 
 test('an item that is no object is malformed', () => {
   for (const item of ['null', '1', '"x"', '[1]']) {
-    expect(listFramer().push(Buffer.from(`{"kind":"PodList","items":[{"a":1},${item}`))).toMatchObject({ broken: 'MALFORMED' });
+    expect(createListFramer().push(Buffer.from(`{"kind":"PodList","items":[{"a":1},${item}`))).toMatchObject({ broken: 'MALFORMED' });
   }
 });
 
 test('an item, and what surrounds the items, has a bound', () => {
   const small = '{"kind":"PodList","items":[{"a":1},{"a":"0123456789"}]}';
-  expect(listFramer(40).push(Buffer.from(small)).broken).toBeUndefined();
-  const large = listFramer(40);
+  expect(createListFramer(40).push(Buffer.from(small)).broken).toBeUndefined();
+  const large = createListFramer(40);
   expect(large.push(Buffer.from(`{"kind":"PodList","items":[{"a":"${'x'.repeat(50)}`)).broken).toBe('TOO_LARGE');
-  expect(listFramer(40).push(Buffer.from(`{"kind":"PodList","metadata":{"note":"${'x'.repeat(50)}`)).broken).toBe('TOO_LARGE');
+  expect(createListFramer(40).push(Buffer.from(`{"kind":"PodList","metadata":{"note":"${'x'.repeat(50)}`)).broken).toBe('TOO_LARGE');
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, Material } from '../../../src/cluster/endpoint.ts';
+import type { Endpoint, PemMaterial } from '../../../src/cluster/endpoint.ts';
 import { type Kubeconfig, loadKubeconfig } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
 
 let folder = '';
@@ -70,7 +70,7 @@ async function problem(parts: Parameters<typeof configOf>[0]): Promise<string> {
   return contexts[0]?.result === 'broken' ? contexts[0].problem.replace(folder, '') : 'usable';
 }
 
-const textOf = (material: Material | undefined) =>
+const textOf = (material: PemMaterial | undefined) =>
   material?.type === 'data' ? Buffer.from(material.data).toString() : material?.path.replace(folder, '');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { LogPart, LogRequest } from '../../../src/cluster/cluster-api.ts';
-import { logCutter } from '../../../src/cluster/decoding/log-lines.ts';
+import { createLogLineCutter } from '../../../src/cluster/decoding/log-lines.ts';
 import {
   type Connected,
   configMapResource,
@@ -277,7 +277,7 @@ test('however the bytes are dealt, the lines are the same', () => {
   const random = seededRandom(7);
   for (let round = 0; round < 300; round++) {
     const text = Buffer.from(Array.from({ length: Math.floor(random() * 60) }, () => 'ab\r\n'[Math.floor(random() * 4)]).join(''));
-    const cutter = logCutter(5);
+    const cutter = createLogLineCutter(5);
     const lines: string[] = [];
     for (let from = 0; from < text.length; ) {
       const to = from + 1 + Math.floor(random() * 9);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decodeEvent, decodeItem, identityIn } from '../../../src/cluster/decoding/decode.ts';
+import { decodeEvent, decodeItem, identityInBytes } from '../../../src/cluster/decoding/decode.ts';
 import { discover } from '../../../src/cluster/discovery.ts';
 import type { Endpoint } from '../../../src/cluster/endpoint.ts';
 import { loadKubeconfig } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
@@ -72,7 +72,7 @@ describe.skipIf(realPrograms === undefined)(`the transport against ${realServerT
     expect([...first.texts, ...rest.texts]).toEqual(whole.texts);
     for (const text of whole.texts) {
       const item = decodeItem(Buffer.from(text));
-      expect(item.type === 'item' && identityIn(Buffer.from(text))).toEqual(item.type === 'item' && identityOf(item.object));
+      expect(item.type === 'item' && identityInBytes(Buffer.from(text))).toEqual(item.type === 'item' && identityOf(item.object));
       expect(item.type === 'item' && item.object.metadata).not.toHaveProperty('managedFields');
     }
     expect(whole.texts.length).toBeGreaterThanOrEqual(30);

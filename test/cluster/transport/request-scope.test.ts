@@ -1,51 +1,51 @@
 import { expect, test } from 'vitest';
-import { breakage } from '../../../src/cluster/classify.ts';
-import { byteQueue } from '../../../src/cluster/transport/byte-queue.ts';
+import { clusterFailure } from '../../../src/cluster/cluster-failure.ts';
+import { createByteQueue } from '../../../src/cluster/transport/byte-queue.ts';
 import { openRequestScope, untilAborted } from '../../../src/cluster/transport/request-scope.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
-const late = breakage('TIMED_OUT', 'late');
-const later = breakage('TIMED_OUT', 'later');
+const late = clusterFailure('TIMED_OUT', 'late');
+const later = clusterFailure('TIMED_OUT', 'later');
 
 test('a scope ends when its deadline passes, with what that deadline says', async () => {
   const clock = createManualClock();
   using scope = openRequestScope([new AbortController().signal], clock);
-  scope.within(1_000, late);
+  scope.setDeadline(1_000, late);
   await clock.advance(999);
   expect(scope.signal.aborted).toBe(false);
   await clock.advance(1);
-  expect(scope.broken).toBe(late);
+  expect(scope.failure).toBe(late);
 });
 
 test('a deadline can be put off, brought forward, and taken back', async () => {
   const clock = createManualClock();
   using scope = openRequestScope([new AbortController().signal], clock);
-  scope.within(1_000, late);
-  scope.within(5_000, late);
+  scope.setDeadline(1_000, late);
+  scope.setDeadline(5_000, late);
   await clock.advance(4_000);
   expect(scope.signal.aborted).toBe(false);
-  scope.relax();
+  scope.clearDeadline();
   await clock.advance(60_000);
   expect(scope.signal.aborted).toBe(false);
-  scope.within(60_000, late);
-  scope.within(100, later);
+  scope.setDeadline(60_000, late);
+  scope.setDeadline(100, later);
   await clock.advance(100);
-  expect(scope.broken).toBe(later);
+  expect(scope.failure).toBe(later);
 });
 
 test('the abort of any outer signal ends it without anything to tell', async () => {
   const clock = createManualClock();
   const [caller, life] = [new AbortController(), new AbortController()];
   using scope = openRequestScope([caller.signal, life.signal], clock);
-  scope.within(1_000, late);
+  scope.setDeadline(1_000, late);
   life.abort();
-  expect([scope.signal.aborted, scope.abandoned, scope.broken]).toEqual([true, true, undefined]);
+  expect([scope.signal.aborted, scope.isAbandoned, scope.failure]).toEqual([true, true, undefined]);
 });
 
 test('disposing ends what is still open, and leaves no sleeper', async () => {
   const clock = createManualClock();
   const scope = openRequestScope([new AbortController().signal], clock);
-  scope.within(1_000, late);
+  scope.setDeadline(1_000, late);
   await clock.advance(10);
   scope[Symbol.dispose]();
   expect(scope.signal.aborted).toBe(true);
@@ -66,7 +66,7 @@ test('a wait ends with its signal, and the promise goes on for others', async ()
 
 test('a queue stops the sender past 1 MiB unread, and lets it go on when that is read', async () => {
   const told: string[] = [];
-  const queue = byteQueue({ pause: () => told.push('pause'), resume: () => told.push('resume') });
+  const queue = createByteQueue({ pause: () => told.push('pause'), resume: () => told.push('resume') });
   const chunk = new Uint8Array(256 * 1024);
   for (let pushed = 0; pushed < 4; pushed++) queue.push(chunk);
   expect(told).toEqual([]);
@@ -78,8 +78,8 @@ test('a queue stops the sender past 1 MiB unread, and lets it go on when that is
   expect(told).toEqual(['pause', 'resume']);
 });
 
-test('what came before the end, or the breakage, is read first; only the first of them counts', async () => {
-  const queue = byteQueue({ pause: () => undefined, resume: () => undefined });
+test('what came before the end, or the failure, is read first; only the first of them counts', async () => {
+  const queue = createByteQueue({ pause: () => undefined, resume: () => undefined });
   queue.push(new Uint8Array(1));
   queue.fail(late);
   queue.end();

@@ -1,4 +1,12 @@
-import type { ClusterApi, ListPage, ListPart, LiveAnswer, LiveRequest, WatchPart, WatchStart } from '../../../src/cluster/cluster-api.ts';
+import type {
+  ClusterApi,
+  ListPageRequest,
+  ListPart,
+  LiveAnswer,
+  LiveRequest,
+  WatchPart,
+  WatchRequest,
+} from '../../../src/cluster/cluster-api.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import type { Json } from '../../../src/core/json.ts';
@@ -17,8 +25,8 @@ export interface SeenRequest {
   /** `keyOfKind`; of live calls the path. */
   readonly of: string;
   readonly atMs: number;
-  readonly page?: ListPage;
-  readonly start?: WatchStart;
+  readonly page?: ListPageRequest;
+  readonly start?: WatchRequest;
 }
 
 /** What to do with the next requests that match. */
@@ -44,7 +52,7 @@ interface Change {
 }
 
 interface Watcher {
-  readonly start: WatchStart;
+  readonly start: WatchRequest;
   readonly push: (part: WatchPart) => void;
 }
 
@@ -124,7 +132,7 @@ export class FakeCluster {
     return this.#version;
   }
 
-  get openWatches(): readonly WatchStart[] {
+  get openWatches(): readonly WatchRequest[] {
     return [...this.#watchers].map(({ start }) => start);
   }
 
@@ -301,7 +309,7 @@ export class FakeCluster {
     return undefined;
   }
 
-  async *#list(page: ListPage, signal: AbortSignal): AsyncGenerator<ListPart, void> {
+  async *#list(page: ListPageRequest, signal: AbortSignal): AsyncGenerator<ListPart, void> {
     const of = keyOfKind(page.resource);
     const rule = this.#judge({ verb: 'list', of, atMs: this.#clock.monotonic(), page }, page.namespace);
     const failed = (rule?.midway === true ? undefined : rule?.fault) ?? (await this.#whileSilent(signal));
@@ -326,7 +334,7 @@ export class FakeCluster {
     yield { type: 'pageEnded', version, continue: token, remaining: left.length };
   }
 
-  #snapshotFor({ continue: token, version, resource, namespace }: ListPage): Snapshot | undefined {
+  #snapshotFor({ continue: token, version, resource, namespace }: ListPageRequest): Snapshot | undefined {
     if (token !== undefined) return this.#pages.get(token);
     if (version !== undefined && version !== '' && version !== '0' && Number(version) > this.#version) return undefined;
     const lags = this.#cached !== undefined && version !== '' && version !== undefined && Number(version) <= this.#cached.version;
@@ -335,7 +343,7 @@ export class FakeCluster {
     return { left: left.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace), version: at };
   }
 
-  async *#watch(start: WatchStart, signal: AbortSignal): AsyncGenerator<WatchPart, void> {
+  async *#watch(start: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchPart, void> {
     const of = keyOfKind(start.resource);
     const rule = this.#judge({ verb: 'watch', of, atMs: this.#clock.monotonic(), start }, start.namespace);
     const midway = rule?.midway === true && start.initialEvents;
@@ -376,7 +384,7 @@ export class FakeCluster {
       return;
     }
     this.#watchers.add(watcher);
-    push({ type: 'opened', heardMs: () => this.#silentSinceMs ?? this.#clock.monotonic() });
+    push({ type: 'opened', lastReceivedMs: () => this.#silentSinceMs ?? this.#clock.monotonic() });
     if (start.initialEvents) this.#pushInitial(watcher, failing);
     else {
       const missed = this.#changes.filter((change) => change.version > from && concerns(start, change));
@@ -438,15 +446,15 @@ function ignore(): void {
   // Nobody waits yet.
 }
 
-function concerns({ resource, namespace }: WatchStart, { kind, object }: Change): boolean {
+function concerns({ resource, namespace }: WatchRequest, { kind, object }: Change): boolean {
   return keyOfKind(resource) === kind && (namespace === undefined || object.metadata.namespace === namespace);
 }
 
-function itemOf(object: KubernetesObject, { form, resource }: Pick<ListPage, 'form' | 'resource'>): Uint8Array {
+function itemOf(object: KubernetesObject, { form, resource }: Pick<ListPageRequest, 'form' | 'resource'>): Uint8Array {
   return bytesOf(JSON.stringify(form === 'metadata' ? { metadata: object.metadata } : withKind(object, resource)));
 }
 
-function frameOf({ type, object }: Change, { form, resource }: WatchStart): Uint8Array {
+function frameOf({ type, object }: Change, { form, resource }: WatchRequest): Uint8Array {
   return bytesOf(
     JSON.stringify({
       type,

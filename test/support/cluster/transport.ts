@@ -1,4 +1,4 @@
-import type { ClusterApi, ListPage, ListPart, WatchPart, WatchStart } from '../../../src/cluster/cluster-api.ts';
+import type { ClusterApi, ListPageRequest, ListPart, WatchPart, WatchRequest } from '../../../src/cluster/cluster-api.ts';
 import type { Endpoint } from '../../../src/cluster/endpoint.ts';
 import { connectCluster } from '../../../src/cluster/requests/connect-cluster.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
@@ -81,11 +81,11 @@ export function faultIn({ last }: Gathered): Fault | undefined {
   return last?.type === 'failed' ? last.fault : undefined;
 }
 
-export function pageOf(resource: ServedResource, more: Partial<ListPage> = {}): ListPage {
+export function pageOf(resource: ServedResource, more: Partial<ListPageRequest> = {}): ListPageRequest {
   return { resource, form: 'object', version: '', ...more };
 }
 
-export function startOf(resource: ServedResource, more: Partial<WatchStart> = {}): WatchStart {
+export function startOf(resource: ServedResource, more: Partial<WatchRequest> = {}): WatchRequest {
   return { resource, form: 'object', version: '', initialEvents: false, timeoutSeconds: 300, ...more };
 }
 

@@ -1,5 +1,5 @@
 import { admissionDenial, describeFault } from '../../../changes/describe-fault.ts';
-import { breakage, faultOf } from '../../../cluster/classify.ts';
+import { clusterFailure, faultOfFailure } from '../../../cluster/cluster-failure.ts';
 import type { Fault, FaultCode } from '../../../core/faults.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { RecordedFault } from '../../model/inventory.ts';
@@ -59,7 +59,7 @@ export function recordFault(fault: Fault, previous: RecordedFault | undefined, n
 
 /** Returns a fault that Muster itself found for a copy: no call was made, or the answer does not fit. */
 export function copyFault(cluster: ClusterName, code: FaultCode, message: string): Fault {
-  return faultOf(breakage(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
+  return faultOfFailure(clusterFailure(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
 }
 /** Maximum length of a recorded message, in characters. One ClusterShare holds up to 200 messages. */
 const mostKept = 1_024;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breakage, faultOf } from '../../../../src/cluster/classify.ts';
+import { clusterFailure, faultOfFailure } from '../../../../src/cluster/cluster-failure.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import { textOfKey } from '../../../../src/manifests/object-key.ts';
 import { blockersOf, isUnblocked } from '../../../../src/propagate/controller/events/blockers.ts';
@@ -11,7 +11,7 @@ const south = clusterName('south');
 const key = { apiVersion: 'example.com/v1', kind: 'Widget', namespace: 'team', name: 'web' };
 const failed = (reason: CopyReason, message = 'no'): CopyOutcome => ({
   ...{ key, action: 'Failed', reason, message },
-  fault: faultOf(breakage('FORBIDDEN', message, 'NEVER'), { cluster: south }),
+  fault: faultOfFailure(clusterFailure('FORBIDDEN', message, 'NEVER'), { cluster: south }),
 });
 
 function runWith(outcome: CopyOutcome, failures = 1) {

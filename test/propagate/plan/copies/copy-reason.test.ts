@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { conflictsIn, describeFault, redactedFault } from '../../../../src/changes/describe-fault.ts';
-import { breakageOfAnswer, faultOf } from '../../../../src/cluster/classify.ts';
+import { failureOfAnswer, faultOfFailure } from '../../../../src/cluster/cluster-failure.ts';
 import { type Fault, type FaultCode, faultCodes } from '../../../../src/core/faults.ts';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
@@ -11,7 +11,7 @@ import { cluster } from '../../apply/memory-shares.ts';
 /** A fault as the transport reports it. */
 function refused(code: number, message: string, more: JsonObject = {}): Fault {
   const body = { kind: 'Status', status: 'Failure', code, message, ...more };
-  return faultOf(breakageOfAnswer({ httpStatus: code, body, retryAfter: undefined }, createManualClock()), { cluster });
+  return faultOfFailure(failureOfAnswer({ httpStatus: code, body, retryAfter: undefined }, createManualClock()), { cluster });
 }
 const because = (reason: string, field: string, message: string) => ({ details: { causes: [{ reason, field, message }] } });
 const plain = (code: FaultCode): Fault => ({ code, cluster, message: 'words', retry: 'LATER' });

@@ -4,15 +4,15 @@ import type { Clock } from '../../core/clock.ts';
 const maxWorkMs = 8;
 
 /** Interrupts long work, so that the event loop can do other work. */
-export interface Pace {
+export interface LoopYield {
   /** Returns a promise for the next event-loop turn if the current work has lasted 8 ms, else undefined. */
-  breathe(): Promise<void> | undefined;
+  yieldIfDue(): Promise<void> | undefined;
 }
 
-export function createPace(clock: Clock): Pace {
+export function createLoopYield(clock: Clock): LoopYield {
   let sinceMs = clock.monotonic();
   return {
-    breathe() {
+    yieldIfDue() {
       if (clock.monotonic() - sinceMs < maxWorkMs) return undefined;
       return new Promise((resolve) =>
         setImmediate(() => {

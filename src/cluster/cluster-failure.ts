@@ -8,7 +8,7 @@ import type { ClusterName } from '../core/names.ts';
  * A failure of a request, before the cluster and kind are added that make it a `Fault`. The message holds no host, address, secret or
  * body.
  */
-export interface Breakage {
+export interface ClusterFailure {
   readonly code: FaultCode;
   readonly message: string;
   readonly retry: Retry;
@@ -27,8 +27,8 @@ const maxRetryAfterSeconds = 600;
 const maxMessage = 1_024;
 
 /** Turns a failure into the fault of one cluster. */
-export function faultOf(breakage: Breakage, { cluster, kind }: FaultScope): Fault {
-  const { code, message, retry, status } = breakage;
+export function faultOfFailure(failure: ClusterFailure, { cluster, kind }: FaultScope): Fault {
+  const { code, message, retry, status } = failure;
   return {
     code,
     cluster,
@@ -43,7 +43,7 @@ export function faultOf(breakage: Breakage, { cluster, kind }: FaultScope): Faul
  * Makes a failure that has no `Status`: of the connection, of a deadline, or of an answer that cannot be read. Default of `retry`:
  * `LATER`.
  */
-export function breakage(code: FaultCode, message: string, retry: Retry = 'LATER'): Breakage {
+export function clusterFailure(code: FaultCode, message: string, retry: Retry = 'LATER'): ClusterFailure {
   return { code, message, retry };
 }
 
@@ -60,19 +60,19 @@ export interface RefusedAnswer {
  * Turns an HTTP answer with a status of 300 or more into a failure. Its `status` always has the code. A redirect is `MALFORMED`, because
  * the gateway never follows one.
  */
-export function breakageOfAnswer(answer: RefusedAnswer, clock: Clock): Breakage {
+export function failureOfAnswer(answer: RefusedAnswer, clock: Clock): ClusterFailure {
   if (answer.httpStatus < 400)
-    return breakage('MALFORMED', `the API server answered with a redirect (HTTP ${answer.httpStatus}), which is not followed`);
+    return clusterFailure('MALFORMED', `the API server answered with a redirect (HTTP ${answer.httpStatus}), which is not followed`);
   const status = isStatus(answer.body) ? answer.body : undefined;
   const retryAfterSeconds = parseRetryAfter(answer.retryAfter, clock) ?? secondsIn(status);
-  return breakageOfStatus(apiStatusOf(status ?? {}, answer.httpStatus, retryAfterSeconds), status);
+  return failureOfStatus(apiStatusOf(status ?? {}, answer.httpStatus, retryAfterSeconds), status);
 }
 
 /** Turns the `Status` of a watch's ERROR event into a failure. The `code` of the Status counts in place of the HTTP status. */
-export function breakageOfErrorEvent(object: Json | undefined): Breakage {
+export function failureOfErrorEvent(object: Json | undefined): ClusterFailure {
   const status = isJsonObject(object) ? object : {};
   const code = typeof status.code === 'number' && Number.isInteger(status.code) ? status.code : 500;
-  return breakageOfStatus(apiStatusOf(status, code, secondsIn(status)), status);
+  return failureOfStatus(apiStatusOf(status, code, secondsIn(status)), status);
 }
 
 /**
@@ -88,7 +88,7 @@ export function parseRetryAfter(header: string | undefined, clock: Clock): numbe
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds);
 }
 
-function breakageOfStatus(status: ApiStatus, body: JsonObject | undefined): Breakage {
+function failureOfStatus(status: ApiStatus, body: JsonObject | undefined): ClusterFailure {
   const code = codeOf(status, body);
   const reason = status.reason === '' ? '' : `, reason ${status.reason}`;
   return { code, message: `the API server answered HTTP ${status.code}${reason}`, retry: retryOf(code, status), status };
@@ -148,8 +148,8 @@ function apiStatusOf(status: JsonObject, code: number, retryAfterSeconds: number
   const causes = isJsonObject(status.details) && Array.isArray(status.details.causes) ? (status.details.causes as readonly Json[]) : [];
   return {
     code,
-    reason: textIn(status.reason),
-    message: withoutHosts(textIn(status.message)),
+    reason: boundedText(status.reason),
+    message: withoutHosts(boundedText(status.message)),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     causes: causes.filter(isJsonObject).slice(0, 100).map(causeOf),
   };
@@ -157,16 +157,16 @@ function apiStatusOf(status: JsonObject, code: number, retryAfterSeconds: number
 
 function causeOf(cause: JsonObject): ApiStatus['causes'][number] {
   return {
-    ...(typeof cause.reason === 'string' ? { reason: textIn(cause.reason) } : {}),
-    ...(typeof cause.field === 'string' ? { field: textIn(cause.field) } : {}),
-    ...(typeof cause.message === 'string' ? { message: withoutHosts(textIn(cause.message)) } : {}),
+    ...(typeof cause.reason === 'string' ? { reason: boundedText(cause.reason) } : {}),
+    ...(typeof cause.field === 'string' ? { field: boundedText(cause.field) } : {}),
+    ...(typeof cause.message === 'string' ? { message: withoutHosts(boundedText(cause.message)) } : {}),
   };
 }
 
 /** Characters kept from the end of a long message. A server prints the whole refused value first and the problem last. */
 const keptEnd = 256;
 
-function textIn(value: Json | undefined): string {
+function boundedText(value: Json | undefined): string {
   if (typeof value !== 'string') return '';
   const text = value.length <= maxMessage ? value : `${value.slice(0, maxMessage - keptEnd - 3)} … ${value.slice(-keptEnd)}`;
   return text.replace(/\p{Cc}+/gu, ' ');

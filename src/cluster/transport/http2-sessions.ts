@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
-import { breakage } from '../classify.ts';
-import type { Dialled, TlsIdentity } from './dial.ts';
+import { clusterFailure } from '../cluster-failure.ts';
+import type { DialResult, TlsIdentity } from './dial.ts';
 import { type Http2Session, openHttp2Session, type SessionOpened } from './http2-session.ts';
-import { abandoned, breakageIn, openRequestScope } from './request-scope.ts';
+import { abandonedFailure, failureOfSignal, openRequestScope } from './request-scope.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
 /** Maximum number of HTTP/2 connections that take new requests. */
@@ -13,13 +13,13 @@ const drainMs = 30_000;
 const settingsDeadlineMs = 10_000;
 
 /** A connected socket. */
-export type Connection = Extract<Dialled, { type: 'dialled' }>;
+export type DialledConnection = Extract<DialResult, { type: 'dialled' }>;
 
 /**
  * The HTTP/2 connections to one API server with one identity: 1 to 4. They are opened one at a time, and only when the others have no
  * room.
  */
-export interface Sessions {
+export interface Http2Sessions {
   /**
    * Sends the request over a session with room in its lane. If none has room, requests wait in the order of the calls.
    *
@@ -29,61 +29,62 @@ export interface Sessions {
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer | { readonly type: 'http1' }>;
 }
 
-export interface SessionsOptions {
+export interface Http2SessionsOptions {
   readonly authority: string;
   readonly clock: Clock;
-  dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
+  dial(identity: TlsIdentity, signal: AbortSignal): Promise<DialResult>;
   /** Called with each measured round trip, in milliseconds. */
   readonly roundTrip: (ms: number) => void;
   /** Called if the server does not support HTTP/2. The pool of HTTP/1.1 takes over the open connection. */
-  readonly fallBack: (connection: Connection, identity: TlsIdentity) => void;
+  readonly fallBack: (connection: DialledConnection, identity: TlsIdentity) => void;
 }
 
-type Served = WireAnswer | { readonly type: 'http1' };
+type SessionAnswer = WireAnswer | { readonly type: 'http1' };
 
-interface Waiting {
+interface WaitingRequest {
   readonly lane: Lane;
   readonly start: (session: Http2Session) => void;
-  readonly give: (served: Served) => void;
+  readonly give: (served: SessionAnswer) => void;
 }
 
 /** Creates the sessions. The first request opens the first connection. When `life` aborts, all sockets are destroyed. */
-export function createSessions(options: SessionsOptions, life: AbortSignal): Sessions {
+export function createHttp2Sessions(options: Http2SessionsOptions, life: AbortSignal): Http2Sessions {
   return new SessionPool(options, life);
 }
 
-class SessionPool implements Sessions {
-  readonly #options: SessionsOptions;
+class SessionPool implements Http2Sessions {
+  readonly #options: Http2SessionsOptions;
   readonly #life: AbortSignal;
   #sessions: readonly Http2Session[] = [];
-  #waiting: readonly Waiting[] = [];
+  #waiting: readonly WaitingRequest[] = [];
   #opening = false;
   #current: TlsIdentity | undefined;
 
-  constructor(options: SessionsOptions, life: AbortSignal) {
+  constructor(options: Http2SessionsOptions, life: AbortSignal) {
     this.#options = options;
     this.#life = life;
     life.addEventListener('abort', () => {
-      for (const session of this.#sessions) session.destroy(abandoned);
-      this.#giveAll({ type: 'broken', breakage: abandoned });
+      for (const session of this.#sessions) session.destroy(abandonedFailure);
+      this.#giveAll({ type: 'broken', failure: abandonedFailure });
     });
   }
 
-  request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<Served> {
-    if (this.#life.aborted || signal.aborted) return Promise.resolve({ type: 'broken', breakage: breakageIn(signal) ?? abandoned });
+  request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<SessionAnswer> {
+    if (this.#life.aborted || signal.aborted)
+      return Promise.resolve({ type: 'broken', failure: failureOfSignal(signal) ?? abandonedFailure });
     if (this.#current === undefined || identity.serial > this.#current.serial) {
       this.#current = identity;
       if (this.#sessions.length > 0) this.#replace(this.#sessions);
     }
     return new Promise((resolve) => {
-      const settle = (served: Served | Promise<Served>) => {
+      const settle = (served: SessionAnswer | Promise<SessionAnswer>) => {
         signal.removeEventListener('abort', abort);
         resolve(served);
       };
-      const one: Waiting = { lane: request.lane, start: (session) => settle(session.request(request, signal)), give: settle };
+      const one: WaitingRequest = { lane: request.lane, start: (session) => settle(session.request(request, signal)), give: settle };
       const abort = () => {
         this.#waiting = this.#waiting.filter((other) => other !== one);
-        settle({ type: 'broken', breakage: breakageIn(signal) ?? abandoned });
+        settle({ type: 'broken', failure: failureOfSignal(signal) ?? abandonedFailure });
       };
       signal.addEventListener('abort', abort, { once: true });
       this.#waiting = [...this.#waiting, one];
@@ -103,7 +104,7 @@ class SessionPool implements Sessions {
     if (this.#waiting.length > 0 && !this.#opening && !this.#life.aborted) void this.#openOne();
   }
 
-  #giveAll(served: Served): void {
+  #giveAll(served: SessionAnswer): void {
     const all = this.#waiting;
     this.#waiting = [];
     for (const one of all) one.give(served);
@@ -128,17 +129,17 @@ class SessionPool implements Sessions {
     this.#serve();
   }
 
-  async #greet({ socket }: Connection): Promise<SessionOpened> {
+  async #greet({ socket }: DialledConnection): Promise<SessionOpened> {
     const { authority, clock, roundTrip } = this.#options;
     using scope = openRequestScope([this.#life], clock);
     const seconds = settingsDeadlineMs / 1_000;
-    scope.within(settingsDeadlineMs, breakage('UNREACHABLE', `the API server sent no HTTP/2 settings within ${seconds} s`));
+    scope.setDeadline(settingsDeadlineMs, clusterFailure('UNREACHABLE', `the API server sent no HTTP/2 settings within ${seconds} s`));
     return await openHttp2Session(socket, { authority, clock, roundTrip, changed: () => this.#serve() }, scope.signal);
   }
 
   /** Drains sessions, and destroys them after 30 s. */
   #replace(old: readonly Http2Session[]): void {
-    const reason = breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
+    const reason = clusterFailure('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
     for (const session of old) session.drain();
     void this.#options.clock.sleep(drainMs, this.#life).then(() => {
       for (const session of old) session.destroy(reason);

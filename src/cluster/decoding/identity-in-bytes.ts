@@ -14,7 +14,7 @@ const metadataMember = Buffer.from('"metadata":{');
  * generateName, namespace, selfLink, uid, resourceVersion. Custom resources have alphabetical order. For anything else it returns
  * undefined, also for escapes and non-ASCII. The caller then parses the object.
  */
-export function identityIn(bytes: Uint8Array): ObjectIdentity | undefined {
+export function identityInBytes(bytes: Uint8Array): ObjectIdentity | undefined {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const at = metadataIn(buffer);
   if (at < 0) return undefined;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { breakageOfAnswer, breakageOfErrorEvent, faultOf, parseRetryAfter } from '../../src/cluster/classify.ts';
+import { failureOfAnswer, failureOfErrorEvent, faultOfFailure, parseRetryAfter } from '../../src/cluster/cluster-failure.ts';
 import type { Json } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const clock = createManualClock();
-const answer = (httpStatus: number, body?: Json, retryAfter?: string) => breakageOfAnswer({ httpStatus, body, retryAfter }, clock);
+const answer = (httpStatus: number, body?: Json, retryAfter?: string) => failureOfAnswer({ httpStatus, body, retryAfter }, clock);
 const status = (code: number, more: Record<string, Json> = {}): Json => ({
   kind: 'Status',
   apiVersion: 'v1',
@@ -82,13 +82,13 @@ test('Retry-After is seconds or a date, ten minutes at most', () => {
 });
 
 test('an ERROR event has its own code; one without is the server’s error', () => {
-  expect(breakageOfErrorEvent({ kind: 'Status', code: 410 })).toMatchObject({ code: 'EXPIRED' });
-  expect(breakageOfErrorEvent({ kind: 'Status', code: 429, details: { retryAfterSeconds: 5 } })).toMatchObject({
+  expect(failureOfErrorEvent({ kind: 'Status', code: 410 })).toMatchObject({ code: 'EXPIRED' });
+  expect(failureOfErrorEvent({ kind: 'Status', code: 429, details: { retryAfterSeconds: 5 } })).toMatchObject({
     code: 'THROTTLED',
     status: { retryAfterSeconds: 5 },
   });
   for (const object of [undefined, null, 'x', [], { code: '410' }, { code: 1.5 }] as const)
-    expect(breakageOfErrorEvent(object as Json)).toMatchObject({ code: 'SERVER_ERROR', status: { code: 500 } });
+    expect(failureOfErrorEvent(object as Json)).toMatchObject({ code: 'SERVER_ERROR', status: { code: 500 } });
 });
 
 test('no message tells a host, an address or a control character, and none is long', () => {
@@ -101,9 +101,9 @@ test('no message tells a host, an address or a control character, and none is lo
 
 test('a fault has its cluster and the bare kind', () => {
   const kind = { group: 'apps', kind: 'Deployment', version: 'v1' };
-  expect(faultOf(answer(403), { cluster: clusterName('south'), kind })).toMatchObject({
+  expect(faultOfFailure(answer(403), { cluster: clusterName('south'), kind })).toMatchObject({
     cluster: 'south',
     kind: { group: 'apps', kind: 'Deployment' },
   });
-  expect(faultOf(answer(403), { cluster: clusterName('south'), kind }).kind).not.toHaveProperty('version');
+  expect(faultOfFailure(answer(403), { cluster: clusterName('south'), kind }).kind).not.toHaveProperty('version');
 });

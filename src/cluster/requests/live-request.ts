@@ -1,10 +1,10 @@
 import type { Json } from '../../core/json.ts';
-import { type Breakage, breakage } from '../classify.ts';
 import type { LiveAnswer, LiveRequest } from '../cluster-api.ts';
+import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import { openRequestScope } from '../transport/request-scope.ts';
 import { readWhole } from '../transport/wire.ts';
 import type { Exchange } from './exchange.ts';
-import { pathOf, queryText } from './request-paths.ts';
+import { queryText, requestPath } from './request-paths.ts';
 
 const deadlineMs = 10_000;
 /** Maximum bytes of an answer. The OpenAPI document of a server with many CRDs has about ten MiB. */
@@ -13,22 +13,22 @@ const maxBodyBytes = 64 * 1024 * 1024;
 const maxRequestBytes = 3 * 1024 * 1024;
 
 /** Sends one request and returns the whole answer, within 10 s. An abort ends the request upstream; no caller reads the result then. */
-export async function liveCall(exchange: Exchange, request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> {
+export async function sendLiveRequest(exchange: Exchange, request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
-  const path = pathOf(request.path);
-  const failed = (broken: Breakage): LiveAnswer => ({ type: 'failed', fault: exchange.fault(scope.broken ?? broken, undefined) });
-  if (path === undefined) return failed(breakage('INVALID', 'expected names that can stand in a path', 'NEVER'));
+  const path = requestPath(request.path);
+  const failed = (broken: ClusterFailure): LiveAnswer => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, undefined) });
+  if (path === undefined) return failed(clusterFailure('INVALID', 'expected names that can stand in a path', 'NEVER'));
   const { method, query = {}, body, contentType, accept = 'application/json', expected, ifNoneMatch, as } = request;
   const bytes = body === undefined ? undefined : bytesOfJson(body);
   if (bytes !== undefined && bytes.length > maxRequestBytes) {
     const message = `expected at most ${maxRequestBytes / 1024 / 1024} MiB, got ${bytes.length} bytes`;
-    return failed(breakage('TOO_LARGE', message, 'NEVER'));
+    return failed(clusterFailure('TOO_LARGE', message, 'NEVER'));
   }
-  scope.within(deadlineMs, breakage('TIMED_OUT', `no answer within ${deadlineMs / 1_000} s`));
+  scope.setDeadline(deadlineMs, clusterFailure('TIMED_OUT', `no answer within ${deadlineMs / 1_000} s`));
   const own = { method, accept, body: bytes, contentType, expected, ifNoneMatch, as };
-  const asked = { ...own, path: path + queryText(new URLSearchParams(query)), lane: 'request', packable: true } as const;
+  const asked = { ...own, path: path + queryText(new URLSearchParams(query)), lane: 'request', compressible: true } as const;
   const opened = await exchange.open(asked, scope.signal);
-  if (opened.type === 'failed') return scope.broken === undefined ? opened : failed(scope.broken);
+  if (opened.type === 'failed') return scope.failure === undefined ? opened : failed(scope.failure);
   const read = await readWhole(opened.body, maxBodyBytes);
   if (!(read instanceof Uint8Array)) return failed(read);
   const { status, etag, warnings } = opened;
