@@ -5,7 +5,7 @@ import { type Log, silentLog } from '../../core/log.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import { identityOf, type KubernetesObject } from '../../core/objects.ts';
 import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
-import { type ChangeFeed, createChangeFeed } from '../feed/change-feed.ts';
+import { ChangeFeed } from '../feed/change-feed.ts';
 import { changeOf, type StoreChange } from '../feed/changes.ts';
 import type { ExactParse, ListStage, ListStageOptions, MirrorStore, StoreReader, StoreSnapshot } from '../mirror-store.ts';
 import { compareVersions } from '../versions.ts';
@@ -37,7 +37,7 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, 
   const scopes = createScopeVersions();
   const history = createStoreHistory(clock);
   const snapshot = (): StoreSnapshot => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
-  const feed = createChangeFeed({ clock, log, snapshot, scheduler });
+  const feed = new ChangeFeed({ clock, log, snapshot, scheduler });
   const mirror: Mirror = {
     contents,
     scopes,

@@ -6,40 +6,15 @@ import type { ResourceVersion } from '../../core/names.ts';
 import { type ScheduledWorker, WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { FeedReader, StoreEvent, StoreSnapshot } from '../mirror-store.ts';
 import type { StoreChange } from './changes.ts';
-import { createFeedLog } from './feed-log.ts';
-import { createReaderQueue, type ReaderQueue } from './reader-queue.ts';
-
-/**
- * Tells the readers of one mirror what changes, in store order, in batches at the end of a turn of the event loop. What waits is merged and kept
- * once for all of them (`feed-log.ts`); one that answers with a promise has a queue of its own from then on (`reader-queue.ts`). A reader that
- * throws or rejects is ended alone, and logged as the bug it is.
- *
- * Readers stand in the row one after the other: thousands of them take several turns, and what comes meanwhile waits for the next round.
- */
-export interface ChangeFeed {
-  /** True while somebody reads. */
-  readonly hasReaders: boolean;
-  /** @returns `FeedSubscription.pull`. */
-  follow(reader: FeedReader, signal: AbortSignal): () => void;
-  changed(changes: readonly StoreChange[]): void;
-  /** The diff of a list, in the order it took effect. Kept, not copied. */
-  replaced(diff: readonly StoreChange[]): void;
-  /** All that the readers know is void: each gets a `reset`. */
-  reset(): void;
-  synced(version: ResourceVersion | undefined): void;
-  failed(fault: Fault): void;
-  /** Reaches readers at most once per 30 s. */
-  confirmed(version: ResourceVersion): void;
-  /** The last event, after what still waits. Nothing is told after it; who follows later is told this alone. */
-  gone(fault: Fault): void;
-}
+import { FeedLog } from './feed-log.ts';
+import { ReaderQueue } from './reader-queue.ts';
 
 interface ChangeFeedOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** What is held now: for a `reset`. */
+  /** Returns the current objects, for a `reset`. */
   readonly snapshot: () => StoreSnapshot;
-  /** The row in which readers are told; one of its own by default. */
+  /** The scheduler in which readers are called. Default: a scheduler of this feed alone. */
   readonly scheduler?: WorkScheduler | undefined;
 }
 
@@ -48,185 +23,234 @@ const confirmedEveryMs = 30_000;
 interface Follower {
   readonly reader: FeedReader;
   readonly end: () => void;
-  /** Up to where it was given what all are given. */
-  at: number;
-  /** Of one that answers later: what it has still to be given, the batches first. */
-  own: Own | undefined;
-  /** Its last batch is still being handled. */
+  /** The place of this reader in the shared log. */
+  place: number;
+  /** The events of an asynchronous reader. Undefined while the reader reads the shared log. */
+  own: OwnEvents | undefined;
+  /** True while the reader still handles its last batch. */
   busy: boolean;
 }
 
-interface Own {
+/** The events of a reader that answers with promises. It receives `batches` first, then the events of `queue`. */
+interface OwnEvents {
   batches: readonly (readonly StoreEvent[])[];
   readonly queue: ReaderQueue;
 }
 
-/** One piece of the feed's work: with a single follower in each, the last of many would wait for a piece of everybody in the row each time. */
-const pieceMs = 1;
+/**
+ * Milliseconds for which one piece of work calls readers. With one reader in each piece, the last of many readers would wait for all other workers of the
+ * scheduler as often as there are readers.
+ */
+const batchSliceMs = 1;
 
-/** A feed without readers. */
-export function createChangeFeed({ clock, log, snapshot, scheduler = new WorkScheduler(clock) }: ChangeFeedOptions): ChangeFeed {
-  const followers = new Set<Follower>();
-  const slow = new Set<Follower>();
-  const resetNow = () => ({ type: 'reset', ...snapshot() }) as const;
-  const shared = createFeedLog(resetNow);
-  let confirmedAtMs = Number.NEGATIVE_INFINITY;
-  let gone: Extract<StoreEvent, { readonly type: 'gone' }> | undefined;
-  let scheduled = false;
-  /** Those who have not had their turn in this round. */
-  let round: Follower[] = [];
+/**
+ * Sends the changes of one mirror to its readers, in the order of the store, in batches at the end of an event-loop turn.
+ *
+ * Waiting events are merged and kept once for all readers (`feed-log.ts`). A reader that returns a promise has a queue of its own from then on
+ * (`reader-queue.ts`). A reader that throws or rejects is ended and logged, because that is a bug. The other readers continue.
+ *
+ * The feed calls its readers one after the other. Thousands of readers take several turns, and events that arrive meanwhile wait for the next round.
+ *
+ * The readers of subscriptions are the sources of views: `src/streams/views/view-source.ts`.
+ */
+export class ChangeFeed {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #scheduler: WorkScheduler;
+  readonly #resetNow: () => Extract<StoreEvent, { readonly type: 'reset' }>;
+  readonly #shared: FeedLog;
+  readonly #followers = new Set<Follower>();
+  /** The followers that have events of their own. */
+  readonly #slow = new Set<Follower>();
+  readonly #worker: ScheduledWorker = { work: () => this.#work() };
+  #confirmedMs = Number.NEGATIVE_INFINITY;
+  #gone: Extract<StoreEvent, { readonly type: 'gone' }> | undefined;
+  #scheduled = false;
+  /** Followers that were not called yet in this round, the next one last. */
+  #round: Follower[] = [];
 
-  const schedule = (): void => {
-    if (scheduled || followers.size === 0) return;
-    scheduled = true;
-    scheduler.scheduleNextTurn(worker);
-  };
+  constructor({ clock, log, snapshot, scheduler = new WorkScheduler(clock) }: ChangeFeedOptions) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#scheduler = scheduler;
+    this.#resetNow = () => ({ type: 'reset', ...snapshot() });
+    this.#shared = new FeedLog(this.#resetNow);
+  }
 
-  const worker: ScheduledWorker = {
-    work() {
-      if (scheduled) shared.close();
-      if (round.length === 0) {
-        scheduled = false;
-        round = [...followers].reverse();
-      }
-      const endMs = clock.monotonic() + pieceMs;
-      for (let follower = round.pop(); follower !== undefined; follower = round.pop()) {
-        if (follower.busy || !waits(follower)) continue;
-        deliver(follower);
-        if (clock.monotonic() >= endMs) break;
-      }
-      if (round.length > 0) return true;
-      endRound();
-      return false;
-    },
-  };
+  /** True while the feed has a reader. */
+  get hasReaders(): boolean {
+    return this.#followers.size > 0;
+  }
 
-  const endRound = (): void => {
-    shared.forgetBefore(earliest());
-    // What came on its way, and whoever has more than a batch to take: each in another turn.
-    if (scheduled) scheduler.scheduleNextTurn(worker);
-    else if (followers.values().some((follower) => !follower.busy && waits(follower))) schedule();
-  };
+  /** Adds a reader until the signal aborts. Returns `FeedSubscription.pull`. */
+  follow(reader: FeedReader, signal: AbortSignal): () => void {
+    if (signal.aborted) return () => undefined;
+    const end = (): void => {
+      this.#followers.delete(follower);
+      this.#slow.delete(follower);
+      signal.removeEventListener('abort', end);
+      if (this.#followers.size === this.#slow.size) this.#shared.clear();
+    };
+    // Events that wait already are no news for the new reader.
+    if (this.#followers.size === this.#slow.size) this.#shared.clear();
+    else this.#shared.close();
+    const follower: Follower = { reader, end, place: this.#shared.end, own: undefined, busy: false };
+    signal.addEventListener('abort', end, { once: true });
+    this.#followers.add(follower);
+    if (this.#gone !== undefined) this.#schedule();
+    return () => this.#pull(follower);
+  }
 
-  const earliest = (): number => {
-    let at = shared.end;
-    for (const follower of followers) if (follower.own === undefined && follower.at < at) at = follower.at;
-    return at;
-  };
+  changed(changes: readonly StoreChange[]): void {
+    this.#publish((queue) => {
+      for (const change of changes) queue.push(change);
+    });
+  }
 
-  const waits = ({ at, own }: Follower): boolean => {
-    if (gone !== undefined) return true;
-    return own === undefined ? at < shared.end : own.batches.length > 0 || !own.queue.empty;
-  };
+  /** Publishes the diff of a list, in the order in which it took effect. The array is kept, not copied. */
+  replaced(diff: readonly StoreChange[]): void {
+    this.#publish((queue) => queue.pushDiff(diff));
+  }
 
-  const pull = (follower: Follower): void => {
-    // Of hundreds of mirrors that are pulled together, hardly one has something to say.
-    if (gone === undefined && shared.empty && !waits(follower)) return;
-    shared.close();
-    while (followers.has(follower) && !follower.busy && waits(follower)) deliver(follower);
-  };
+  /** Makes everything void that the readers know. Each reader receives a `reset`. */
+  reset(): void {
+    this.#publish((queue) => queue.reset());
+  }
 
-  const deliver = (follower: Follower): void => {
-    if (follower.busy || !followers.has(follower)) return;
-    if (gone !== undefined) shared.close();
-    const batch = take(follower);
-    const last = gone !== undefined && isUpToDate(follower);
-    const events = last && gone !== undefined ? [...batch, gone] : batch;
-    if (last) follower.end();
-    if (events.length > 0) hand(follower, events);
-  };
+  synced(version: ResourceVersion | undefined): void {
+    this.#publish((queue) => queue.pushState({ type: 'synced', version }));
+  }
 
-  const isUpToDate = ({ at, own }: Follower): boolean =>
-    own === undefined ? at === shared.end : own.batches.length === 0 && own.queue.empty;
+  failed(fault: Fault): void {
+    this.#publish((queue) => queue.pushState({ type: 'failed', fault }));
+  }
 
-  const take = (follower: Follower): readonly StoreEvent[] => {
+  /** Publishes a version that was reached without a change, at most once per 30 s. */
+  confirmed(version: ResourceVersion): void {
+    const nowMs = this.#clock.monotonic();
+    if (this.#followers.size === 0 || nowMs - this.#confirmedMs < confirmedEveryMs) return;
+    this.#confirmedMs = nowMs;
+    this.#publish((queue) => queue.pushConfirmed({ type: 'confirmed', version }));
+  }
+
+  /** Publishes the last event, after all waiting events. A reader that joins later receives only this event. */
+  gone(fault: Fault): void {
+    if (this.#gone !== undefined) return;
+    this.#gone = { type: 'gone', fault };
+    this.#schedule();
+  }
+
+  #publish(put: (queue: ReaderQueue | FeedLog) => void): void {
+    if (this.#gone !== undefined) return;
+    if (this.#followers.size > this.#slow.size) put(this.#shared);
+    for (const { own } of this.#slow) if (own !== undefined) put(own.queue);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#followers.size === 0) return;
+    this.#scheduled = true;
+    this.#scheduler.scheduleNextTurn(this.#worker);
+  }
+
+  #work(): boolean {
+    if (this.#scheduled) this.#shared.close();
+    if (this.#round.length === 0) {
+      this.#scheduled = false;
+      this.#round = [...this.#followers].reverse();
+    }
+    const endMs = this.#clock.monotonic() + batchSliceMs;
+    for (let follower = this.#round.pop(); follower !== undefined; follower = this.#round.pop()) {
+      if (follower.busy || !this.#hasEvents(follower)) continue;
+      this.#deliver(follower);
+      if (this.#clock.monotonic() >= endMs) break;
+    }
+    if (this.#round.length > 0) return true;
+    this.#endRound();
+    return false;
+  }
+
+  #endRound(): void {
+    this.#shared.forgetBefore(this.#firstUnread());
+    // New events, and readers with more than one batch, wait for another event-loop turn.
+    if (this.#scheduled) this.#scheduler.scheduleNextTurn(this.#worker);
+    else if (this.#followers.values().some((follower) => !follower.busy && this.#hasEvents(follower))) this.#schedule();
+  }
+
+  #firstUnread(): number {
+    let first = this.#shared.end;
+    for (const { own, place } of this.#followers) if (own === undefined && place < first) first = place;
+    return first;
+  }
+
+  #hasEvents(follower: Follower): boolean {
+    return this.#gone !== undefined || !this.#isUpToDate(follower);
+  }
+
+  #isUpToDate({ place, own }: Follower): boolean {
+    return own === undefined ? place === this.#shared.end : own.batches.length === 0 && own.queue.empty;
+  }
+
+  #pull(follower: Follower): void {
+    // Returns early, because views pull hundreds of mirrors together, and hardly any of them has events.
+    if (this.#gone === undefined && this.#shared.empty && !this.#hasEvents(follower)) return;
+    this.#shared.close();
+    while (this.#followers.has(follower) && !follower.busy && this.#hasEvents(follower)) this.#deliver(follower);
+  }
+
+  #deliver(follower: Follower): void {
+    if (follower.busy || !this.#followers.has(follower)) return;
+    if (this.#gone !== undefined) this.#shared.close();
+    const batch = this.#takeBatch(follower);
+    const isLast = this.#gone !== undefined && this.#isUpToDate(follower);
+    const events = isLast && this.#gone !== undefined ? [...batch, this.#gone] : batch;
+    if (isLast) follower.end();
+    if (events.length > 0) this.#callReader(follower, events);
+  }
+
+  #takeBatch(follower: Follower): readonly StoreEvent[] {
     const { own } = follower;
     if (own === undefined) {
-      const { events, next } = shared.read(follower.at);
-      follower.at = next;
+      const { events, next } = this.#shared.read(follower.place);
+      follower.place = next;
       return events;
     }
     const [first, ...rest] = own.batches;
-    if (first === undefined) return own.queue.take(resetNow);
+    if (first === undefined) return own.queue.take(this.#resetNow);
     own.batches = rest;
     return first;
-  };
+  }
 
-  const hand = (follower: Follower, events: readonly StoreEvent[]): void => {
+  #callReader(follower: Follower, events: readonly StoreEvent[]): void {
     try {
       const handled = follower.reader(events);
       if (!(handled instanceof Promise)) return;
       follower.busy = true;
-      standApart(follower);
+      this.#separate(follower);
       handled.then(
         () => {
           follower.busy = false;
-          schedule();
+          this.#schedule();
         },
-        (error: unknown) => expel(follower, error),
+        (error: unknown) => this.#endFailed(follower, error),
       );
     } catch (error) {
-      expel(follower, error);
+      this.#endFailed(follower, error);
     }
-  };
+  }
 
-  const standApart = (follower: Follower): void => {
-    if (follower.own !== undefined || !followers.has(follower)) return;
-    shared.close();
+  /** Gives an asynchronous reader events of its own, so that it does not keep batches in the shared log. */
+  #separate(follower: Follower): void {
+    if (follower.own !== undefined || !this.#followers.has(follower)) return;
+    this.#shared.close();
     const batches: (readonly StoreEvent[])[] = [];
-    while (follower.at < shared.end) batches.push(take(follower));
-    follower.own = { batches, queue: createReaderQueue() };
-    slow.add(follower);
-  };
+    while (follower.place < this.#shared.end) batches.push(this.#takeBatch(follower));
+    follower.own = { batches, queue: new ReaderQueue() };
+    this.#slow.add(follower);
+  }
 
-  const expel = (follower: Follower, error: unknown): void => {
+  #endFailed(follower: Follower, error: unknown): void {
     follower.end();
-    log.error({ error: loggableError(error) }, 'a reader of a change feed failed and was ended');
-  };
-
-  const tell = (put: (queue: Pick<ReaderQueue, 'push' | 'pushDiff' | 'pushState' | 'pushConfirmed' | 'reset'>) => void): void => {
-    if (gone !== undefined) return;
-    if (followers.size > slow.size) put(shared);
-    for (const { own } of slow) if (own !== undefined) put(own.queue);
-    schedule();
-  };
-
-  return {
-    get hasReaders() {
-      return followers.size > 0;
-    },
-    follow(reader, signal) {
-      if (signal.aborted) return () => undefined;
-      const end = (): void => {
-        followers.delete(follower);
-        slow.delete(follower);
-        signal.removeEventListener('abort', end);
-        if (followers.size === slow.size) shared.clear();
-      };
-      // What waits is no news to whoever comes now.
-      if (followers.size === slow.size) shared.clear();
-      else shared.close();
-      const follower: Follower = { reader, end, at: shared.end, own: undefined, busy: false };
-      signal.addEventListener('abort', end, { once: true });
-      followers.add(follower);
-      if (gone !== undefined) schedule();
-      return () => pull(follower);
-    },
-    changed: (changes) => tell((queue) => changes.forEach(queue.push)),
-    replaced: (diff) => tell((queue) => queue.pushDiff(diff)),
-    reset: () => tell((queue) => queue.reset()),
-    synced: (version) => tell((queue) => queue.pushState({ type: 'synced', version })),
-    failed: (fault) => tell((queue) => queue.pushState({ type: 'failed', fault })),
-    confirmed(version) {
-      const now = clock.monotonic();
-      if (followers.size === 0 || now - confirmedAtMs < confirmedEveryMs) return;
-      confirmedAtMs = now;
-      tell((queue) => queue.pushConfirmed({ type: 'confirmed', version }));
-    },
-    gone(fault) {
-      if (gone !== undefined) return;
-      gone = { type: 'gone', fault };
-      schedule();
-    },
-  };
+    this.#log.error({ error: loggableError(error) }, 'a reader of a change feed failed and was ended');
+  }
 }

@@ -1,24 +1,24 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { StoreEvent } from '../mirror-store.ts';
 
-/** An event about one object. */
+/** A store event about one object. */
 export type StoreObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 
-/** One change of a mirror as it waits for readers: shared by all of them. */
+/** One change of a mirror while it waits for readers. All readers share it. */
 export interface StoreChange {
   readonly event: StoreObjectEvent;
-  /** `keyOfObject`: uid, namespace and name, as two objects of one name are two. */
+  /** The result of `keyOfObject`. */
   readonly key: string;
-  /** Estimated bytes that it keeps alive. */
+  /** Estimated bytes that the change keeps in memory. */
   readonly bytes: number;
 }
 
-/** The change with its key. */
+/** Makes the change of an event, with the key of its object. */
 export function changeOf(event: StoreObjectEvent, bytes: number): StoreChange {
   return { event, key: keyOfObject(event.object), bytes };
 }
 
-/** Equal for states of one object. */
+/** Returns a key of uid, namespace and name. It is equal for all states of one object. Two objects that used one name in turn have two keys. */
 export function keyOfObject({ metadata: { uid = '', namespace = '', name } }: KubernetesObject): string {
   return `${uid}/${namespace}/${name}`;
 }

@@ -1,26 +1,6 @@
 import type { StoreEvent } from '../mirror-store.ts';
-import { createReaderQueue, maxBatchEvents, type ReaderQueue } from './reader-queue.ts';
-
-type ResetEvent = Extract<StoreEvent, { readonly type: 'reset' }>;
-
-/** What the readers of a change feed have not been given yet, once for all of them: each remembers up to where it has read. */
-interface FeedLog extends Pick<ReaderQueue, 'push' | 'pushDiff' | 'pushState' | 'pushConfirmed' | 'reset'> {
-  /** Nothing has come since the last `close`. */
-  readonly empty: boolean;
-  /** Where somebody is who has read all that was closed. */
-  readonly end: number;
-  /** What has come can be read from now on, and what comes is no longer merged into it. */
-  close(): void;
-  /**
-   * What comes after that place, at most 1,000 events, and up to where that is. A `reset`, and the state, for whoever has left so much unread that
-   * it was forgotten: 8,000 changes, or 8 MiB.
-   */
-  read(at: number): { readonly events: readonly StoreEvent[]; readonly next: number };
-  /** Nobody will read from before there. */
-  forgetBefore(at: number): void;
-  /** Nobody reads. */
-  clear(): void;
-}
+import type { StoreChange } from './changes.ts';
+import { type ConfirmedEvent, maxBatchEvents, ReaderQueue, type ResetEvent, type StateEvent } from './reader-queue.ts';
 
 interface Batch {
   readonly events: readonly StoreEvent[];
@@ -31,77 +11,114 @@ interface Batch {
 const maxWeight = 8_000;
 const maxBytes = 8 * 1024 * 1024;
 
-/** An empty log. @param resetNow Asked for where a `reset` is due: with what is held now. */
-export function createFeedLog(resetNow: () => ResetEvent): FeedLog {
-  const open = createReaderQueue();
-  const batches: Batch[] = [];
+/**
+ * The events of a change feed, kept once for all its readers. Each reader remembers its place: the number of batches that it has read.
+ *
+ * New events are merged until `close`, which turns them into batches of at most 1,000 events.
+ */
+export class FeedLog {
+  readonly #resetNow: () => ResetEvent;
+  readonly #open = new ReaderQueue();
+  readonly #batches: Batch[] = [];
   /** The place of the first batch. */
-  let base = 0;
-  let weight = 0;
-  let bytes = 0;
-  let state: Extract<StoreEvent, { readonly type: 'synced' | 'failed' }> | undefined;
+  #base = 0;
+  #weight = 0;
+  #bytes = 0;
+  #state: StateEvent | undefined;
 
-  const drop = (count: number): void => {
-    for (const batch of batches.splice(0, count)) {
-      weight -= batch.weight;
-      bytes -= batch.bytes;
-    }
-    base += count;
-  };
+  /** @param resetNow Makes a `reset` with the current objects. Called only if one is due. */
+  constructor(resetNow: () => ResetEvent) {
+    this.#resetNow = resetNow;
+  }
 
-  const close = (): void => {
-    if (open.empty) return;
-    if (weight > maxWeight || bytes > maxBytes) drop(batches.length);
-    // The diff of a list, however long, weighs no more than the first thousand of it: it is there anyway.
-    let added = open.bytes;
-    bytes += added;
-    for (let isFirst = true; !open.empty; isFirst = false) {
-      const events = open.take(resetNow);
-      const weighs = isFirst ? events.length : 0;
-      weight += weighs;
-      batches.push({ events, weight: weighs, bytes: added });
+  /** True if no event has arrived since the last `close`. */
+  get empty(): boolean {
+    return this.#open.empty;
+  }
+
+  /** The place of a reader that has read every closed batch. */
+  get end(): number {
+    return this.#base + this.#batches.length;
+  }
+
+  push(change: StoreChange): void {
+    this.#open.push(change);
+  }
+
+  pushDiff(diff: readonly StoreChange[]): void {
+    this.#open.pushDiff(diff);
+  }
+
+  pushState(event: StateEvent): void {
+    this.#state = event;
+    this.#open.pushState(event);
+  }
+
+  pushConfirmed(event: ConfirmedEvent): void {
+    this.#open.pushConfirmed(event);
+  }
+
+  reset(): void {
+    this.#open.reset();
+  }
+
+  /** Makes the new events readable. Later events are not merged into them. */
+  close(): void {
+    if (this.#open.empty) return;
+    if (this.#weight > maxWeight || this.#bytes > maxBytes) this.#drop(this.#batches.length);
+    // A diff of any length weighs like its first 1,000 events, because the diff is in memory anyway.
+    let added = this.#open.bytes;
+    this.#bytes += added;
+    for (let isFirst = true; !this.#open.empty; isFirst = false) {
+      const events = this.#open.take(this.#resetNow);
+      const weight = isFirst ? events.length : 0;
+      this.#weight += weight;
+      this.#batches.push({ events, weight, bytes: added });
       added = 0;
     }
-  };
+  }
 
-  return {
-    get empty() {
-      return open.empty;
-    },
-    get end() {
-      return base + batches.length;
-    },
-    push: open.push,
-    pushDiff: open.pushDiff,
-    pushState(event) {
-      state = event;
-      open.pushState(event);
-    },
-    pushConfirmed: open.pushConfirmed,
-    reset: open.reset,
-    close,
-    read(at) {
-      if (at < base) {
-        close();
-        return { events: [resetNow(), ...(state === undefined ? [] : [state])], next: base + batches.length };
-      }
-      const [first, second] = [batches[at - base], batches[at - base + 1]];
-      if (first === undefined) return { events: [], next: at };
-      if (second === undefined) return { events: first.events, next: at + 1 };
-      const events = [...first.events];
-      let next = at + 1;
-      for (; next < base + batches.length; next++) {
-        const more = batches[next - base]?.events ?? [];
-        if (events.length + more.length > maxBatchEvents) break;
-        events.push(...more);
-      }
-      return { events, next };
-    },
-    forgetBefore: (at) => drop(Math.max(0, at - base)),
-    clear() {
-      if (!open.empty) close();
-      drop(batches.length);
-      state = undefined;
-    },
-  };
+  /**
+   * Returns the events after a place, at most 1,000, and the place after them.
+   *
+   * A reader that is more than 8,000 changes or 8 MiB behind receives a `reset` and the last state event, because its batches were dropped.
+   */
+  read(at: number): { readonly events: readonly StoreEvent[]; readonly next: number } {
+    if (at < this.#base) {
+      this.close();
+      const reset = this.#resetNow();
+      return { events: this.#state === undefined ? [reset] : [reset, this.#state], next: this.end };
+    }
+    const [first, second] = [this.#batches[at - this.#base], this.#batches[at - this.#base + 1]];
+    if (first === undefined) return { events: [], next: at };
+    if (second === undefined) return { events: first.events, next: at + 1 };
+    const events = [...first.events];
+    let next = at + 1;
+    for (; next < this.end; next++) {
+      const more = this.#batches[next - this.#base]?.events ?? [];
+      if (events.length + more.length > maxBatchEvents) break;
+      events.push(...more);
+    }
+    return { events, next };
+  }
+
+  /** Drops the batches before a place, which every reader has passed. */
+  forgetBefore(at: number): void {
+    this.#drop(Math.max(0, at - this.#base));
+  }
+
+  /** Drops everything. Call it when no reader is left. */
+  clear(): void {
+    if (!this.#open.empty) this.close();
+    this.#drop(this.#batches.length);
+    this.#state = undefined;
+  }
+
+  #drop(count: number): void {
+    for (const batch of this.#batches.splice(0, count)) {
+      this.#weight -= batch.weight;
+      this.#bytes -= batch.bytes;
+    }
+    this.#base += count;
+  }
 }
