@@ -3,8 +3,8 @@ import type { Access, Visibility } from './access.ts';
 const everything: Visibility = { type: 'all' };
 
 /**
- * Access in local mode: the caller is whoever runs the gateway, with the rights of its kubeconfig. What those rights do not allow, no mirror
- * holds, and each mirror says so itself.
+ * Creates the access of local mode. The caller is the user who runs the gateway, with the rights of the kubeconfig. Mirrors contain only
+ * what these rights allow, and report faults for the rest.
  */
 export function createLocalAccess(): Access {
   return { visibilityOf: () => everything, maySeeCluster: () => true };

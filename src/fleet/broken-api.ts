@@ -2,7 +2,10 @@ import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 
-/** The API of a cluster whose description is broken: whatever is asked, the answer is why. So it shows as data, as any sick cluster does. */
+/**
+ * Creates the API of a cluster whose description is broken. Every request fails with the problem as a fault, so the cluster shows it like
+ * any other faulty cluster.
+ */
 export function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
   const fault: Fault = { code: 'INVALID', cluster, message: problem, retry: 'NEVER' };
   async function* fail() {
@@ -18,7 +21,7 @@ export function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
   };
 }
 
-/** The same API, with faults of ours beside its standing ones: they are asked for each time. */
+/** Returns the same API with additional standing faults. `faults` is called at each read. */
 export function withFaults(api: ClusterApi, faults: () => readonly Fault[]): ClusterApi {
   return {
     cluster: api.cluster,

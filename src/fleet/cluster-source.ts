@@ -2,23 +2,26 @@ import type { Endpoint } from '../cluster/endpoint.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { MemberSettings } from './member.ts';
 
-/** A cluster that a source would have in the fleet: reachable as far as can be told from its description, or why not. */
+/**
+ * A cluster that a source adds to the fleet. `usable`: its description is complete, although the cluster may not be reachable. `broken`:
+ * its description cannot be used.
+ */
 export type ClusterCandidate =
   | { readonly result: 'usable'; readonly name: ClusterName; readonly endpoint: Endpoint; readonly settings: MemberSettings }
-  /** `problem` is one line for the operator: what was expected and what came. */
+  /** `problem` is one line for the operator: what was expected, and what came. */
   | { readonly result: 'broken'; readonly name: ClusterName; readonly problem: string; readonly settings: MemberSettings };
 
-/** Where clusters come from: the operator's kubeconfig, later registrations in a hub. */
+/** A source of clusters, such as the operator's kubeconfig. */
 export interface ClusterSource {
   /**
-   * The whole set as it is now, then again after each change; of two candidates for one cluster the earlier wins.
+   * Yields the whole set of clusters, then the whole set again after each change. If two candidates have one name, the earlier one wins.
    *
-   * What breaks while it runs is logged and leaves the last set standing. Ends when the signal aborts; throws nothing.
+   * A failure while it runs is logged, and the last set stays in effect. Ends when the signal aborts. Throws nothing.
    */
   watch(signal: AbortSignal): AsyncIterable<readonly ClusterCandidate[]>;
 }
 
-/** A source that says one set and never another. */
+/** Creates a source whose set never changes. */
 export function fixedSource(candidates: readonly ClusterCandidate[]): ClusterSource {
   return {
     async *watch(signal) {

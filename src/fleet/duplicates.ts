@@ -1,20 +1,20 @@
 import type { ClusterName } from '../core/names.ts';
 import type { ClusterCandidate } from './cluster-source.ts';
 
-/** Who becomes a member, and which other names stand for the same cluster. */
+/** A candidate that becomes a member, and the other names of its cluster. */
 export interface PlannedMember {
   readonly candidate: ClusterCandidate;
-  /** Other names of the same address, in the order of the candidates: they get no seat. */
+  /** Other names of the same address, in the order of the candidates. They do not become members. */
   readonly duplicates: readonly ClusterName[];
-  /** Members at other addresses whose `kube-system` has the same uid: clones of one cluster, or one cluster that is read twice. */
+  /** Members at other addresses whose `kube-system` has the same uid. They are clones of one cluster, or one cluster that is read twice. */
   readonly twins: readonly ClusterName[];
 }
 
 /**
- * Plans the seats so that an address that two candidates share has one seat: the earlier candidate's.
+ * Plans the members. If several candidates share one address, only the earliest becomes a member.
  *
- * An address is server, TLS name and CA. Two names of one address are one cluster unless the uids of their `kube-system` are known and differ.
- * One uid at two addresses is two clusters: a cluster that was restored from a backup of another has its uid too.
+ * An address is server, TLS name and CA. Two names of one address are one cluster, unless the uids of their `kube-system` are known and
+ * differ. One uid at two addresses is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
  */
 export function planMembers(candidates: readonly ClusterCandidate[], uids: ReadonlyMap<ClusterName, string>): readonly PlannedMember[] {
   const seats: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
@@ -39,19 +39,19 @@ export function planMembers(candidates: readonly ClusterCandidate[], uids: Reado
   });
 }
 
-/** Text that is equal for equal values, bytes included. Holds whatever the value holds: keep it out of the log. */
+/** Returns a text that is equal for equal values, bytes included. The text contains the whole value, so it must not be logged. */
 function fingerprintOf(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part));
 }
 
-/** The key of the connection settings without the credentials. Equal for candidates that one connection can serve. */
+/** The key of the connection settings, without the credentials. Equal for candidates that one connection can serve. */
 export const connectionKeyOf = remembered((candidate) => {
   if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem]);
   const { credentials: _, clientCertificate: __, namespace: ___, ...rest } = candidate.endpoint;
   return fingerprintOf(rest);
 });
 
-/** The settings that decide what is mirrored. */
+/** The key of the settings that decide what is mirrored. */
 export const mirroringKeyOf = remembered(({ settings: { namespaces, secrets } }) => fingerprintOf([namespaces, secrets]));
 
 /** The key of the whole description. */
@@ -63,7 +63,7 @@ const addressOf = remembered((candidate) => {
   return fingerprintOf([server, tlsServerName ?? '', trust]);
 });
 
-/** Candidates are compared again whenever one of them is identified, so each is spelled out once. */
+/** Remembers the key of each candidate, because candidates are compared again whenever one of them is identified. */
 function remembered<Key extends string | undefined>(keyOf: (candidate: ClusterCandidate) => Key): (candidate: ClusterCandidate) => Key {
   const known = new WeakMap<ClusterCandidate, { readonly key: Key }>();
   return (candidate) => {

@@ -3,23 +3,23 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 
-/** How often files are looked at where the system tells of no change: network drives, exhausted inotify. */
+/** Milliseconds between two checks of the files. Needed where the system reports no changes: network drives, exhausted inotify. */
 const pollMs = 5_000;
 
-/** Editors write in several steps: what follows within this time is one change. */
+/** Editors write a file in several steps. Changes within this time count as one. */
 const settleMs = 50;
 
 /**
- * Yields after the content behind any of the paths may have changed: written, replaced by a rename, deleted, made, or reached by
- * another symbolic link (a mounted Secret or ConfigMap). Several changes within 50 ms are one.
+ * Yields after the content behind any of the paths may have changed: written, replaced by a rename, deleted, created, or reached by another
+ * symbolic link (a mounted Secret or ConfigMap). Several changes within 50 ms yield once.
  *
- * It yields once without a change too, within 5 s: so nothing is lost that changed while the consumer read the files before.
- * A change while the consumer is busy is told once, afterwards. Ends when the signal aborts.
+ * Yields once within 5 s even without a change, so that a change during the first read of the files is not lost. Changes while the consumer
+ * is busy yield once, afterwards. Ends when the signal aborts.
  */
 export async function* watchFiles(paths: readonly string[], clock: Clock, signal: AbortSignal): AsyncIterable<void> {
   let before: string | undefined;
   while (!signal.aborted) {
-    // Anew after each change: the folders behind symbolic links may be others now.
+    // Repeated after each change, because the folders behind symbolic links may have changed.
     const alarm = createAlarm(clock, signal);
     const watchers = await watchFolders(paths, alarm.ring);
     try {
@@ -37,7 +37,7 @@ export async function* watchFiles(paths: readonly string[], clock: Clock, signal
   }
 }
 
-/** Wakes who waits, 50 ms after it rang or 5 s after the wait began. */
+/** `wait` resolves 50 ms after `ring` was called, or 5 s after the wait began. */
 function createAlarm(clock: Clock, signal: AbortSignal) {
   let rung = new AbortController();
   return {
@@ -51,7 +51,8 @@ function createAlarm(clock: Clock, signal: AbortSignal) {
 }
 
 async function watchFolders(paths: readonly string[], onEvent: () => void): Promise<readonly FSWatcher[]> {
-  // The folder, not the file: a rename onto it leaves a watcher of the file with the old inode. And the folder behind the links too.
+  // Watches the folder, because a rename onto the file would leave a watcher of the file with the old inode. Watches the folder behind
+  // symbolic links too.
   const folders = new Set<string>();
   for (const file of paths) {
     folders.add(path.dirname(file));
@@ -64,7 +65,7 @@ async function watchFolders(paths: readonly string[], onEvent: () => void): Prom
       watcher.on('error', () => watcher.close());
       watchers.push(watcher);
     } catch {
-      // Polling alone then.
+      // Without a watcher, polling finds the changes.
     }
   }
   return watchers;

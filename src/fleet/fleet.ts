@@ -5,36 +5,39 @@ import type { Member } from './member.ts';
 import { type ConnectCluster, type DuplicateName, Roster } from './roster.ts';
 
 interface FleetOptions {
-  /** Of two that name a cluster alike the earlier one's is taken. */
+  /** If two sources use one name, the earlier source wins. */
   readonly sources: readonly ClusterSource[];
   readonly connect: ConnectCluster;
   readonly log: Log;
 }
 
-/** Which clusters exist now. Disposing it ends the life of each. */
+/** The clusters that exist now. Disposing of the fleet ends each of them. */
 export interface Fleet extends AsyncDisposable {
-  /** By name, in order of code units. */
+  /** Returns the members by name, in order of code units. */
   members(): readonly Member[];
   member(name: ClusterName): Member | undefined;
-  /** Names that stand for a cluster which has a member already. */
+  /** Returns the names whose cluster is already a member under another name. */
   duplicates(): readonly DuplicateName[];
-  /** Calls back at once for each member there is, then for each that joins, until the signal aborts. A member's own signal tells when it leaves. */
+  /**
+   * Calls back at once for each member, then for each cluster that joins, until the signal aborts. `Member.signal` aborts when the member
+   * leaves.
+   */
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
-   * Calls back after a member is described otherwise while it stays a member (labels, region, provider, zones, taints, credentials), or gets a
-   * `DUPLICATE` fault or loses it, until the signal aborts.
+   * Calls back until the signal aborts, after a member's description changed: labels, region, provider, zones, taints or credentials. Also
+   * calls back after a member gets or loses a `DUPLICATE` fault.
    */
   onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
-   * Records the uid of a cluster's `kube-system`, once it is known. Two members with one uid at two addresses stay, each with a `DUPLICATE` fault. If they
-   * are at one address, the later one leaves.
+   * Records the uid of a cluster's `kube-system`, once it is known. Two members with one uid at two addresses stay, each with a `DUPLICATE`
+   * fault. If they are at one address, the later one leaves.
    *
-   * @returns Who has left by it, and as whom it is read from now on.
+   * @returns The members that left, each with the name of the member that stays.
    */
   identified(name: ClusterName, uid: string): readonly DuplicateName[];
 }
 
-/** Makes the fleet of what the sources say first, and follows them. Resolves once each source has said its first set. */
+/** Creates the fleet from the first set of each source, and follows the sources. Resolves once each source has yielded its first set. */
 export async function createFleet({ sources, connect, log }: FleetOptions): Promise<Fleet> {
   const ended = new AbortController();
   const roster = new Roster(connect, log);
@@ -44,7 +47,7 @@ export async function createFleet({ sources, connect, log }: FleetOptions): Prom
     const follow = async () => {
       for await (const candidates of source.watch(ended.signal)) {
         sets[place] = candidates;
-        // All sources begin at once, so that nobody is seated only to be sent away.
+        // Waits for the first set of every source, so that no cluster joins only to leave again.
         if (sets.every((set) => set !== undefined)) roster.update(sets.flat());
         start();
       }

@@ -8,38 +8,38 @@ import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
 import { watchFiles } from './file-watch.ts';
 import type { MemberSettings } from './member.ts';
 
-/** One cluster that the config file names: where to find it, and what is known of it. */
+/** A cluster that the config file names, with its settings. */
 interface NamedCluster extends Omit<MemberSettings, 'namespaces'> {
   readonly name: string;
-  /** Absent: the usual kubeconfig. */
+  /** Default: the usual kubeconfig. */
   readonly kubeconfig?: string;
-  /** Absent: the kubeconfig's current context. */
+  /** Default: the current context of the kubeconfig. */
   readonly context?: string;
   readonly insecure: boolean;
   readonly namespaces: readonly string[];
 }
 
 export interface KubeconfigSourceOptions {
-  /** Finds and reads a kubeconfig: the named file, or the usual one. Undefined if there is none in the usual places. Throws what is wrong with it. */
+  /** Reads the named kubeconfig, or the usual one. Returns undefined if the usual places have none. Throws if the file is invalid. */
   readonly load: (file: string | undefined) => Promise<Kubeconfig | undefined>;
-  /** The usual kubeconfig, where it was named. */
+  /** The path of the usual kubeconfig, if the operator named one. */
   readonly kubeconfig?: string;
-  /** Only these contexts, the first first. Empty: all of them, the current one first. */
+  /** The contexts to use, in this order. Empty: all contexts, the current one first. */
   readonly contexts: readonly string[];
-  /** What the config file names, read anew each time. If it names any, only these are taken. */
+  /** Reads the clusters that the config file names. If it names any, only these are used. */
   readonly clusters: () => Promise<readonly NamedCluster[]>;
-  /** The config file, watched beside the kubeconfigs. */
+  /** The config file, which is watched together with the kubeconfigs. */
   readonly configFile?: string;
-  /** What may be had of Secrets of contexts that the config file does not name. */
+  /** The policy for Secrets in contexts that the config file does not name. */
   readonly secrets: MemberSettings['secrets'];
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * The clusters of the operator's kubeconfig and config file, followed as the files change.
+ * Opens the clusters of the operator's kubeconfig and config file, and follows the files.
  *
- * Undefined if nothing was named and nothing found: no kubeconfig at all, or one without a context.
+ * Returns undefined if nothing was named and nothing was found: no kubeconfig, or one without contexts.
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if what was named is absent or broken.
  */
@@ -73,7 +73,7 @@ async function* follow(first: Reading, options: KubeconfigSourceOptions, signal:
   }
 }
 
-/** Undefined, and logged once, while the files are broken: the last good state stands. */
+/** Returns undefined while the files are broken, and logs that once. The last good set stays in effect. */
 async function readAgain(options: KubeconfigSourceOptions, wasBroken: boolean): Promise<Reading | undefined> {
   try {
     const reading = (await readOnce(options)) ?? { candidates: [], paths: [] };
@@ -125,7 +125,7 @@ async function readNamed(named: readonly NamedCluster[], options: KubeconfigSour
   return { candidates, paths: files.flatMap((file) => file?.paths ?? []) };
 }
 
-/** `--context` beside a config file picks among its clusters, by name or by context. */
+/** Selects clusters of the config file by `--context`, which may be a cluster's name or its context. */
 function selected(named: readonly NamedCluster[], contexts: readonly string[]): readonly NamedCluster[] {
   if (contexts.length === 0) return named;
   return contexts.map((wanted) => {
@@ -154,7 +154,7 @@ function candidateOf(context: KubeconfigContext, as: { readonly name: string; re
   return { result: 'usable', name, endpoint: { ...context.endpoint, name }, settings: as.settings };
 }
 
-/** The name of a broken context may be what is wrong with it: it is then shown without what no name may have. */
+/** Returns a name that can be shown. The invalid name of a context may be the problem itself, so invalid characters are replaced. */
 function shownName(text: string): ClusterName {
   return parseClusterName(text) ?? clusterName(`${text.replaceAll(/\p{Cc}/gu, '?').slice(0, 80) || '?'} (invalid name)`);
 }
@@ -168,7 +168,7 @@ function withOwnNamespace(namespaces: readonly string[], context: KubeconfigCont
   return own === undefined || namespaces.includes(own) ? namespaces : [...namespaces, own];
 }
 
-/** Of two contexts for one cluster the current one is to win. */
+/** Puts the current context first, because the first of two contexts for one cluster wins. */
 function currentFirst({ contexts, currentContext }: Kubeconfig): readonly KubeconfigContext[] {
   return contexts.toSorted((a, b) => Number(b.name === currentContext) - Number(a.name === currentContext));
 }
@@ -204,7 +204,7 @@ function nothingToTake(kubeconfig: Kubeconfig | undefined, contexts: readonly st
   return `no kubeconfig found for the context ${JSON.stringify(contexts[0])}: expected --kubeconfig, KUBECONFIG or ~/.kube/config`;
 }
 
-/** What was named must be whole at the start; what merely stands in the file beside others shows as a fault. */
+/** Throws if a named context is broken, or if all are. A broken context among others only shows a fault. */
 function demandUsable(candidates: readonly ClusterCandidate[], { contexts }: KubeconfigSourceOptions): void {
   const broken = candidates.filter((candidate) => candidate.result === 'broken');
   const first = broken[0];

@@ -1,25 +1,28 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { ClusterName } from '../core/names.ts';
 
-/** What the config says of a cluster beyond how to reach it. */
+/** The settings of a cluster, apart from how to reach it. */
 export interface MemberSettings {
   readonly labels: Readonly<Record<string, string>>;
   readonly provider?: string;
   readonly region?: string;
   readonly zones?: readonly string[];
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
-  /** Namespaces to try first where a kind may not be listed in all: those configured, then the context's own. */
+  /** Namespaces to try first if a kind may not be listed in all: the configured ones, then the namespace of the context. */
   readonly namespaces: readonly string[];
-  /** What may be had of Secrets. */
+  /**
+   * How much of Secrets can be read. `none`: nothing. `metadata`: their metadata, from mirrors. `live`: also their data, by single requests
+   * that are never mirrored.
+   */
   readonly secrets: 'none' | 'metadata' | 'live';
 }
 
-/** A cluster that belongs to the fleet now. */
+/** A cluster that belongs to the fleet. */
 export interface Member {
   readonly name: ClusterName;
   readonly api: ClusterApi;
-  /** As they are described now: labels, region, provider, zones and taints change while it is a member. */
+  /** The current settings. Labels, region, provider, zones and taints may change while the cluster is a member. */
   readonly settings: MemberSettings;
-  /** Aborts when the cluster leaves, or is replaced by one of the same name: then everything made for it ends. */
+  /** Aborts when the cluster leaves, or when another cluster takes its name. Everything that was made for the member ends then. */
   readonly signal: AbortSignal;
 }

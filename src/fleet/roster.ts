@@ -9,19 +9,19 @@ import { connectionKeyOf, descriptionKeyOf, mirroringKeyOf, type PlannedMember, 
 import type { Member, MemberSettings } from './member.ts';
 
 /**
- * Opens nothing before the API is used. The signal is the connection's life.
+ * Connects to a cluster, but opens nothing before the API is used. The connection ends when the signal aborts.
  *
- * @param current The endpoint as it is described at the time of the call: only its credentials differ from those of `endpoint`.
+ * @param current Returns the endpoint as it is described now. Only its credentials may differ from those of `endpoint`.
  */
 export type ConnectCluster = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
 
-/** A name that stands for a cluster which has a member already. */
+/** A name whose cluster is already a member under another name. */
 export interface DuplicateName {
   readonly name: ClusterName;
   readonly same: ClusterName;
 }
 
-/** A connection outlives changes of the description that do not concern it. */
+/** A connection. It survives changes of the description that do not concern it. */
 interface Connection {
   readonly api: ClusterApi;
   readonly key: string;
@@ -31,19 +31,19 @@ interface Connection {
 interface MemberEntry {
   readonly member: Member;
   readonly connection: Connection;
-  /** Life of the member. It ends before the life of the connection, or with it. */
+  /** Ends the member. Aborted before the connection ends, or together with it. */
   readonly life: AbortController;
   seat: PlannedMember;
 }
 
-/** Who is a member: turns sets of candidates into lives that begin and end, with a line in the log for each. All in the turn of the call. */
+/** The list of members. It turns sets of candidates into members that join and leave, and logs each. All changes happen during the call. */
 export class Roster {
   readonly #connect: ConnectCluster;
   readonly #log: Log;
   readonly #seated = new Map<ClusterName, MemberEntry>();
   readonly #callbacks = new Set<(member: Member) => void>();
   readonly #redescribed = new Set<(member: Member) => void>();
-  /** Kept for those who left as duplicates too: else they would come back at the next change. */
+  /** The uids by name, also of candidates that left as duplicates. Otherwise they would join again at the next change. */
   readonly #uids = new Map<ClusterName, string>();
   #candidates: readonly ClusterCandidate[] = [];
 
@@ -81,12 +81,12 @@ export class Roster {
     return this.duplicates().filter((duplicate) => before.has(duplicate.name));
   }
 
-  /** All of them, in the order of the candidates. */
+  /** Returns all duplicate names, in the order of the candidates. */
   duplicates(): readonly DuplicateName[] {
     return [...this.#seated.values()].flatMap(({ member, seat }) => seat.duplicates.map((name) => ({ name, same: member.name })));
   }
 
-  /** Takes the whole set of candidates, the earlier winning over the later. Who is unchanged is not touched. */
+  /** Takes the whole set of candidates. If two have one name, the earlier wins. Unchanged members are not touched. */
   update(all: readonly ClusterCandidate[]): void {
     const before = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     this.#candidates = this.#firstOfEachName(all);
@@ -117,7 +117,7 @@ export class Roster {
     }
   }
 
-  /** @returns True if a member stays and its description has changed. */
+  /** @returns True if the member stays and its description has changed. */
   #seat(seat: PlannedMember): boolean {
     const { candidate } = seat;
     const entry = this.#seated.get(candidate.name);

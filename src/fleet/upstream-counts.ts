@@ -2,10 +2,10 @@ import type { ClusterApi, ListPart, LogPart, WatchPart } from '../cluster/cluste
 import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 
-/** How many requests to one cluster ended in one way since the start. */
+/** The number of requests to one cluster with one verb and result since the start. */
 interface UpstreamCount {
   readonly cluster: ClusterName;
-  /** `list`, `watch`, `log`, or the HTTP method of a live call in lower case. */
+  /** `list`, `watch`, `log`, or the HTTP method of a live request in lower case. */
   readonly verb: string;
   /** `OK`, or the code of the fault. */
   readonly code: 'OK' | Fault['code'];
@@ -16,7 +16,7 @@ interface UpstreamCount {
 export class UpstreamCounts {
   readonly #counts = new Map<string, { cluster: ClusterName; verb: string; code: UpstreamCount['code']; count: number }>();
 
-  /** The same API, counted. */
+  /** Returns an API that counts its requests. */
   counted(api: ClusterApi): ClusterApi {
     const { cluster } = api;
     return {

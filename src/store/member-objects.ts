@@ -3,17 +3,17 @@ import type { GroupKind, ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 
-/** Which object of a kind. `namespace` is `''` for cluster-scoped ones. */
+/** The name of an object of a known kind. `namespace` is `''` for cluster-scoped objects. */
 export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What a mirror says of one object. */
+/** What a mirror knows about one object. */
 export type MirroredObject =
   /**
-   * As it was last heard; `asOfMs` is up to when that is known to be true. The object is shared: nobody changes it. `version`: the mirror has every change
-   * of the kind up to this version. Absent where a mirror is made of single namespaces.
+   * The object exists. It is shared with the mirror, so nobody may change it. `asOfMs`: the time up to which the mirror is known to be
+   * correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single namespaces.
    */
   | {
       readonly result: 'held';
@@ -28,43 +28,47 @@ export type MirroredObject =
       readonly asOfMs: number;
       readonly fault?: Fault | undefined;
     }
-  /** Nobody can tell: the first list is not whole, the kind is not served, the cluster is no member. */
+  /** Nothing is known: the first list is not complete, the kind is not served, or the cluster is not a member. */
   | { readonly result: 'unread'; readonly fault: Fault };
 
-/** What was heard. At the end of a turn, each at most once in it. */
+/** A change in a member cluster. Changes are reported at the end of an event-loop turn, equal ones once. */
 export type MemberChange =
-  /** It joined, left, or its phase, faults, version or served kinds changed. */
+  /** The cluster joined or left, or its phase, faults, version or served kinds changed. */
   | { readonly type: 'cluster'; readonly cluster: ClusterName }
-  /** One object appeared, changed or went. */
+  /** One object was added, changed or deleted. */
   | { readonly type: 'object'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly place: NamespacedName }
-  /** A mirror's sync changed, or what changed in it is unknown: look at all that is of interest in it. */
+  /** The sync of a mirror changed, or its changes are unknown. Read every object of interest again. */
   | { readonly type: 'mirror'; readonly cluster: ClusterName; readonly kind: GroupKind };
 
 /**
- * Reads what the members' mirrors hold: how the side that writes learns what became of it. It sees with the gateway's own eyes: who asks for somebody
- * else decides what may be shown. Of Secrets and sensitive kinds there are metadata only.
+ * Reads the mirrors of member clusters, for the code that propagates objects.
+ *
+ * It reads with the rights of the gateway, so the caller decides what a user may see. Secrets and sensitive kinds have metadata only.
  */
 export interface MemberObjects {
   /**
-   * Undefined if the cluster has not answered yet; `'absent'` if it does not serve the kind, or not in that version. Without a version it is that in
-   * which the kind is read.
+   * Returns undefined if the cluster has not answered yet. Returns `'absent'` if it does not serve the kind, or not in that version.
+   * Without a version, the resource has the version in which mirrors read the kind.
    */
   served(
     cluster: ClusterName,
     kind: { readonly apiVersion: string; readonly kind: string } | GroupKind,
   ): ServedResource | 'absent' | undefined;
-  /** At once. Starts the mirror if nobody has; what `hold` does not hold may be evicted again. */
+  /** Reads at once, from the mirror. Starts the mirror if it does not run. A mirror that no `hold` keeps may be evicted again. */
   read(cluster: ClusterName, kind: GroupKind, place: NamespacedName): MirroredObject;
-  /** All objects of a kind, at once; undefined while they are unread. In no promised order. */
+  /** Returns all objects of a kind at once, in no promised order. Returns undefined while the result would be `unread`. */
   all(cluster: ClusterName, kind: GroupKind): readonly KubernetesObject[] | undefined;
-  /** Keeps the mirror, and has its changes told, until the signal aborts; across lists, rights and the cluster's leaving and joining. Counted: twice is twice. */
+  /**
+   * Keeps the mirror and reports its changes until the signal aborts, even if lists, rights or the cluster come and go meanwhile. Calls are
+   * counted: the mirror is kept until the last signal aborts.
+   */
   hold(cluster: ClusterName, kind: GroupKind, signal: AbortSignal): void;
-  /** Resolves once the mirrors of these kinds are read or known not to be readable, after `waitMs`, or when the signal aborts. */
+  /** Resolves when each of these mirrors is read or known to be unreadable, after `waitMs`, or when the signal aborts. */
   whenRead(
     wanted: readonly { readonly cluster: ClusterName; readonly kind: GroupKind }[],
     waitMs: number,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Calls back until the signal aborts. A callback that throws is logged and keeps no other from hearing. */
+  /** Calls back until the signal aborts. A callback that throws is logged, and the other callbacks are still called. */
   onChange(callback: (changes: readonly MemberChange[]) => void, signal: AbortSignal): void;
 }

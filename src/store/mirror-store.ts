@@ -3,20 +3,23 @@ import type { ResourceVersion } from '../core/names.ts';
 import type { KubernetesObject, ObjectIdentity } from '../core/objects.ts';
 
 /**
- * One change of a mirror, in the order the cluster made it.
+ * One change of a mirror, in the order in which the cluster made it.
  *
- * `version` is up to where whoever has handled this event and all before it knows the mirror: what a cursor may hold. Only the last event of a
- * list's diff carries the list's version, as before it the diff is not whole.
+ * `version` is the version that a cursor may hold after this event and all earlier ones were handled. In the diff of a list only the last
+ * event carries the version of the list, because the diff is incomplete before it.
  */
 export type StoreEvent =
-  /** `before` is the object that stood there; absent if it is new. */
+  /** An object was added or changed. `before` is its previous state; undefined if the object is new. */
   | {
       readonly type: 'applied';
       readonly object: KubernetesObject;
       readonly before?: KubernetesObject | undefined;
       readonly version: ResourceVersion | undefined;
     }
-  /** `object` is its last state, `before` what stood there when the reader last knew it. `proof`: the server said so, or a complete list lacks it. */
+  /**
+   * An object was deleted. `object` is its last state, and `before` the state that the reader knew last. `proof` is `event` if the server
+   * reported the deletion, and `absence` if a complete list does not contain the object.
+   */
   | {
       readonly type: 'deleted';
       readonly object: KubernetesObject;
@@ -24,13 +27,13 @@ export type StoreEvent =
       readonly proof: 'event' | 'absence';
       readonly version: ResourceVersion | undefined;
     }
-  /** Nothing changed up to this version. At most one per 30 s reaches a reader. */
+  /** No change happened up to this version. A reader receives at most one such event per 30 s. */
   | { readonly type: 'confirmed'; readonly version: ResourceVersion }
-  /** The first list is whole, or a stale mirror is true again. */
+  /** The first list is complete, or a mirror that was behind is in sync again. */
   | { readonly type: 'synced'; readonly version: ResourceVersion | undefined }
-  /** The mirror fell behind, or was emptied for a lost right. Never told as deletions. */
+  /** The mirror is behind its cluster, or was emptied because a right was lost. In both cases no `deleted` events are sent. */
   | { readonly type: 'failed'; readonly fault: Fault }
-  /** The delta is unknown: forget everything; this is what is held now. */
+  /** The changes are unknown. The reader must replace everything that it knows by `snapshot`. */
   | {
       readonly type: 'reset';
       readonly snapshot: readonly KubernetesObject[];
@@ -40,49 +43,61 @@ export type StoreEvent =
   /** The kind or the cluster has left. Always the last event. */
   | { readonly type: 'gone'; readonly fault: Fault };
 
-/** The mirror of one kind in one cluster, for those who read it. Every method answers at once, from one moment. */
+/** The read side of the store of one kind in one cluster. Every method returns at once, and its result is of one moment. */
 export interface StoreReader {
-  /** Objects held. */
+  /** Number of objects. */
   readonly size: number;
-  /** Estimated bytes held, for eviction. */
+  /** Estimated bytes held. Decides which idle mirrors are evicted. */
   readonly bytes: number;
-  /** Up to where the mirror is true. Absent before the first list. */
+  /** The version up to which the mirror is correct. Undefined before the first list. */
   readonly version: ResourceVersion | undefined;
-  /** Changes with another history of the cluster, and between single namespaces and all: a cursor of another epoch is void. */
+  /**
+   * Changes if the cluster gets another history, or if the mirror changes between single namespaces and all. Cursors of another epoch are
+   * void.
+   */
   readonly epoch: string;
   get(namespace: string, name: string): KubernetesObject | undefined;
-  /** In no promised order. */
+  /** Returns all objects in no promised order. */
   objects(): Iterable<KubernetesObject>;
-  /** Namespaces with at least one object, in order of code units. */
+  /** Returns the namespaces with at least one object, in order of code units. */
   namespaces(): readonly string[];
-  /** The namespace's objects by name, in order of code units; cached until the namespace changes. Cluster-scoped objects stand in `''`. */
+  /**
+   * Returns the objects of a namespace by name, in order of code units. Cached until the namespace changes. Cluster-scoped objects have the
+   * namespace `''`.
+   */
   inNamespace(namespace: string): readonly KubernetesObject[];
-  /** The objects of these namespaces, or of all, in no promised order: lists that stay as they are, whatever changes. */
+  /** Returns the objects of these namespaces, or of all, in no promised order. The lists never change. */
   lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
-  /** The objects as they are now, whatever changes until it is disposed of. */
+  /** Returns the objects as they are now. Later changes do not show in it until it is disposed of. */
   freeze(): FrozenObjects;
-  /** How many objects the namespace holds: what `inNamespace` would give, without making it. */
+  /** Returns the number of objects that `inNamespace` would return, without sorting them. */
   countIn(namespace: string): number;
   /**
-   * Objects that an index finds for one requirement, each once: a label with one of these values, an owner's uid, a node's name, a mention of one of
-   * these values.
-   * A superset is never returned; `undefined` says that there is no such index, so ask `objects()`.
+   * Finds objects by one requirement, each object once: a label with one of these values, the uid of an owner, the name of a node, or a
+   * mention of one of these values.
+   *
+   * Never returns other objects. Returns undefined if there is no such index; use `objects()` then.
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
-  /** How many those are at most, exact for a single value: known without looking at any of them. `undefined` as above. */
+  /**
+   * Returns an upper bound of the number of objects that `indexed` returns, without reading them. Exact for a single value. Undefined if
+   * there is no such index.
+   */
   countIndexed(index: IndexLookup): number | undefined;
   /**
-   * The same by namespace and name, in order of code units; kept until one of them changes. `undefined` too where that costs too much: of several
-   * values, and of more than 2,000 objects.
+   * Like `indexed`, by namespace and name in order of code units. Kept until one of the objects changes. Returns undefined for several
+   * values and for more than 2,000 objects, because sorting would cost too much.
    */
   indexedInOrder(index: IndexLookup): readonly KubernetesObject[] | undefined;
-  /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
+  /** Joins the change feed (`feed/change-feed.ts`). The snapshot and the position of the reader are of the same moment. */
   follow(reader: FeedReader, signal: AbortSignal): FeedSubscription;
-  /** Joins the change feed without a snapshot, at no cost that grows with what is held. @returns `FeedSubscription.pull`. */
+  /** Joins the change feed without a snapshot. The cost does not depend on the number of objects. Returns `FeedSubscription.pull`. */
   followChanges(reader: FeedReader, signal: AbortSignal): () => void;
   /**
-   * What came after that version, for one who resumes: in order, its last version being `version` above. Undefined if the delta is unknown:
-   * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes), a version that a list jumped over, a mirror of single namespaces.
+   * Returns the events after a version, in order. The last one leads to the current version.
+   *
+   * Returns undefined if they are unknown: for another epoch, for a version older than the history (4,096 changes, 4 MiB, 10 minutes), for
+   * a version that a list skipped, or for a mirror of single namespaces.
    */
   changesSince(epoch: string, version: ResourceVersion): readonly StoreEvent[] | undefined;
 }
@@ -98,18 +113,19 @@ export type IndexLookup =
   | { readonly by: 'node'; readonly name: string }
   | { readonly by: 'mention'; readonly mention: Mention; readonly values: readonly string[] };
 
-/** What objects of a kind say of others, such as the claims that a Pod uses. */
+/** A reference from the objects of one kind to other objects, such as the claims that a Pod uses. */
 export interface Mention {
-  /** Unique for the kind: of mentions of one name the first that was looked up makes the index. */
+  /** Unique within the kind. If two mentions have one name, the first one that is looked up makes the index. */
   readonly name: string;
   valuesOf(object: KubernetesObject): readonly string[];
 }
 
 /**
- * Called with batches of at most 1,000 events at the end of a turn of the event loop, never from within the change itself.
+ * Receives batches of at most 1,000 events at the end of an event-loop turn, never during the change itself.
  *
- * One that returns a promise is not called again before it resolves: what comes meanwhile waits in its queue, merged by object. More than 1,000
- * events or 1 MiB waiting become one `reset`. One that throws or rejects is ended alone.
+ * A reader that returns a promise is called again only after the promise resolves. Meanwhile its events wait in a queue of its own, merged
+ * by object. If more than 1,000 events or 1 MiB wait, they become one `reset`. A reader that throws or rejects is ended, and the other
+ * readers continue.
  */
 export type FeedReader = (events: readonly StoreEvent[]) => unknown;
 
@@ -120,59 +136,76 @@ export interface StoreSnapshot {
   readonly epoch: string;
 }
 
-/** What a reader of the change feed is given when it joins. */
+/** The result of joining the change feed. */
 interface FeedSubscription extends StoreSnapshot {
   /**
-   * Hands over at once all that waits for this reader, as the end of the turn would: after it the reader knows the mirror as it is now. Without
-   * effect while the reader still handles a batch, and once it has ended.
+   * Delivers all waiting events to this reader at once, instead of at the end of the turn. Has no effect while the reader handles a batch,
+   * or after it has ended.
    */
   pull(): void;
 }
 
-/** Parses the same bytes again, keeping integers beyond 2⁵³−1 as `RawNumber`: asked only when the store meets one. */
+/** Parses the same bytes again, and keeps integers beyond 2⁵³−1 as `RawNumber`. Called only if the store finds such an integer. */
 export type ExactParse = () => KubernetesObject;
 
 /**
- * A complete list in the making. Nothing of it is seen before `commit`, which is one synchronous turn; after it, or after `discard`, every
- * method is without effect. What events say meanwhile about versions after the list's own survives the commit.
+ * A complete list that is being received. Readers do not see it before `commit`, which is one synchronous step. After `commit` or `discard`
+ * every method has no effect.
+ *
+ * Events that arrive meanwhile with later versions than the list's are not undone by the commit.
  */
 export interface ListStage {
-  /** True if the store holds this uid at this version: it is kept, and the bytes need no parsing. Never with `byContent`. */
+  /**
+   * Returns true if the store holds this uid at this version. The object is then kept, and its bytes need no parsing. Always false with
+   * `byContent`.
+   */
   keep(identity: ObjectIdentity): boolean;
   add(object: KubernetesObject, exactly: ExactParse): void;
-  /** Takes back what was added or kept: a DELETED among the initial events of a WatchList. */
+  /** Removes an object that was added or kept. A WatchList sends DELETED among its initial events. */
   remove(namespace: string, name: string): void;
   /**
-   * Swaps: objects that are missing are deleted (`proof: 'absence'`), new and changed ones are applied, and equal ones make no event.
-   * A version below the one held, where both are plain decimals, is another history of the cluster: the epoch changes.
-   * A commit of everything tells `synced` where that was not so; of one namespace it does not, as others may be missing: call `synced()`.
+   * Replaces the contents by the list. Missing objects are deleted (`proof: 'absence'`), new and changed ones are applied, and equal ones
+   * make no event.
+   *
+   * If both versions are plain decimals and this one is below the held one, the cluster has another history, and the epoch changes.
+   *
+   * A list of all namespaces makes the store in sync. A list of one namespace does not, because others may be missing: call `synced()`
+   * then.
    */
   commit(version: ResourceVersion | undefined): void;
   discard(): void;
 }
 
 export interface ListStageOptions {
-  /** Replaces this namespace's objects only. Absent: everything. */
+  /** The list replaces the objects of this namespace only. Default: all namespaces. */
   readonly namespace?: string | undefined;
-  /** Compare content even where uid and version are equal: the version served, or the server's, has changed (docs/internals/mirror.md 3.4). */
+  /**
+   * Compares the content even if uid and version are equal, because the served version or the version of the server has changed
+   * (docs/internals/mirror.md 3.4). Default: false.
+   */
   readonly byContent?: boolean | undefined;
 }
 
-/** The mirror of one kind in one cluster, for the one who fills it. */
+/** The write side of the store of one kind in one cluster. */
 export interface StoreWriter {
   replace(options?: ListStageOptions): ListStage;
-  /** ADDED or MODIFIED. Idempotent: what is equal to what is held moves the version only. Another uid under the name: `deleted` old, `applied` new. */
+  /**
+   * Handles ADDED and MODIFIED. An object that equals the held one changes the version only. If another uid had the name, readers receive
+   * `deleted` for the old object, then `applied`.
+   */
   applied(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
-  /** DELETED with the state it carries. An unknown key is ignored but for the version. */
+  /** Handles DELETED, with the last state of the object. For an unknown object only the version changes. */
   deleted(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
-  /** BOOKMARK. With a namespace: of the watch of that namespace alone. */
+  /** Handles BOOKMARK. With a namespace, the bookmark is of the watch of that namespace. */
   confirmed(version: ResourceVersion, namespace?: string): void;
   failed(fault: Fault): void;
-  /** True again after `failed`, without a list. */
+  /** Reports that the store is in sync again after `failed`, without a new list. */
   synced(): void;
-  /** Drops all objects without telling a deletion: a right was lost. Readers get `failed`, and at the next commit a `reset`. */
+  /** Drops all objects without delete events, because a right was lost. Readers receive `failed`, and at the next commit `reset`. */
   empty(fault: Fault): void;
-  /** The kind or the cluster has left: `gone` to all readers, memory freed, no further write has an effect. */
+  /**
+   * Ends the store, because the kind or the cluster has left. Readers receive `gone`, the memory is freed, and later writes have no effect.
+   */
   gone(fault: Fault): void;
 }
 

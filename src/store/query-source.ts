@@ -3,7 +3,7 @@ import type { ModelKind } from '../model/model.ts';
 import type { PathRelation } from '../model/paths/path-relations.ts';
 import type { StoreReader } from './mirror-store.ts';
 
-/** What filters, orders and relations may ask of a cluster: the paths that begin with `cluster`. */
+/** The fields of a cluster that filters, orders and relations can use: the paths that begin with `cluster`. */
 export interface ClusterAttributes {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -14,31 +14,37 @@ export interface ClusterAttributes {
   readonly zones?: readonly string[] | undefined;
 }
 
-/** One mirror that a query reads: one kind of one cluster, and what of it the caller may see. */
+/** One mirror that a query reads, and which of its objects the caller may see. */
 export interface QuerySource {
   readonly cluster: ClusterAttributes;
   readonly kind: ModelKind;
-  /** As how the kind is read here (`apps/v1`): items of lists do not say it themselves. */
+  /** The version in which the kind is read, such as `apps/v1`. The items of a list do not contain it. */
   readonly apiVersion: string;
   readonly store: StoreReader;
   readonly visibility: QueryVisibility;
-  /** Where paths that begin with a relation go on; absent where nobody asks for one: then they lead to nothing. */
+  /**
+   * Finds the objects to which relation paths lead. Undefined if no path of the query begins with a relation. Such paths then have no
+   * value.
+   */
   readonly related?: RelatedObjects | undefined;
 }
 
-/** What the objects of a source name, as far as the caller may see it. Of one moment. */
+/** Finds related objects that are visible to the caller, all as of one moment. */
 export interface RelatedObjects {
-  /** Undefined if it names none, or none that is there and in sight: these look the same. */
+  /**
+   * Returns undefined if the object refers to none, or if the related object does not exist or is not visible. The caller cannot tell these
+   * cases apart.
+   */
   find(relation: PathRelation, object: KubernetesObject): RelatedObject | undefined;
-  /** How often `find` could not tell, so far: where it would be is not mirrored, or may not be read. */
+  /** Number of calls of `find` so far that could not decide, because the related kind is not mirrored or may not be read. */
   readonly unknown: number;
 }
 
-/** An object, and as how it is read. */
+/** A related object, and the version and kind under which it is read. */
 export interface RelatedObject {
   readonly object: KubernetesObject;
   readonly servedAs: { readonly apiVersion: string; readonly kind: string };
 }
 
-/** Everything, or the objects of these namespaces only. A cluster-scoped object is in none. */
+/** All objects are visible, or only the objects of these namespaces. Cluster-scoped objects are in no namespace. */
 export type QueryVisibility = { readonly type: 'all' } | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> };

@@ -3,7 +3,8 @@ import type { ResourceVersion } from '../core/names.ts';
 const decimal = /^(?:0|[1-9]\d*)$/;
 
 /**
- * Below zero, zero or above it, where both are plain decimals (KEP-5504), or equal; else undefined: versions say nothing of their order.
+ * Compares two versions if both are plain decimals (KEP-5504) or equal: below zero, zero, or above zero. Returns undefined otherwise,
+ * because other versions have no order.
  */
 export function compareVersions(a: ResourceVersion | string, b: ResourceVersion | string): number | undefined {
   if (a === b) return 0;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { createDecodePace } from '../../src/watch/reflector/decode-pace.ts';
-import { createListAdmission, type ReleaseAdmission } from '../../src/watch/reflector/list-admission.ts';
+import { ListAdmission, type ReleaseAdmission } from '../../src/watch/reflector/list-admission.ts';
 import { backoffMs } from '../../src/watch/server/backoff.ts';
 import { createBreaker } from '../../src/watch/server/breaker.ts';
 import { createDiscoveryLoop } from '../../src/watch/server/discovery-loop.ts';
@@ -82,7 +82,7 @@ test('those who wait for the breaker wake spread over a second per 20', async ()
 
 test('C6: nothing new is listed while the heap is nearly full; what is held already is listed again', async () => {
   const heap = fakeHeap();
-  const admission = createListAdmission(undefined, heap);
+  const admission = new ListAdmission(undefined, heap);
   const entered: string[] = [];
   const enter = (name: string, isNew: boolean) => {
     const list = { cluster: 'north', bytesInFlight: 1, bytesToCome: 1, isNew };
@@ -99,7 +99,7 @@ test('C6: nothing new is listed while the heap is nearly full; what is held alre
 });
 
 test('C8: the admission bounds lists per cluster and bytes over all, small ones first', async () => {
-  const admission = createListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
+  const admission = new ListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const signal = new AbortController().signal;
   const entered: string[] = [];
   const leaves = new Map<string, ReleaseAdmission | undefined>();
@@ -130,7 +130,7 @@ test('C8: the admission bounds lists per cluster and bytes over all, small ones 
 });
 
 test('a list larger than the bound enters alone; one that gives up leaves its place', async () => {
-  const admission = createListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
+  const admission = new ListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const given = new AbortController();
   const leave = await admission.enter({ cluster: 'north', bytesInFlight: 500, bytesToCome: 500, isNew: true }, given.signal);
   const waiting = admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10, isNew: true }, given.signal);

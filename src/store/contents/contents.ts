@@ -1,132 +1,134 @@
 import type { Clock } from '../../core/clock.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { FrozenObjects } from '../mirror-store.ts';
-import { controllerUidOf, createObjectIndexes, type ObjectIndexes } from './indexes.ts';
-import { createObjectMap, type ObjectMap, type ObjectSlot } from './object-map.ts';
+import { controllerUidOf, ObjectIndexes } from './indexes.ts';
+import { ObjectMap, type ObjectSlot } from './object-map.ts';
 import type { ObjectWeight } from './structural-sharing.ts';
 
-/** The objects of one mirror with all ways to them, changed together. */
-export interface StoreContents {
-  readonly objects: Omit<ObjectMap, 'add' | 'remove' | 'touch' | 'clear'>;
-  readonly indexes: Pick<ObjectIndexes, 'find' | 'count' | 'findInOrder'>;
-  /** Estimated bytes held. */
-  readonly bytes: number;
-  /** The last object of the same controller: most of a new one is equal to it. It may have left already. */
-  siblingOf(object: KubernetesObject): KubernetesObject | undefined;
-  /** Adds the object, or replaces the one of its name. */
-  put(object: KubernetesObject, weight: ObjectWeight): void;
-  /** Gives what stood there. */
-  remove(namespace: string, name: string): ObjectSlot | undefined;
-  clear(): void;
-  /** The objects as of now. Later changes do not show in it. The caller has to dispose of it. */
-  freeze(): FrozenObjects;
-}
+/** Bytes that an object costs in addition to its own: its entries in the maps, and its slot. */
+const bytesPerSlot = 128;
 
-/** What an object costs beside its own bytes: its place in the maps, and its `ObjectSlot`. */
-const bytesPerPlace = 128;
-
-/** Empty contents. */
-export function createStoreContents(clock: Clock): StoreContents {
-  const shelves = createObjectMap();
-  const indexes = createObjectIndexes(() => shelves.all(), clock);
-  const families = new Map<string, { object: KubernetesObject; members: number }>();
+/** The objects of one mirror with their indexes, changed together. */
+export class StoreContents {
+  readonly #objects = new ObjectMap();
+  readonly #indexes: ObjectIndexes;
+  /** By the uid of the controller: its last object, and how many objects it has. */
+  readonly #families = new Map<string, { object: KubernetesObject; members: number }>();
   /** For each frozen state, the objects that were replaced or removed since. The value is `undefined` for an object that was added. */
-  const moments = new Set<Map<string, KubernetesObject | undefined>>();
-  let bytes = 0;
+  readonly #frozen = new Set<Map<string, KubernetesObject | undefined>>();
+  #bytes = 0;
 
-  const noteBefore = (namespace: string, name: string, before: KubernetesObject | undefined): void => {
-    if (moments.size === 0) return;
+  constructor(clock: Clock) {
+    this.#indexes = new ObjectIndexes(() => this.#objects.all(), clock);
+  }
+
+  get objects(): Omit<ObjectMap, 'add' | 'remove' | 'noteReplaced' | 'clear'> {
+    return this.#objects;
+  }
+
+  get indexes(): Pick<ObjectIndexes, 'find' | 'count' | 'findInOrder'> {
+    return this.#indexes;
+  }
+
+  /** Estimated bytes held. */
+  get bytes(): number {
+    return this.#bytes + this.#objects.size * bytesPerSlot + this.#indexes.bytes;
+  }
+
+  /** Returns the last object of the same controller, which a new object mostly equals. It may have been deleted since. */
+  siblingOf(object: KubernetesObject): KubernetesObject | undefined {
+    const controller = controllerUidOf(object);
+    return controller === undefined ? undefined : this.#families.get(controller)?.object;
+  }
+
+  /** Adds the object, or replaces the object of its name. */
+  put(object: KubernetesObject, weight: ObjectWeight): void {
+    const { name, namespace = '' } = object.metadata;
+    const slot = this.#objects.get(namespace, name);
+    this.#noteBefore(namespace, name, slot?.object);
+    if (slot !== undefined) {
+      this.#replace(slot, object, weight);
+      this.#objects.noteReplaced(namespace);
+      return;
+    }
+    const added: ObjectSlot = { object, totalBytes: weight.total, ownBytes: weight.own };
+    this.#objects.add(namespace, name, added);
+    this.#indexes.add(added);
+    this.#bytes += weight.own;
+    this.#joinFamily(controllerUidOf(object), object, 1);
+  }
+
+  /** Removes an object and returns its slot. */
+  remove(namespace: string, name: string): ObjectSlot | undefined {
+    const slot = this.#objects.get(namespace, name);
+    if (slot === undefined) return undefined;
+    this.#noteBefore(namespace, name, slot.object);
+    this.#objects.remove(namespace, name);
+    this.#indexes.remove(slot);
+    this.#bytes -= slot.ownBytes;
+    this.#leaveFamily(controllerUidOf(slot.object));
+    return slot;
+  }
+
+  clear(): void {
+    if (this.#frozen.size > 0)
+      for (const { object } of this.#objects.all()) this.#noteBefore(object.metadata.namespace ?? '', object.metadata.name, object);
+    this.#objects.clear();
+    this.#indexes.clear();
+    this.#families.clear();
+    this.#bytes = 0;
+  }
+
+  /** Returns the objects as of now. Later changes do not show in it. The caller must dispose of it. */
+  freeze(): FrozenObjects {
+    const changed = new Map<string, KubernetesObject | undefined>();
+    this.#frozen.add(changed);
+    return {
+      get: (namespace, name) => {
+        const key = changed.size === 0 ? undefined : keyOf(namespace, name);
+        return key !== undefined && changed.has(key) ? changed.get(key) : this.#objects.get(namespace, name)?.object;
+      },
+      [Symbol.dispose]: () => void this.#frozen.delete(changed),
+    };
+  }
+
+  #noteBefore(namespace: string, name: string, before: KubernetesObject | undefined): void {
+    if (this.#frozen.size === 0) return;
     const key = keyOf(namespace, name);
-    for (const changed of moments) if (!changed.has(key)) changed.set(key, before);
-  };
+    for (const changed of this.#frozen) if (!changed.has(key)) changed.set(key, before);
+  }
 
-  const join = (controller: string | undefined, object: KubernetesObject, members: number): void => {
+  #replace(slot: ObjectSlot, object: KubernetesObject, weight: ObjectWeight): void {
+    const before = slot.object;
+    // The new object owns what it shared with its predecessor. Siblings still share what they shared with the predecessor.
+    const ownBytes = Math.max(weight.own, weight.total - (slot.totalBytes - slot.ownBytes));
+    this.#bytes += ownBytes - slot.ownBytes;
+    slot.object = object;
+    slot.totalBytes = weight.total;
+    slot.ownBytes = ownBytes;
+    this.#indexes.replace(slot, before);
+    const [old, controller] = [controllerUidOf(before), controllerUidOf(object)];
+    this.#joinFamily(controller, object, old === controller ? 0 : 1);
+    if (old !== controller) this.#leaveFamily(old);
+  }
+
+  #joinFamily(controller: string | undefined, object: KubernetesObject, members: number): void {
     if (controller === undefined) return;
-    const family = families.get(controller);
+    const family = this.#families.get(controller);
     if (family === undefined) {
-      families.set(controller, { object, members });
+      this.#families.set(controller, { object, members });
       return;
     }
     family.object = object;
     family.members += members;
-  };
+  }
 
-  const leave = (controller: string | undefined): void => {
-    const family = controller === undefined ? undefined : families.get(controller);
+  #leaveFamily(controller: string | undefined): void {
+    const family = controller === undefined ? undefined : this.#families.get(controller);
     if (controller === undefined || family === undefined) return;
     family.members -= 1;
-    if (family.members === 0) families.delete(controller);
-  };
-
-  const replace = (held: ObjectSlot, object: KubernetesObject, weight: ObjectWeight): void => {
-    const before = held.object;
-    // What it shared with its predecessor is its own now; what that one shared with siblings it still shares.
-    const ownBytes = Math.max(weight.own, weight.total - (held.totalBytes - held.ownBytes));
-    bytes += ownBytes - held.ownBytes;
-    held.object = object;
-    held.totalBytes = weight.total;
-    held.ownBytes = ownBytes;
-    indexes.replace(held, before);
-    const [old, controller] = [controllerUidOf(before), controllerUidOf(object)];
-    join(controller, object, old === controller ? 0 : 1);
-    if (old !== controller) leave(old);
-  };
-
-  return {
-    objects: shelves,
-    indexes,
-    get bytes() {
-      return bytes + shelves.size * bytesPerPlace + indexes.bytes;
-    },
-    siblingOf(object) {
-      const controller = controllerUidOf(object);
-      return controller === undefined ? undefined : families.get(controller)?.object;
-    },
-    put(object, weight) {
-      const { name, namespace = '' } = object.metadata;
-      const held = shelves.get(namespace, name);
-      noteBefore(namespace, name, held?.object);
-      if (held !== undefined) {
-        replace(held, object, weight);
-        shelves.noteReplaced(namespace);
-        return;
-      }
-      const fresh: ObjectSlot = { object, totalBytes: weight.total, ownBytes: weight.own };
-      shelves.add(namespace, name, fresh);
-      indexes.add(fresh);
-      bytes += weight.own;
-      join(controllerUidOf(object), object, 1);
-    },
-    remove(namespace, name) {
-      const held = shelves.get(namespace, name);
-      if (held === undefined) return undefined;
-      noteBefore(namespace, name, held.object);
-      shelves.remove(namespace, name);
-      indexes.remove(held);
-      bytes -= held.ownBytes;
-      leave(controllerUidOf(held.object));
-      return held;
-    },
-    clear() {
-      if (moments.size > 0)
-        for (const { object } of shelves.all()) noteBefore(object.metadata.namespace ?? '', object.metadata.name, object);
-      shelves.clear();
-      indexes.clear();
-      families.clear();
-      bytes = 0;
-    },
-    freeze() {
-      const changed = new Map<string, KubernetesObject | undefined>();
-      moments.add(changed);
-      return {
-        get(namespace, name) {
-          const key = changed.size === 0 ? undefined : keyOf(namespace, name);
-          return key !== undefined && changed.has(key) ? changed.get(key) : shelves.get(namespace, name)?.object;
-        },
-        [Symbol.dispose]: () => void moments.delete(changed),
-      };
-    },
-  };
+    if (family.members === 0) this.#families.delete(controller);
+  }
 }
 
 function keyOf(namespace: string, name: string): string {

@@ -4,34 +4,15 @@ import type { StoreChange } from '../feed/changes.ts';
 import type { StoreEvent } from '../mirror-store.ts';
 import { compareVersions } from '../versions.ts';
 
-/** The last changes of a mirror: at most 4,096, of 4 MiB, 10 minutes old. */
-export interface StoreHistory {
-  /** Nothing before this version is remembered; undefined: nothing at all is. */
-  restart(version: ResourceVersion | undefined): void;
-  /**
-   * These changes led to this version, together.
-   *
-   * @param how `listed` if a complete list brought them. The mirror has then not seen the versions in between.
-   */
-  add(changes: readonly StoreChange[], version: ResourceVersion | undefined, how: StepOrigin): void;
-  /** The version was reached without a change. */
-  advance(version: ResourceVersion): void;
-  /**
-   * The events after the version. Undefined if they are not remembered, or if the mirror never was at that version because a list jumped over it. A
-   * replica that was at that version may have sent objects that this mirror has never held.
-   */
-  since(version: ResourceVersion): readonly StoreEvent[] | undefined;
-}
-
 const maxChanges = 4_096;
 const maxBytes = 4 * 1024 * 1024;
 const maxAgeMs = 10 * 60_000;
 
-/** Events of a watch leave no gap behind the version before; a list does. */
+/** How changes came. `streamed`: by watch events, which skip no version. `listed`: by a complete list, which may skip versions. */
 type StepOrigin = 'streamed' | 'listed';
 
 interface HistoryStep {
-  readonly how: StepOrigin;
+  readonly origin: StepOrigin;
   readonly changes: readonly StoreChange[];
   readonly version: ResourceVersion;
   readonly weight: number;
@@ -39,69 +20,87 @@ interface HistoryStep {
   readonly atMs: number;
 }
 
-/** An empty history. */
-export function createStoreHistory(clock: Clock): StoreHistory {
-  let floor: ResourceVersion | undefined;
-  let steps: HistoryStep[] = [];
-  /** Steps before it are forgotten: the array is cut now and then, not at each change. */
-  let first = 0;
-  let changes = 0;
-  let bytes = 0;
+/** The last changes of a mirror: at most 4,096 changes, 4 MiB, and 10 minutes old. */
+export class StoreHistory {
+  readonly #clock: Clock;
+  #floor: ResourceVersion | undefined;
+  #steps: HistoryStep[] = [];
+  /** Index of the oldest step that is still remembered. The array is shortened from time to time, because doing so at each change costs too much. */
+  #first = 0;
+  #changes = 0;
+  #bytes = 0;
 
-  const begin = (version: ResourceVersion | undefined): void => {
-    floor = version;
-    steps = [];
-    first = 0;
-    changes = 0;
-    bytes = 0;
-  };
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
-  const prune = (): void => {
-    const oldestMs = clock.monotonic() - maxAgeMs;
-    for (let step = steps[first]; step !== undefined; step = steps[first]) {
-      if (changes <= maxChanges && bytes <= maxBytes && step.atMs >= oldestMs) break;
-      floor = step.version;
-      changes -= step.weight;
-      bytes -= step.bytes;
-      first += 1;
-    }
-    if (first < 64 || first * 2 < steps.length) return;
-    steps = steps.slice(first);
-    first = 0;
-  };
+  /** Forgets all changes. The history then begins at this version. If it is undefined, no version can be resumed. */
+  restart(version: ResourceVersion | undefined): void {
+    this.#floor = version;
+    this.#steps = [];
+    this.#first = 0;
+    this.#changes = 0;
+    this.#bytes = 0;
+  }
 
-  const append = (added: readonly StoreChange[], version: ResourceVersion, how: StepOrigin): void => {
-    const latest = steps.length > first ? steps.at(-1)?.version : floor;
-    // Versions that go back have no order a resume could rely on.
-    if (latest === undefined || (compareVersions(version, latest) ?? 0) < 0 || added.length > maxChanges) {
-      begin(version);
+  /**
+   * Adds changes that together led to this version.
+   *
+   * @param origin `listed` if a complete list brought them. The mirror has then not seen the versions in between.
+   */
+  add(changes: readonly StoreChange[], version: ResourceVersion | undefined, origin: StepOrigin): void {
+    if (version === undefined) this.restart(undefined);
+    else this.#append(changes, version, origin);
+  }
+
+  /** Records that the mirror reached a version without a change. */
+  advance(version: ResourceVersion): void {
+    const last = this.#steps.length > this.#first ? this.#steps.at(-1) : undefined;
+    // The bookmarks of a mirror without changes share one step if their versions can be compared.
+    if (last?.origin === 'streamed' && last.changes.length === 0 && (compareVersions(version, last.version) ?? -1) >= 0) {
+      this.#steps[this.#steps.length - 1] = { ...last, version, atMs: this.#clock.monotonic() };
+    } else this.#append([], version, 'streamed');
+  }
+
+  /**
+   * Returns the events after a version. Returns undefined if they are not remembered, or if the mirror never was at that version because a list skipped it.
+   * Another replica that was at such a version may have sent objects that this mirror has never held.
+   */
+  since(version: ResourceVersion): readonly StoreEvent[] | undefined {
+    this.#prune();
+    if (this.#floor === undefined) return undefined;
+    const after = stepsAfter(version, { floor: this.#floor, steps: this.#steps.slice(this.#first) });
+    return after?.flatMap((step) => step.changes.map(({ event }) => event));
+  }
+
+  #append(changes: readonly StoreChange[], version: ResourceVersion, origin: StepOrigin): void {
+    const latest = this.#steps.length > this.#first ? this.#steps.at(-1)?.version : this.#floor;
+    // A version below the latest one is of another history, so no reader can resume across it.
+    if (latest === undefined || (compareVersions(version, latest) ?? 0) < 0 || changes.length > maxChanges) {
+      this.restart(version);
       return;
     }
-    const weight = Math.max(1, added.length);
-    const heavy = added.reduce((sum, change) => sum + change.bytes, 0);
-    steps.push({ how, changes: added, version, weight, bytes: heavy, atMs: clock.monotonic() });
-    changes += weight;
-    bytes += heavy;
-    prune();
-  };
+    const weight = Math.max(1, changes.length);
+    const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
+    this.#steps.push({ origin, changes, version, weight, bytes, atMs: this.#clock.monotonic() });
+    this.#changes += weight;
+    this.#bytes += bytes;
+    this.#prune();
+  }
 
-  return {
-    restart: begin,
-    add: (added, version, how) => (version === undefined ? begin(undefined) : append(added, version, how)),
-    advance(version) {
-      const last = steps.length > first ? steps.at(-1) : undefined;
-      // Bookmarks of a quiet mirror are one step, where their versions can be compared.
-      if (last?.how === 'streamed' && last.changes.length === 0 && (compareVersions(version, last.version) ?? -1) >= 0) {
-        steps[steps.length - 1] = { ...last, version, atMs: clock.monotonic() };
-      } else append([], version, 'streamed');
-    },
-    since(version) {
-      prune();
-      if (floor === undefined) return undefined;
-      const after = stepsAfter(version, { floor, steps: steps.slice(first) });
-      return after?.flatMap((step) => step.changes.map(({ event }) => event));
-    },
-  };
+  #prune(): void {
+    const oldestMs = this.#clock.monotonic() - maxAgeMs;
+    for (let step = this.#steps[this.#first]; step !== undefined; step = this.#steps[this.#first]) {
+      if (this.#changes <= maxChanges && this.#bytes <= maxBytes && step.atMs >= oldestMs) break;
+      this.#floor = step.version;
+      this.#changes -= step.weight;
+      this.#bytes -= step.bytes;
+      this.#first += 1;
+    }
+    if (this.#first < 64 || this.#first * 2 < this.#steps.length) return;
+    this.#steps = this.#steps.slice(this.#first);
+    this.#first = 0;
+  }
 }
 
 function stepsAfter(
@@ -109,12 +108,12 @@ function stepsAfter(
   { floor, steps }: { readonly floor: ResourceVersion; readonly steps: readonly HistoryStep[] },
 ): readonly HistoryStep[] | undefined {
   if (version === floor) return steps;
-  // The first, as a list may have brought changes at a version that was already reached: told twice is better than never.
+  // Takes the first step of this version. A list may have added changes at a version that was already reached, and sending them twice is harmless.
   const exact = steps.findIndex((step) => step.version === version);
   if (exact >= 0) return steps.slice(exact + 1);
   const fromFloor = compareVersions(version, floor);
   const fromLatest = compareVersions(version, steps.at(-1)?.version ?? floor);
   if (fromFloor === undefined || fromLatest === undefined || fromFloor < 0 || fromLatest > 0) return undefined;
   const next = steps.findIndex((step) => (compareVersions(step.version, version) ?? 1) > 0);
-  return next < 0 || steps[next]?.how === 'listed' ? undefined : steps.slice(next);
+  return next < 0 || steps[next]?.origin === 'listed' ? undefined : steps.slice(next);
 }

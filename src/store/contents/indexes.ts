@@ -4,197 +4,207 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { IndexLookup } from '../mirror-store.ts';
 import type { ObjectSlot } from './object-map.ts';
 
-/** Ways from a label, an owner, a node or what else they mention to the objects that have it. Each is made when first asked for, and goes 10 minutes after the last time. */
-export interface ObjectIndexes {
-  /** Estimated bytes held. */
-  readonly bytes: number;
-  find(lookup: IndexLookup): readonly KubernetesObject[];
-  /** How many `find` would give at most, at no cost that grows with them. */
-  count(lookup: IndexLookup): number;
-  /** The same by namespace and name; undefined where sorting them anew after each change would cost too much. */
-  findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined;
-  add(held: ObjectSlot): void;
-  /** After `held.object` has taken the place of `before`. */
-  replace(held: ObjectSlot, before: KubernetesObject): void;
-  remove(held: ObjectSlot): void;
-  clear(): void;
-}
-
-interface Index {
-  /** Of which label it is, if it is one of a label. */
+interface ObjectIndex {
+  /** The label of an index of labels. Undefined for other indexes. */
   readonly label: string | undefined;
-  /** What the object is found by: none, one, or several values. */
+  /** Returns the values under which an object is found: none, one or several. */
   readonly valuesOf: (object: KubernetesObject) => readonly string[];
   readonly buckets: Map<string, Set<ObjectSlot>>;
-  /** Of buckets that were asked for in order and have not changed since. */
+  /** The sorted objects of the buckets that were read in order and have not changed since. */
   readonly sorted: Map<string, readonly KubernetesObject[]>;
   usedAtMs: number;
 }
 
 const unusedMs = 10 * 60_000;
 const sweepMs = 60_000;
-/** A client can ask for any label: those asked for longest ago go. What lacks a label is nothing to its index, nor are changes of it. */
+/**
+ * Maximum number of indexes. A client can filter by any label, so the index that was not used for longest is dropped. An index costs nothing for objects
+ * without its label, or for changes of such objects.
+ */
 const maxIndexes = 1_024;
-/** Of an object, on the average. */
+/** Maximum number of index entries per object, on average. */
 const maxEntries = 32;
 const bytesPerEntry = 48;
-/** A page of more objects than this is looked for among all of them. */
+/** Maximum number of objects that an index keeps sorted. A query for more objects walks all objects in order instead. */
 const maxSorted = 2_000;
 
-/** Indexes over what `all` gives when one of them is made. */
-export function createObjectIndexes(all: () => Iterable<ObjectSlot>, clock: Clock): ObjectIndexes {
-  const indexes = new Map<string, Index>();
-  const ofLabels = new Map<string, Index>();
-  const others = new Set<Index>();
-  let entries = 0;
-  let sweptAtMs = clock.monotonic();
+/**
+ * Indexes of the objects of one mirror: by label, owner, node or other values that the objects contain.
+ *
+ * Each index is made at its first use, and dropped after 10 minutes without use.
+ */
+export class ObjectIndexes {
+  readonly #all: () => Iterable<ObjectSlot>;
+  readonly #clock: Clock;
+  readonly #indexes = new Map<string, ObjectIndex>();
+  readonly #byLabel = new Map<string, ObjectIndex>();
+  /** The indexes that are not of labels. */
+  readonly #others = new Set<ObjectIndex>();
+  #entries = 0;
+  #sweptAtMs: number;
 
-  const drop = (name: string, index: Index): void => {
-    for (const bucket of index.buckets.values()) entries -= bucket.size;
-    indexes.delete(name);
-    others.delete(index);
-    if (index.label !== undefined) ofLabels.delete(index.label);
-  };
+  /** @param all Gives all slots. Called when an index is made. */
+  constructor(all: () => Iterable<ObjectSlot>, clock: Clock) {
+    this.#all = all;
+    this.#clock = clock;
+    this.#sweptAtMs = clock.monotonic();
+  }
 
-  /** Drops what was used longest ago, down to the bounds, but never the last one. */
-  const shrink = (objects: number): void => {
-    for (const [name, index] of indexes) {
-      if (indexes.size === 1 || (indexes.size <= maxIndexes && entries <= maxEntries * objects)) return;
-      drop(name, index);
+  /** Estimated bytes held. */
+  get bytes(): number {
+    return this.#entries * bytesPerEntry;
+  }
+
+  find(lookup: IndexLookup): readonly KubernetesObject[] {
+    this.#sweep();
+    const { buckets } = this.#indexFor(lookup);
+    const found = [...new Set(wantedValues(lookup))].flatMap((value) => buckets.get(value) ?? none);
+    const [only = none, ...others] = found;
+    if (others.length === 0) return Array.from(only, ({ object }) => object);
+    const slots = new Set<ObjectSlot>();
+    for (const bucket of found) for (const slot of bucket) slots.add(slot);
+    return Array.from(slots, ({ object }) => object);
+  }
+
+  /** Returns an upper bound of the number of objects that `find` returns. The cost does not depend on that number. */
+  count(lookup: IndexLookup): number {
+    this.#sweep();
+    const { buckets } = this.#indexFor(lookup);
+    let count = 0;
+    for (const value of new Set(wantedValues(lookup))) count += buckets.get(value)?.size ?? 0;
+    return count;
+  }
+
+  /** Like `find`, by namespace and name. Returns undefined if sorting the objects again after each change would cost too much. */
+  findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined {
+    this.#sweep();
+    const { buckets, sorted } = this.#indexFor(lookup);
+    const [value, ...others] = new Set(wantedValues(lookup));
+    if (value === undefined || others.length > 0) return undefined;
+    const bucket = buckets.get(value);
+    if (bucket === undefined) return none;
+    const known = sorted.get(value);
+    if (known !== undefined || bucket.size > maxSorted) return known;
+    const made = Array.from(bucket, ({ object }) => object).sort(compareNames);
+    sorted.set(value, made);
+    return made;
+  }
+
+  add(slot: ObjectSlot): void {
+    this.#sweep();
+    for (const index of this.#indexesOf(slot.object)) this.#insert(index, slot);
+  }
+
+  /** Call it after `slot.object` has replaced `before`. */
+  replace(slot: ObjectSlot, before: KubernetesObject): void {
+    this.#sweep();
+    for (const index of this.#indexesOf(slot.object, before)) {
+      const values = index.valuesOf(before);
+      if (sameValues(values, index.valuesOf(slot.object))) {
+        for (const value of values) index.sorted.delete(value);
+        continue;
+      }
+      this.#delete(index, slot, before);
+      this.#insert(index, slot);
     }
-  };
+  }
 
-  const make = (name: string, lookup: IndexLookup): Index => {
+  remove(slot: ObjectSlot): void {
+    for (const index of this.#indexesOf(slot.object)) this.#delete(index, slot, slot.object);
+  }
+
+  clear(): void {
+    this.#indexes.clear();
+    this.#byLabel.clear();
+    this.#others.clear();
+    this.#entries = 0;
+  }
+
+  #indexFor(lookup: IndexLookup): ObjectIndex {
+    const name = nameOf(lookup);
+    const index = this.#indexes.get(name) ?? this.#make(name, lookup);
+    index.usedAtMs = this.#clock.monotonic();
+    // A Map keeps the order of insertion, so the first index is the one that was not used for longest.
+    this.#indexes.delete(name);
+    this.#indexes.set(name, index);
+    return index;
+  }
+
+  #make(name: string, lookup: IndexLookup): ObjectIndex {
     const label = lookup.by === 'label' ? lookup.key : undefined;
-    const index: Index = { label, valuesOf: valuesFor(lookup), buckets: new Map(), sorted: new Map(), usedAtMs: 0 };
-    indexes.set(name, index);
-    if (label === undefined) others.add(index);
-    else ofLabels.set(label, index);
+    const index: ObjectIndex = { label, valuesOf: valuesFor(lookup), buckets: new Map(), sorted: new Map(), usedAtMs: 0 };
+    this.#indexes.set(name, index);
+    if (label === undefined) this.#others.add(index);
+    else this.#byLabel.set(label, index);
     let objects = 0;
-    for (const held of all()) {
-      insert(index, held);
+    for (const slot of this.#all()) {
+      this.#insert(index, slot);
       objects += 1;
     }
-    shrink(objects);
+    this.#shrink(objects);
     return index;
-  };
+  }
 
-  /** Those that the object, or what stood there before it, may stand in: of indexes of labels those of its own. */
-  const concerned = (object: KubernetesObject, before = object): readonly Index[] => {
-    const found = [...others];
-    if (ofLabels.size === 0) return found;
+  /** Returns the indexes that may contain the object, or its predecessor: those of its labels, and all other indexes. */
+  #indexesOf(object: KubernetesObject, before = object): readonly ObjectIndex[] {
+    const found = [...this.#others];
+    if (this.#byLabel.size === 0) return found;
     for (const label of new Set([...labelsOf(object), ...labelsOf(before)])) {
-      const index = ofLabels.get(label);
+      const index = this.#byLabel.get(label);
       if (index !== undefined) found.push(index);
     }
     return found;
-  };
+  }
 
-  const sweep = (): void => {
-    const now = clock.monotonic();
-    if (now - sweptAtMs < sweepMs) return;
-    sweptAtMs = now;
-    for (const [name, index] of indexes) if (now - index.usedAtMs >= unusedMs) drop(name, index);
-  };
-
-  const insert = (index: Index, held: ObjectSlot): void => {
-    for (const value of new Set(index.valuesOf(held.object))) {
+  #insert(index: ObjectIndex, slot: ObjectSlot): void {
+    for (const value of new Set(index.valuesOf(slot.object))) {
       const bucket = index.buckets.get(value);
-      if (bucket === undefined) index.buckets.set(value, new Set([held]));
-      else bucket.add(held);
+      if (bucket === undefined) index.buckets.set(value, new Set([slot]));
+      else bucket.add(slot);
       index.sorted.delete(value);
-      entries += 1;
+      this.#entries += 1;
     }
-  };
+  }
 
-  const take = (index: Index, held: ObjectSlot, object: KubernetesObject): void => {
+  #delete(index: ObjectIndex, slot: ObjectSlot, object: KubernetesObject): void {
     for (const value of new Set(index.valuesOf(object))) {
       const bucket = index.buckets.get(value);
-      if (bucket?.delete(held)) entries -= 1;
+      if (bucket?.delete(slot)) this.#entries -= 1;
       index.sorted.delete(value);
       if (bucket?.size === 0) index.buckets.delete(value);
     }
-  };
+  }
 
-  const indexFor = (lookup: IndexLookup): Index => {
-    const name = nameOf(lookup);
-    const index = indexes.get(name) ?? make(name, lookup);
-    index.usedAtMs = clock.monotonic();
-    // A Map keeps the order of insertion: so the first is the one used longest ago.
-    indexes.delete(name);
-    indexes.set(name, index);
-    return index;
-  };
+  #sweep(): void {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#sweptAtMs < sweepMs) return;
+    this.#sweptAtMs = nowMs;
+    for (const [name, index] of this.#indexes) if (nowMs - index.usedAtMs >= unusedMs) this.#drop(name, index);
+  }
 
-  return {
-    get bytes() {
-      return entries * bytesPerEntry;
-    },
-    find(lookup) {
-      sweep();
-      const { buckets } = indexFor(lookup);
-      const found = [...new Set(soughtBy(lookup))].flatMap((value) => buckets.get(value) ?? none);
-      const [only = none, ...others] = found;
-      if (others.length === 0) return Array.from(only, ({ object }) => object);
-      const each = new Set<ObjectSlot>();
-      for (const bucket of found) for (const held of bucket) each.add(held);
-      return Array.from(each, ({ object }) => object);
-    },
-    count(lookup) {
-      sweep();
-      const { buckets } = indexFor(lookup);
-      let count = 0;
-      for (const value of new Set(soughtBy(lookup))) count += buckets.get(value)?.size ?? 0;
-      return count;
-    },
-    findInOrder(lookup) {
-      sweep();
-      const { buckets, sorted } = indexFor(lookup);
-      const [value, ...others] = new Set(soughtBy(lookup));
-      if (value === undefined || others.length > 0) return undefined;
-      const bucket = buckets.get(value);
-      if (bucket === undefined) return none;
-      const known = sorted.get(value);
-      if (known !== undefined || bucket.size > maxSorted) return known;
-      const made = Array.from(bucket, ({ object }) => object).sort(byPlace);
-      sorted.set(value, made);
-      return made;
-    },
-    add(held) {
-      sweep();
-      for (const index of concerned(held.object)) insert(index, held);
-    },
-    replace(held, before) {
-      sweep();
-      for (const index of concerned(held.object, before)) {
-        const values = index.valuesOf(before);
-        if (sameValues(values, index.valuesOf(held.object))) {
-          for (const value of values) index.sorted.delete(value);
-          continue;
-        }
-        take(index, held, before);
-        insert(index, held);
-      }
-    },
-    remove(held) {
-      for (const index of concerned(held.object)) take(index, held, held.object);
-    },
-    clear() {
-      indexes.clear();
-      ofLabels.clear();
-      others.clear();
-      entries = 0;
-    },
-  };
+  /** Drops the indexes that were not used for longest until both bounds hold. The newest index always stays. */
+  #shrink(objects: number): void {
+    for (const [name, index] of this.#indexes) {
+      if (this.#indexes.size === 1 || (this.#indexes.size <= maxIndexes && this.#entries <= maxEntries * objects)) return;
+      this.#drop(name, index);
+    }
+  }
+
+  #drop(name: string, index: ObjectIndex): void {
+    for (const bucket of index.buckets.values()) this.#entries -= bucket.size;
+    this.#indexes.delete(name);
+    this.#others.delete(index);
+    if (index.label !== undefined) this.#byLabel.delete(index.label);
+  }
 }
 
-function byPlace({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): number {
+function compareNames({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): number {
   const [here, there] = [a.namespace ?? '', b.namespace ?? ''];
   if (here !== there) return here < there ? -1 : 1;
   return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
-/** The uid of the owner that controls the object. */
+/** Returns the uid of the owner that controls the object. */
 export function controllerUidOf({ metadata: { ownerReferences } }: KubernetesObject): string | undefined {
   if (!Array.isArray(ownerReferences)) return undefined;
   return ownerReferences.find((owner) => owner?.controller === true)?.uid;
@@ -205,7 +215,7 @@ function nameOf(lookup: IndexLookup): string {
   return lookup.by === 'mention' ? `mention ${lookup.mention.name}` : lookup.by;
 }
 
-function soughtBy(lookup: IndexLookup): readonly string[] {
+function wantedValues(lookup: IndexLookup): readonly string[] {
   switch (lookup.by) {
     case 'label':
     case 'mention':
@@ -219,7 +229,7 @@ function soughtBy(lookup: IndexLookup): readonly string[] {
   }
 }
 
-function valuesFor(lookup: IndexLookup): Index['valuesOf'] {
+function valuesFor(lookup: IndexLookup): ObjectIndex['valuesOf'] {
   switch (lookup.by) {
     case 'label': {
       const { key } = lookup;

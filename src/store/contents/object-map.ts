@@ -1,148 +1,151 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 
-/** Where one object stands: it stays the same while the object is replaced, so that indexes can hold it. */
+/** The slot of one object. Indexes hold the slot, which stays the same while the object in it is replaced. */
 export interface ObjectSlot {
   object: KubernetesObject;
-  /** Estimated bytes: all of it, and what of it nothing else holds. Numbers side by side, as a million of these are held. */
+  /** Estimated bytes of the object. A flat number here and in `ownBytes`, because a store holds up to a million slots. */
   totalBytes: number;
+  /** Estimated bytes that no other object shares. */
   ownBytes: number;
 }
 
-/** Objects by namespace and name, and their order, which is made when it is asked for. */
-export interface ObjectMap {
-  readonly size: number;
-  get(namespace: string, name: string): ObjectSlot | undefined;
-  /** Puts a new one where nothing stands. */
-  add(namespace: string, name: string, held: ObjectSlot): void;
-  /** Says that the object of one that stands here is another now. */
-  noteReplaced(namespace: string): void;
-  remove(namespace: string, name: string): void;
-  clear(): void;
-  all(): Iterable<ObjectSlot>;
-  within(namespace: string): Iterable<ObjectSlot>;
-  /** The objects of these namespaces, or of all, in no order. The lists are never changed: after a change others are made. */
-  lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
-  count(namespace: string): number;
-  /** Of those that hold something, in order of code units. */
-  namespaces(): readonly string[];
-  /** By name, in order of code units. The list is never changed: after a change another one is made. */
-  sorted(namespace: string): readonly KubernetesObject[];
-}
-
-interface Shelf {
-  readonly held: Map<string, ObjectSlot>;
-  /** Sorted, but for what `pending` says. Absent before somebody asks. */
+interface NamespaceSlots {
+  readonly slots: Map<string, ObjectSlot>;
+  /** The sorted names, except for the changes in `pending`. Undefined until the order is first needed. */
   names?: readonly string[] | undefined;
-  /** Names that came (true) or went (false) since `names` was made. */
+  /** Names that were added (true) or removed (false) since `names` was made. */
   readonly pending: Map<string, boolean>;
+  /** The objects by name. Undefined after a change. */
   objects?: readonly KubernetesObject[] | undefined;
-  /** The same in no order, where nobody has asked for them in order. */
+  /** The objects in no order. Undefined after a change. */
   unsorted?: readonly KubernetesObject[] | undefined;
 }
 
-/** Empty shelves. */
-export function createObjectMap(): ObjectMap {
-  const shelves = new Map<string, Shelf>();
-  let size = 0;
-  let namespaces: readonly string[] | undefined;
+/** Objects by namespace and name. Their order is computed when it is first needed. */
+export class ObjectMap {
+  readonly #byNamespace = new Map<string, NamespaceSlots>();
+  #size = 0;
+  #namespaces: readonly string[] | undefined;
 
-  const shelfOf = (namespace: string): Shelf => {
-    const existing = shelves.get(namespace);
-    if (existing !== undefined) return existing;
-    const shelf: Shelf = { held: new Map(), pending: new Map() };
-    shelves.set(namespace, shelf);
-    namespaces = undefined;
-    return shelf;
-  };
-
-  return {
-    get size() {
-      return size;
-    },
-    get: (namespace, name) => shelves.get(namespace)?.held.get(name),
-    add(namespace, name, held) {
-      const shelf = shelfOf(namespace);
-      shelf.held.set(name, held);
-      forgetLists(shelf);
-      if (shelf.names !== undefined) noteName(shelf, name, true);
-      size += 1;
-    },
-    noteReplaced(namespace) {
-      const shelf = shelves.get(namespace);
-      if (shelf !== undefined) forgetLists(shelf);
-    },
-    remove(namespace, name) {
-      const shelf = shelves.get(namespace);
-      if (shelf === undefined || !shelf.held.delete(name)) return;
-      forgetLists(shelf);
-      if (shelf.names !== undefined) noteName(shelf, name, false);
-      size -= 1;
-      if (shelf.held.size > 0) return;
-      shelves.delete(namespace);
-      namespaces = undefined;
-    },
-    clear() {
-      shelves.clear();
-      size = 0;
-      namespaces = undefined;
-    },
-    *all() {
-      for (const { held } of shelves.values()) yield* held.values();
-    },
-    within: (namespace) => shelves.get(namespace)?.held.values() ?? [],
-    lists: (within) => Array.from(within ?? shelves.keys(), (namespace) => unsortedObjects(shelves.get(namespace))),
-    count: (namespace) => shelves.get(namespace)?.held.size ?? 0,
-    namespaces() {
-      namespaces ??= [...shelves.keys()].sort();
-      return namespaces;
-    },
-    sorted(namespace) {
-      const shelf = shelves.get(namespace);
-      return shelf === undefined ? [] : sortedObjects(shelf);
-    },
-  };
-}
-
-function unsortedObjects(shelf: Shelf | undefined): readonly KubernetesObject[] {
-  if (shelf === undefined) return [];
-  shelf.unsorted ??= shelf.objects ?? Array.from(shelf.held.values(), ({ object }) => object);
-  return shelf.unsorted;
-}
-
-function forgetLists(shelf: Shelf): void {
-  shelf.objects = undefined;
-  shelf.unsorted = undefined;
-}
-
-function noteName(shelf: Shelf, name: string, came: boolean): void {
-  if (shelf.pending.get(name) === !came) shelf.pending.delete(name);
-  else shelf.pending.set(name, came);
-}
-
-function sortedObjects(shelf: Shelf): readonly KubernetesObject[] {
-  if (shelf.objects !== undefined) return shelf.objects;
-  shelf.names = sortedNames(shelf);
-  shelf.pending.clear();
-  const objects: KubernetesObject[] = [];
-  for (const name of shelf.names) {
-    const held = shelf.held.get(name);
-    if (held !== undefined) objects.push(held.object);
+  get size(): number {
+    return this.#size;
   }
-  shelf.objects = objects;
+
+  get(namespace: string, name: string): ObjectSlot | undefined {
+    return this.#byNamespace.get(namespace)?.slots.get(name);
+  }
+
+  /** Adds a slot under a name that has none. */
+  add(namespace: string, name: string, slot: ObjectSlot): void {
+    const here = this.#slotsOf(namespace);
+    here.slots.set(name, slot);
+    forgetLists(here);
+    if (here.names !== undefined) notePending(here, name, true);
+    this.#size += 1;
+  }
+
+  /** Call it after the object of a slot in this namespace was replaced. */
+  noteReplaced(namespace: string): void {
+    const here = this.#byNamespace.get(namespace);
+    if (here !== undefined) forgetLists(here);
+  }
+
+  remove(namespace: string, name: string): void {
+    const here = this.#byNamespace.get(namespace);
+    if (here === undefined || !here.slots.delete(name)) return;
+    forgetLists(here);
+    if (here.names !== undefined) notePending(here, name, false);
+    this.#size -= 1;
+    if (here.slots.size > 0) return;
+    this.#byNamespace.delete(namespace);
+    this.#namespaces = undefined;
+  }
+
+  clear(): void {
+    this.#byNamespace.clear();
+    this.#size = 0;
+    this.#namespaces = undefined;
+  }
+
+  *all(): Iterable<ObjectSlot> {
+    for (const { slots } of this.#byNamespace.values()) yield* slots.values();
+  }
+
+  within(namespace: string): Iterable<ObjectSlot> {
+    return this.#byNamespace.get(namespace)?.slots.values() ?? [];
+  }
+
+  /** Returns the objects of these namespaces, or of all, in no order. The lists never change: a change of the map makes new ones. */
+  lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[] {
+    return Array.from(namespaces ?? this.#byNamespace.keys(), (namespace) => unsortedObjects(this.#byNamespace.get(namespace)));
+  }
+
+  count(namespace: string): number {
+    return this.#byNamespace.get(namespace)?.slots.size ?? 0;
+  }
+
+  /** Returns the namespaces that have at least one object, in order of code units. */
+  namespaces(): readonly string[] {
+    this.#namespaces ??= [...this.#byNamespace.keys()].sort();
+    return this.#namespaces;
+  }
+
+  /** Returns the objects of a namespace by name, in order of code units. The list never changes: a change of the namespace makes a new one. */
+  sorted(namespace: string): readonly KubernetesObject[] {
+    const here = this.#byNamespace.get(namespace);
+    return here === undefined ? [] : sortedObjects(here);
+  }
+
+  #slotsOf(namespace: string): NamespaceSlots {
+    const existing = this.#byNamespace.get(namespace);
+    if (existing !== undefined) return existing;
+    const here: NamespaceSlots = { slots: new Map(), pending: new Map() };
+    this.#byNamespace.set(namespace, here);
+    this.#namespaces = undefined;
+    return here;
+  }
+}
+
+function unsortedObjects(here: NamespaceSlots | undefined): readonly KubernetesObject[] {
+  if (here === undefined) return [];
+  here.unsorted ??= here.objects ?? Array.from(here.slots.values(), ({ object }) => object);
+  return here.unsorted;
+}
+
+function forgetLists(here: NamespaceSlots): void {
+  here.objects = undefined;
+  here.unsorted = undefined;
+}
+
+function notePending({ pending }: NamespaceSlots, name: string, isAdded: boolean): void {
+  if (pending.get(name) === !isAdded) pending.delete(name);
+  else pending.set(name, isAdded);
+}
+
+function sortedObjects(here: NamespaceSlots): readonly KubernetesObject[] {
+  if (here.objects !== undefined) return here.objects;
+  here.names = sortedNames(here);
+  here.pending.clear();
+  const objects: KubernetesObject[] = [];
+  for (const name of here.names) {
+    const slot = here.slots.get(name);
+    if (slot !== undefined) objects.push(slot.object);
+  }
+  here.objects = objects;
   return objects;
 }
 
-/** Merges what came and went into the order, as sorting 50,000 names after each new pod would cost more than the page asked for. */
-function sortedNames({ names, pending, held }: Shelf): readonly string[] {
-  if (names === undefined || pending.size > names.length / 4) return [...held.keys()].sort();
+/** Merges the pending changes into the sorted names. Sorting 50,000 names again after each new Pod would cost more than the page that needs them. */
+function sortedNames({ names, pending, slots }: NamespaceSlots): readonly string[] {
+  if (names === undefined || pending.size > names.length / 4) return [...slots.keys()].sort();
   if (pending.size === 0) return names;
-  const came = [...pending].filter(([, here]) => here).map(([name]) => name);
-  came.sort();
+  const added = [...pending].filter(([, isAdded]) => isAdded).map(([name]) => name);
+  added.sort();
   const merged: string[] = [];
   let next = 0;
   for (const name of names) {
-    while (next < came.length && (came[next] ?? '') < name) merged.push(came[next++] ?? '');
+    while (next < added.length && (added[next] ?? '') < name) merged.push(added[next++] ?? '');
     if (pending.get(name) !== false) merged.push(name);
   }
-  return merged.concat(came.slice(next));
+  return merged.concat(added.slice(next));
 }

@@ -1,51 +1,47 @@
 import type { ResourceVersion } from '../../core/names.ts';
 import { compareVersions } from '../versions.ts';
 
-/** Up to where each scope of a mirror is true: all namespaces, or single ones where the whole may not be listed. */
-export interface ScopeVersions {
-  /** Of the whole mirror: the version of all namespaces, else the lowest of the single ones, if that can be told. */
-  readonly version: ResourceVersion | undefined;
-  /** True while all namespaces are mirrored as one: only then do the versions of events have one order. */
-  readonly coversAllNamespaces: boolean;
-  versionOf(namespace: string | undefined): ResourceVersion | undefined;
-  /** A list of the scope is whole as of this version. One of everything ends all others. */
-  committed(namespace: string | undefined, version: ResourceVersion | undefined): void;
-  /** An event of this version came, about an object of the namespace. Never moves back. */
-  advance(namespace: string, version: ResourceVersion | undefined): void;
-  clear(): void;
-}
+/** The version that each scope of a mirror has reached. The scope is all namespaces, or one of several namespaces if the kind may not be listed in all. */
+export class ScopeVersions {
+  readonly #single = new Map<string, ResourceVersion | undefined>();
+  #all: { version: ResourceVersion | undefined } | undefined;
 
-/** No scope is true yet. */
-export function createScopeVersions(): ScopeVersions {
-  const single = new Map<string, ResourceVersion | undefined>();
-  let all: { version: ResourceVersion | undefined } | undefined;
+  /** The version of the whole mirror. With several scopes it is their lowest version, or undefined if their versions cannot be compared. */
+  get version(): ResourceVersion | undefined {
+    return this.#all === undefined ? lowest([...this.#single.values()]) : this.#all.version;
+  }
 
-  return {
-    get version() {
-      return all === undefined ? lowest([...single.values()]) : all.version;
-    },
-    get coversAllNamespaces() {
-      return single.size === 0;
-    },
-    versionOf: (namespace) => (namespace === undefined ? all?.version : single.get(namespace)),
-    committed(namespace, version) {
-      if (namespace !== undefined) {
-        single.set(namespace, version);
-        return;
-      }
-      all = { version };
-      single.clear();
-    },
-    advance(namespace, version) {
-      if (version === undefined) return;
-      if (single.has(namespace)) single.set(namespace, later(single.get(namespace), version));
-      else if (all !== undefined) all.version = later(all.version, version);
-    },
-    clear() {
-      single.clear();
-      all = undefined;
-    },
-  };
+  /** True if no scope is a single namespace. Only then do the versions of all events have one order. */
+  get coversAllNamespaces(): boolean {
+    return this.#single.size === 0;
+  }
+
+  /** @param namespace Undefined: the scope of all namespaces. */
+  versionOf(namespace: string | undefined): ResourceVersion | undefined {
+    return namespace === undefined ? this.#all?.version : this.#single.get(namespace);
+  }
+
+  /** Records a complete list of a scope. A list of all namespaces ends the scopes of single namespaces. */
+  committed(namespace: string | undefined, version: ResourceVersion | undefined): void {
+    if (namespace !== undefined) {
+      this.#single.set(namespace, version);
+      return;
+    }
+    this.#all = { version };
+    this.#single.clear();
+  }
+
+  /** Records the version of an event about an object in this namespace. A lower version changes nothing. */
+  advance(namespace: string, version: ResourceVersion | undefined): void {
+    if (version === undefined) return;
+    if (this.#single.has(namespace)) this.#single.set(namespace, later(this.#single.get(namespace), version));
+    else if (this.#all !== undefined) this.#all.version = later(this.#all.version, version);
+  }
+
+  clear(): void {
+    this.#single.clear();
+    this.#all = undefined;
+  }
 }
 
 function later(held: ResourceVersion | undefined, version: ResourceVersion): ResourceVersion {

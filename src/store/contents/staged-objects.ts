@@ -7,119 +7,128 @@ import type { StoreContents } from './contents.ts';
 import { controllerUidOf } from './indexes.ts';
 import { type SharedObject, shareStructure } from './structural-sharing.ts';
 
-/** A list in the making: what it holds so far, and what happened to the store meanwhile. */
-export interface StagedObjects {
-  readonly namespace: string | undefined;
-  keep(identity: ObjectIdentity): boolean;
-  add(object: KubernetesObject, exactly: ExactParse): void;
-  remove(namespace: string, name: string): void;
-  /** An event about this object reached the store. */
-  noteEvent(namespace: string, name: string, version: ResourceVersion | undefined): void;
-  /** What the list of that version does to the contents, which it does not change. */
-  plan(version: ResourceVersion | undefined): ReplacePlan;
-}
-
-/** What a list does: first all that leaves, then all that comes or changes. */
+/** The changes that a list makes: first all deletions, then all upserts. */
 export interface ReplacePlan {
-  /** Missing in the list, or another uid has taken the name. */
+  /** Objects that the list does not contain, or whose name another uid has taken. */
   readonly deletions: readonly KubernetesObject[];
   readonly upserts: readonly Upsert[];
 }
 
 interface Upsert extends SharedObject {
-  /** The object that this one replaces; absent if it is new. */
+  /** The object that this one replaces. Undefined if this one is new. */
   readonly before?: KubernetesObject;
 }
 
 interface StagingOptions extends ListStageOptions {
   readonly contents: StoreContents;
-  /** The object in the form in which it is held. */
+  /** Returns an object in the form in which the store holds it. */
   readonly formOf: (object: KubernetesObject) => KubernetesObject;
 }
 
-/** What is held stays. */
-type Staged = SharedObject | 'kept';
+/** `'kept'`: the list contains the object that the store holds already. */
+type StagedObject = SharedObject | 'kept';
 
-/** An empty list over what the contents hold. */
-export function createStagedObjects({ contents, namespace: only, byContent = false, formOf }: StagingOptions): StagedObjects {
-  const staged = new Map<string, Map<string, Staged>>();
-  const families = new Map<string, KubernetesObject>();
-  const touches = new Map<string, ResourceVersion | undefined>();
-  const { objects: shelves } = contents;
+/** The objects of a list that is being received, and the events that the store received meanwhile. */
+export class StagedObjects {
+  /** Undefined: the list is of all namespaces. */
+  readonly namespace: string | undefined;
+  readonly #contents: StoreContents;
+  readonly #formOf: StagingOptions['formOf'];
+  readonly #byContent: boolean;
+  readonly #staged = new Map<string, Map<string, StagedObject>>();
+  /** The last staged object of each controller. */
+  readonly #families = new Map<string, KubernetesObject>();
+  /** The versions of the events that arrived since the list began, by object. */
+  readonly #events = new Map<string, ResourceVersion | undefined>();
 
-  const set = (namespace: string, name: string, value: Staged): void => {
-    const names = staged.get(namespace);
-    if (names === undefined) staged.set(namespace, new Map([[name, value]]));
-    else names.set(name, value);
-  };
+  constructor({ contents, namespace, byContent = false, formOf }: StagingOptions) {
+    this.namespace = namespace;
+    this.#contents = contents;
+    this.#formOf = formOf;
+    this.#byContent = byContent;
+  }
 
-  /** An event told of a version after the list's: what it did is not undone. */
-  const isNewer = (namespace: string, name: string, version: ResourceVersion | undefined): boolean => {
-    const touched = touches.get(keyOf(namespace, name));
-    return touched !== undefined && version !== undefined && (compareVersions(touched, version) ?? 0) > 0;
-  };
+  keep({ namespace, name, uid, version }: ObjectIdentity): boolean {
+    if (this.#byContent || uid === '' || version === '' || !this.#covers(namespace)) return false;
+    const held = this.#contents.objects.get(namespace, name)?.object.metadata;
+    if (held?.uid !== uid || held.resourceVersion !== version) return false;
+    this.#set(namespace, name, 'kept');
+    return true;
+  }
 
-  const isLeaving = (object: KubernetesObject, version: ResourceVersion | undefined): boolean => {
-    const { namespace, name, uid } = identityOf(object);
-    const here = staged.get(namespace)?.get(name);
-    if (here !== undefined && (here === 'kept' || isSame(uid, here.object))) return false;
-    return !isNewer(namespace, name, version);
-  };
+  add(object: KubernetesObject, exactly: ExactParse): void {
+    const { namespace, name } = identityOf(object);
+    if (!this.#covers(namespace)) return;
+    const controller = controllerUidOf(object);
+    const sibling = (controller === undefined ? undefined : this.#families.get(controller)) ?? this.#contents.siblingOf(object);
+    const shared = shareExactly(this.#contents.objects.get(namespace, name)?.object ?? sibling, {
+      object: this.#formOf(object),
+      exactly: () => this.#formOf(exactly()),
+    });
+    this.#set(namespace, name, shared);
+    if (controller !== undefined) this.#families.set(controller, shared.object);
+  }
 
-  const comingOf = (listed: SharedObject, version: ResourceVersion | undefined): Upsert | undefined => {
-    const { namespace, name, uid } = identityOf(listed.object);
-    if (isNewer(namespace, name, version)) return undefined;
-    const before = shelves.get(namespace, name)?.object;
-    if (before === undefined || !isSame(uid, before)) return listed;
-    // An event may have made it equal since it was listed.
-    const equal = listed.object === before || (touches.has(keyOf(namespace, name)) && equalJson(listed.object, before));
-    return equal ? undefined : { ...listed, before };
-  };
+  remove(namespace: string, name: string): void {
+    this.#staged.get(namespace)?.delete(name);
+  }
 
-  return {
-    namespace: only,
-    keep({ namespace, name, uid, version }) {
-      if (byContent || uid === '' || version === '' || (only !== undefined && namespace !== only)) return false;
-      const held = shelves.get(namespace, name)?.object.metadata;
-      if (held?.uid !== uid || held.resourceVersion !== version) return false;
-      set(namespace, name, 'kept');
-      return true;
-    },
-    add(object, exactly) {
-      const { namespace, name } = identityOf(object);
-      if (only !== undefined && namespace !== only) return;
-      const controller = controllerUidOf(object);
-      const sibling = (controller === undefined ? undefined : families.get(controller)) ?? contents.siblingOf(object);
-      const shared = shareExactly(shelves.get(namespace, name)?.object ?? sibling, {
-        object: formOf(object),
-        exactly: () => formOf(exactly()),
-      });
-      set(namespace, name, shared);
-      if (controller !== undefined) families.set(controller, shared.object);
-    },
-    remove(namespace, name) {
-      staged.get(namespace)?.delete(name);
-    },
-    noteEvent(namespace, name, version) {
-      touches.set(keyOf(namespace, name), version);
-    },
-    plan(version) {
-      const leaving: KubernetesObject[] = [];
-      for (const { object } of only === undefined ? shelves.all() : shelves.within(only))
-        if (isLeaving(object, version)) leaving.push(object);
-      const coming: Upsert[] = [];
-      for (const names of staged.values()) {
-        for (const listed of names.values()) {
-          const change = listed === 'kept' ? undefined : comingOf(listed, version);
-          if (change !== undefined) coming.push(change);
-        }
+  /** Records that an event about this object reached the store. */
+  noteEvent(namespace: string, name: string, version: ResourceVersion | undefined): void {
+    this.#events.set(keyOf(namespace, name), version);
+  }
+
+  /** Plans the changes that the list of this version makes. Does not change the contents. */
+  plan(version: ResourceVersion | undefined): ReplacePlan {
+    const { objects } = this.#contents;
+    const deletions: KubernetesObject[] = [];
+    for (const { object } of this.namespace === undefined ? objects.all() : objects.within(this.namespace))
+      if (this.#isDeleted(object, version)) deletions.push(object);
+    const upserts: Upsert[] = [];
+    for (const names of this.#staged.values()) {
+      for (const listed of names.values()) {
+        const upsert = listed === 'kept' ? undefined : this.#upsertOf(listed, version);
+        if (upsert !== undefined) upserts.push(upsert);
       }
-      return { deletions: leaving, upserts: coming };
-    },
-  };
+    }
+    return { deletions, upserts };
+  }
+
+  #covers(namespace: string): boolean {
+    return this.namespace === undefined || namespace === this.namespace;
+  }
+
+  #set(namespace: string, name: string, value: StagedObject): void {
+    const names = this.#staged.get(namespace);
+    if (names === undefined) this.#staged.set(namespace, new Map([[name, value]]));
+    else names.set(name, value);
+  }
+
+  #isDeleted(object: KubernetesObject, version: ResourceVersion | undefined): boolean {
+    const { namespace, name, uid } = identityOf(object);
+    const listed = this.#staged.get(namespace)?.get(name);
+    if (listed !== undefined && (listed === 'kept' || isSame(uid, listed.object))) return false;
+    return !this.#hasNewerEvent(namespace, name, version);
+  }
+
+  #upsertOf(listed: SharedObject, version: ResourceVersion | undefined): Upsert | undefined {
+    const { namespace, name, uid } = identityOf(listed.object);
+    if (this.#hasNewerEvent(namespace, name, version)) return undefined;
+    const before = this.#contents.objects.get(namespace, name)?.object;
+    if (before === undefined || !isSame(uid, before)) return listed;
+    // An event may have made the object equal since it was listed.
+    const isEqual = listed.object === before || (this.#events.has(keyOf(namespace, name)) && equalJson(listed.object, before));
+    return isEqual ? undefined : { ...listed, before };
+  }
+
+  /** True if an event about the object is of a later version than the list. The list then does not undo the event. */
+  #hasNewerEvent(namespace: string, name: string, version: ResourceVersion | undefined): boolean {
+    const eventVersion = this.#events.get(keyOf(namespace, name));
+    return eventVersion !== undefined && version !== undefined && (compareVersions(eventVersion, version) ?? 0) > 0;
+  }
 }
 
-/** Shares with what is held, from the exact parse where the plain one has lost digits. */
+/** Shares equal parts with the old object. Uses the exact parse if the plain parse has lost digits of an integer. */
 export function shareExactly(
   old: KubernetesObject | undefined,
   fresh: { readonly object: KubernetesObject; readonly exactly: ExactParse },
@@ -132,7 +141,7 @@ function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** Objects of one name are one object unless both have a uid and these differ. */
+/** Two objects of one name are the same object, unless both have a uid and the uids differ. */
 function isSame(uid: string, { metadata }: KubernetesObject): boolean {
   return uid === '' || metadata.uid === undefined || metadata.uid === '' || uid === metadata.uid;
 }

@@ -7,59 +7,57 @@ import { identityOf, type KubernetesObject } from '../../core/objects.ts';
 import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { ChangeFeed } from '../feed/change-feed.ts';
 import { changeOf, type StoreChange } from '../feed/changes.ts';
-import type { ExactParse, ListStage, ListStageOptions, MirrorStore, StoreReader, StoreSnapshot } from '../mirror-store.ts';
+import type { ExactParse, ListStage, ListStageOptions, MirrorStore, StoreReader, StoreSnapshot, StoreWriter } from '../mirror-store.ts';
 import { compareVersions } from '../versions.ts';
-import { createStoreContents, type StoreContents } from './contents.ts';
-import { createStoreHistory, type StoreHistory } from './history.ts';
-import { createScopeVersions, type ScopeVersions } from './scope-versions.ts';
-import { createStagedObjects, type ReplacePlan, type StagedObjects, shareExactly } from './staged-objects.ts';
+import { StoreContents } from './contents.ts';
+import { StoreHistory } from './history.ts';
+import { ScopeVersions } from './scope-versions.ts';
+import { type ReplacePlan, StagedObjects, shareExactly } from './staged-objects.ts';
 
 interface StoreOptions {
-  /** What tells this history of the cluster from others. The store's own `epoch` is this, and after n lists of an older history `this+n`; ` narrow` follows while single namespaces are mirrored. */
+  /**
+   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists of an older history the store's epoch is `this+n`. ` narrow` is
+   * appended while the store mirrors single namespaces.
+   */
   readonly epoch: string;
   readonly clock: Clock;
-  /** `parsed` by default: whole objects. `metadata` for Secrets and other sensitive kinds. */
+  /** `metadata` for Secrets and other sensitive kinds. Default: `parsed`, which keeps whole objects. */
   readonly policy?: HoldingPolicy;
-  /** Told of readers that throw; nothing by default. */
+  /** Logs readers that throw. Default: no log. */
   readonly log?: Log;
-  /** The row in which readers are told what changes; one of its own by default. */
+  /** The scheduler in which readers receive changes. Default: a scheduler of this store alone. */
   readonly scheduler?: WorkScheduler;
 }
 
 /**
- * The mirror of one kind in one cluster, empty.
+ * Creates the empty store of one kind in one cluster.
  *
- * Every change is made in one synchronous turn, indexes, versions and the readers' queues with it. Objects given to it belong to it: they are
- * written to until they are held, and by nobody after that. It has neither timers nor anything else to be ended.
+ * Every change updates objects, indexes, versions and the queues of readers in one synchronous step. Objects given to the store belong to it. The store may
+ * write into an object while it takes it in; after that nobody may. The store has no timers and needs no disposal.
+ *
+ * The reflector of the kind calls the write methods (`src/watch/reflector/reflector.ts`). Readers then receive the change from `../feed/change-feed.ts`.
  */
 export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, scheduler }: StoreOptions): MirrorStore {
-  const contents = createStoreContents(clock);
-  const scopes = createScopeVersions();
-  const history = createStoreHistory(clock);
-  const snapshot = (): StoreSnapshot => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
-  const feed = new ChangeFeed({ clock, log, snapshot, scheduler });
-  const mirror: Mirror = {
+  const contents = new StoreContents(clock);
+  const scopes = new ScopeVersions();
+  const snapshot = (): StoreSnapshot => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(state) });
+  const state: StoreState = {
     contents,
     scopes,
-    history,
-    feed,
+    history: new StoreHistory(clock),
+    feed: new ChangeFeed({ clock, log, snapshot, scheduler }),
     baseEpoch: epoch,
     epoch,
     histories: 0,
-    stagings: new Set(),
-    true: false,
+    stages: new Set(),
+    inSync: false,
     emptied: false,
     gone: false,
   };
-  const formOf = (object: KubernetesObject) => heldFormOf(object, policy);
-  const incoming = (object: KubernetesObject, exactly: ExactParse) => ({ object: formOf(object), exactly: () => formOf(exactly()) });
-  const write = (action: () => void) => {
-    if (!mirror.gone) action();
-  };
-
   return {
-    ...readerOf(mirror, snapshot),
-    // A spread copies what a getter gives now: these stay getters.
+    ...readerOf(state, snapshot),
+    ...writerOf(state, policy),
+    // A spread copies the current value of a getter, so these getters stay here.
     get size() {
       return contents.objects.size;
     },
@@ -70,43 +68,25 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, 
       return scopes.version;
     },
     get epoch() {
-      return epochOf(mirror);
-    },
-    replace: (options = {}) => stageOn(mirror, options, formOf),
-    applied: (object, version, exactly) => write(() => take(mirror, applyTo, { ...incoming(object, exactly), version })),
-    deleted: (object, version, exactly) => write(() => take(mirror, deleteFrom, { ...incoming(object, exactly), version })),
-    confirmed: (version, namespace) => write(() => confirm(mirror, version, namespace)),
-    failed(fault) {
-      write(() => {
-        mirror.true = false;
-        feed.failed(fault);
-      });
-    },
-    synced: () => write(() => declareTrue(mirror)),
-    empty: (fault) => write(() => wipe(mirror, fault)),
-    gone(fault) {
-      write(() => {
-        wipe(mirror);
-        mirror.gone = true;
-        feed.gone(fault);
-      });
+      return epochOf(state);
     },
   };
 }
 
-interface Mirror {
+interface StoreState {
   readonly contents: StoreContents;
   readonly scopes: ScopeVersions;
   readonly history: StoreHistory;
   readonly feed: ChangeFeed;
-  readonly stagings: Set<StagedObjects>;
+  /** The lists that are being received. */
+  readonly stages: Set<StagedObjects>;
   readonly baseEpoch: string;
   epoch: string;
-  /** How many lists of an older history there were. */
+  /** Number of lists that were of an older history than the store. */
   histories: number;
-  /** Whole, and not known to be behind. */
-  true: boolean;
-  /** Emptied without a word: what readers know is void with the next list. */
+  /** True if the store is complete, and not known to be behind its cluster. */
+  inSync: boolean;
+  /** True after the objects were dropped without delete events. The next commit sends `reset`. */
   emptied: boolean;
   gone: boolean;
 }
@@ -116,17 +96,17 @@ interface Incoming {
   readonly exactly: ExactParse;
 }
 
-/** A cursor made while single namespaces were mirrored knows nothing of the others, and the other way round. */
-function epochOf({ epoch, scopes }: Mirror): string {
+/** A cursor from a time of single namespaces does not cover the other namespaces, so the epoch says which time it is from. */
+function epochOf({ epoch, scopes }: StoreState): string {
   return scopes.coversAllNamespaces ? epoch : `${epoch} narrow`;
 }
 
-function* objectsOf({ objects: shelves }: StoreContents): Iterable<KubernetesObject> {
-  for (const { object } of shelves.all()) yield object;
+function* objectsOf({ objects }: StoreContents): Iterable<KubernetesObject> {
+  for (const { object } of objects.all()) yield object;
 }
 
-function readerOf(mirror: Mirror, snapshot: () => StoreSnapshot): Omit<StoreReader, 'size' | 'bytes' | 'version' | 'epoch'> {
-  const { contents, history, scopes, feed } = mirror;
+function readerOf(state: StoreState, snapshot: () => StoreSnapshot): Omit<StoreReader, 'size' | 'bytes' | 'version' | 'epoch'> {
+  const { contents, history, scopes, feed } = state;
   return {
     get: (namespace, name) => contents.objects.get(namespace, name)?.object,
     objects: () => objectsOf(contents),
@@ -142,124 +122,154 @@ function readerOf(mirror: Mirror, snapshot: () => StoreSnapshot): Omit<StoreRead
       const pull = feed.follow(reader, signal);
       return { ...snapshot(), pull };
     },
-    followChanges: feed.follow,
+    followChanges: (reader, signal) => feed.follow(reader, signal),
     changesSince(epoch, version) {
-      return epoch === epochOf(mirror) && scopes.coversAllNamespaces ? history.since(version) : undefined;
+      return epoch === epochOf(state) && scopes.coversAllNamespaces ? history.since(version) : undefined;
     },
   };
 }
 
-function stageOn(mirror: Mirror, options: ListStageOptions, formOf: (object: KubernetesObject) => KubernetesObject): ListStage {
-  const staging = createStagedObjects({ ...options, contents: mirror.contents, formOf });
-  if (!mirror.gone) mirror.stagings.add(staging);
-  const open = () => mirror.stagings.has(staging);
+function writerOf(state: StoreState, policy: HoldingPolicy): StoreWriter {
+  const formOf = (object: KubernetesObject) => heldFormOf(object, policy);
+  const incoming = (object: KubernetesObject, exactly: ExactParse) => ({ object: formOf(object), exactly: () => formOf(exactly()) });
+  const unlessGone = (write: () => void) => {
+    if (!state.gone) write();
+  };
   return {
-    keep: (identity) => open() && staging.keep(identity),
+    replace: (options = {}) => stageList(state, options, formOf),
+    applied: (object, version, exactly) => unlessGone(() => writeEvent(state, applyTo, { ...incoming(object, exactly), version })),
+    deleted: (object, version, exactly) => unlessGone(() => writeEvent(state, deleteFrom, { ...incoming(object, exactly), version })),
+    confirmed: (version, namespace) => unlessGone(() => confirm(state, version, namespace)),
+    failed(fault) {
+      unlessGone(() => {
+        state.inSync = false;
+        state.feed.failed(fault);
+      });
+    },
+    synced: () => unlessGone(() => markInSync(state)),
+    empty: (fault) => unlessGone(() => wipe(state, fault)),
+    gone(fault) {
+      unlessGone(() => {
+        wipe(state);
+        state.gone = true;
+        state.feed.gone(fault);
+      });
+    },
+  };
+}
+
+function stageList(state: StoreState, options: ListStageOptions, formOf: (object: KubernetesObject) => KubernetesObject): ListStage {
+  const staged = new StagedObjects({ ...options, contents: state.contents, formOf });
+  if (!state.gone) state.stages.add(staged);
+  const isOpen = () => state.stages.has(staged);
+  return {
+    keep: (identity) => isOpen() && staged.keep(identity),
     add(object, exactly) {
-      if (open()) staging.add(object, exactly);
+      if (isOpen()) staged.add(object, exactly);
     },
     remove(namespace, name) {
-      if (open()) staging.remove(namespace, name);
+      if (isOpen()) staged.remove(namespace, name);
     },
     commit(version) {
-      if (mirror.stagings.delete(staging)) commit(mirror, staging, version);
+      if (state.stages.delete(staged)) commit(state, staged, version);
     },
     discard() {
-      mirror.stagings.delete(staging);
+      state.stages.delete(staged);
     },
   };
 }
 
-function commit(mirror: Mirror, staging: StagedObjects, version: ResourceVersion | undefined): void {
-  const { scopes, history, feed } = mirror;
-  const { namespace } = staging;
-  const wasWhole = scopes.coversAllNamespaces;
+function commit(state: StoreState, staged: StagedObjects, version: ResourceVersion | undefined): void {
+  const { scopes, history, feed } = state;
+  const { namespace } = staged;
+  const coveredAll = scopes.coversAllNamespaces;
   const held = scopes.versionOf(namespace);
-  const first = held === undefined;
-  const otherHistory = held !== undefined && version !== undefined && (compareVersions(version, held) ?? 0) < 0;
-  const plan = staging.plan(version);
-  // A first list without readers is nobody's news.
-  const changes = feed.hasReaders || !first ? carryOut(mirror.contents, plan, version) : fill(mirror.contents, plan);
+  const isFirst = held === undefined;
+  const isOtherHistory = held !== undefined && version !== undefined && (compareVersions(version, held) ?? 0) < 0;
+  const plan = staged.plan(version);
+  // A first list without readers needs no events.
+  const changes = feed.hasReaders || !isFirst ? carryOut(state.contents, plan, version) : fill(state.contents, plan);
   scopes.committed(namespace, version);
-  if (otherHistory) {
-    mirror.histories += 1;
-    mirror.epoch = `${mirror.baseEpoch}+${mirror.histories}`;
+  if (isOtherHistory) {
+    state.histories += 1;
+    state.epoch = `${state.baseEpoch}+${state.histories}`;
   }
-  // Events of single namespaces, which no history holds, may have told of later versions than a list of everything: it begins after that.
-  if (!wasWhole || !scopes.coversAllNamespaces) history.restart(undefined);
-  else if (first || otherHistory) history.restart(version);
+  // The history has no events of single namespaces. Those events may be of later versions than a list of all namespaces, so it begins after the list.
+  if (!coveredAll || !scopes.coversAllNamespaces) history.restart(undefined);
+  else if (isFirst || isOtherHistory) history.restart(version);
   else history.add(changes, version, 'listed');
-  if (mirror.emptied) feed.reset();
+  if (state.emptied) feed.reset();
   else feed.replaced(changes);
-  mirror.emptied = false;
-  if (namespace === undefined) declareTrue(mirror);
+  state.emptied = false;
+  if (namespace === undefined) markInSync(state);
 }
 
+/** Changes the contents as planned, and returns the changes for readers. Only the last change carries the version of the list. */
 function carryOut(
   contents: StoreContents,
-  { deletions: leaving, upserts: coming }: ReplacePlan,
+  { deletions, upserts }: ReplacePlan,
   version: ResourceVersion | undefined,
 ): readonly StoreChange[] {
-  const last = leaving.length + coming.length;
+  const count = deletions.length + upserts.length;
   const changes: StoreChange[] = [];
-  const versionHere = () => (changes.length === last - 1 ? version : undefined);
-  for (const object of leaving) {
+  const versionHere = () => (changes.length === count - 1 ? version : undefined);
+  for (const object of deletions) {
     const { namespace, name } = identityOf(object);
     const bytes = contents.remove(namespace, name)?.ownBytes ?? 0;
     changes.push(changeOf({ type: 'deleted', object, before: object, proof: 'absence', version: versionHere() }, bytes));
   }
-  for (const { object, before, weight } of coming) {
+  for (const { object, before, weight } of upserts) {
     contents.put(object, weight);
     changes.push(changeOf({ type: 'applied', object, before, version: versionHere() }, weight.own));
   }
   return changes;
 }
 
-/** As `carryOut` where there is nobody to tell. */
-function fill(contents: StoreContents, { deletions: leaving, upserts: coming }: ReplacePlan): readonly StoreChange[] {
-  for (const { metadata } of leaving) contents.remove(metadata.namespace ?? '', metadata.name);
-  for (const { object, weight } of coming) contents.put(object, weight);
+/** Like `carryOut`, for a store without readers. */
+function fill(contents: StoreContents, { deletions, upserts }: ReplacePlan): readonly StoreChange[] {
+  for (const { metadata } of deletions) contents.remove(metadata.namespace ?? '', metadata.name);
+  for (const { object, weight } of upserts) contents.put(object, weight);
   return [];
 }
 
-function applyTo(mirror: Mirror, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
-  const { contents, stagings } = mirror;
+function applyTo(state: StoreState, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
+  const { contents, stages } = state;
   const { namespace, name, uid } = identityOf(incoming.object);
   const before = contents.objects.get(namespace, name)?.object;
   const { object, weight } = shareExactly(before ?? contents.siblingOf(incoming.object), incoming);
-  for (const staging of stagings) staging.noteEvent(namespace, name, version);
+  for (const staged of stages) staged.noteEvent(namespace, name, version);
   if (object === before) return [];
-  const other = before !== undefined && isOther(before, uid);
+  const replacesOther = before !== undefined && isOther(before, uid);
   const changes: StoreChange[] = [];
-  if (other) {
+  if (replacesOther) {
     const bytes = contents.remove(namespace, name)?.ownBytes ?? 0;
     changes.push(changeOf({ type: 'deleted', object: before, before, proof: 'event', version: undefined }, bytes));
   }
   contents.put(object, weight);
-  changes.push(changeOf({ type: 'applied', object, before: other ? undefined : before, version }, weight.own));
+  changes.push(changeOf({ type: 'applied', object, before: replacesOther ? undefined : before, version }, weight.own));
   return changes;
 }
 
-function deleteFrom(mirror: Mirror, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
-  const { contents, stagings } = mirror;
+function deleteFrom(state: StoreState, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
+  const { contents, stages } = state;
   const { namespace, name, uid } = identityOf(incoming.object);
   const before = contents.objects.get(namespace, name)?.object;
-  for (const staging of stagings) staging.noteEvent(namespace, name, version);
-  // Another one has the name already: this is the end of one that we know to be gone.
+  for (const staged of stages) staged.noteEvent(namespace, name, version);
+  // If another object has the name already, the deleted one was removed when that object came.
   if (before === undefined || isOther(before, uid)) return [];
   const { object, weight } = shareExactly(before, incoming);
   contents.remove(namespace, name);
   return [changeOf({ type: 'deleted', object, before, proof: 'event', version }, weight.own)];
 }
 
-/** One event of the cluster: what it changes, then the versions, then history and readers. */
-function take(
-  mirror: Mirror,
-  change: typeof applyTo,
+/** Writes one watch event: first the objects, then the versions, then history and readers. The readers continue in `../feed/change-feed.ts`. */
+function writeEvent(
+  state: StoreState,
+  write: typeof applyTo,
   { object, exactly, version }: Incoming & { readonly version: ResourceVersion | undefined },
 ): void {
-  const { scopes, history, feed } = mirror;
-  const changes = change(mirror, { object, exactly }, version);
+  const { scopes, history, feed } = state;
+  const changes = write(state, { object, exactly }, version);
   scopes.advance(object.metadata.namespace ?? '', version);
   if (changes.length > 0) {
     if (scopes.coversAllNamespaces) history.add(changes, version, 'streamed');
@@ -267,43 +277,43 @@ function take(
   } else if (version !== undefined && scopes.coversAllNamespaces) history.advance(version);
 }
 
-function confirm({ scopes, history, feed }: Mirror, version: ResourceVersion, namespace: string | undefined): void {
+function confirm({ scopes, history, feed }: StoreState, version: ResourceVersion, namespace: string | undefined): void {
   scopes.advance(namespace ?? '', version);
   if (scopes.coversAllNamespaces) history.advance(version);
   feed.confirmed(version);
 }
 
-function declareTrue(mirror: Mirror): void {
-  if (mirror.true) return;
-  mirror.true = true;
-  mirror.feed.synced(mirror.scopes.version);
+function markInSync(state: StoreState): void {
+  if (state.inSync) return;
+  state.inSync = true;
+  state.feed.synced(state.scopes.version);
 }
 
-/** Forgets all that is held, and lists in the making with it: they may have kept what is no longer here. */
-function wipe(mirror: Mirror, fault?: Fault): void {
-  mirror.stagings.clear();
-  mirror.contents.clear();
-  mirror.scopes.clear();
-  mirror.history.restart(undefined);
-  mirror.true = false;
-  mirror.emptied = true;
-  if (fault !== undefined) mirror.feed.failed(fault);
+/** Drops all objects, and the lists that are being received: such a list may have kept objects that are dropped now. */
+function wipe(state: StoreState, fault?: Fault): void {
+  state.stages.clear();
+  state.contents.clear();
+  state.scopes.clear();
+  state.history.restart(undefined);
+  state.inSync = false;
+  state.emptied = true;
+  if (fault !== undefined) state.feed.failed(fault);
 }
 
 function isOther(held: KubernetesObject, uid: string): boolean {
   return uid !== '' && held.metadata.uid !== undefined && held.metadata.uid !== '' && held.metadata.uid !== uid;
 }
 
-/** What is kept of the objects of one kind: all that is served, or their metadata alone. */
+/** What a store keeps of each object. `parsed`: everything that the server sends, without `managedFields`. `metadata`: the metadata alone. */
 type HoldingPolicy = 'parsed' | 'metadata';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * The object as a mirror holds it: without `managedFields`. By the policy `metadata` without anything but metadata either, and without
- * kubectl's last-applied-configuration, which holds the whole object, a Secret's data with it.
+ * Returns the object in the form that a mirror holds: without `managedFields`. The policy `metadata` also removes everything except the metadata, and
+ * kubectl's last-applied-configuration, which contains the whole object with the data of a Secret.
  *
- * The object itself where nothing has to go; it is never written to.
+ * Returns the same object if nothing has to be removed. Never writes into it.
  */
 function heldFormOf(object: KubernetesObject, policy: HoldingPolicy): KubernetesObject {
   if (policy === 'metadata') return metadataOf(object);

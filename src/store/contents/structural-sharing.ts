@@ -2,35 +2,42 @@ import { equalJson } from '../../core/json/json-values.ts';
 import { isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 
-/** An object made small by what is already held. */
+/** An object after it was made to share memory with an old one. */
 export interface SharedObject {
-  /** The old object itself if both are equal; else the fresh one, with the old one's subtrees and strings wherever those are equal. */
+  /**
+   * The old object if both are equal. Otherwise the fresh object, which contains the subtrees and strings of the old one wherever they are
+   * equal.
+   */
   readonly object: KubernetesObject;
   readonly weight: ObjectWeight;
-  /** True if it holds an integer beyond 2⁵³−1, which has lost its last digits: parse it again, exactly. */
+  /**
+   * True if the object has an integer beyond 2⁵³−1. Such an integer has lost its last digits, so the object must be parsed again, exactly.
+   */
   readonly inexact: boolean;
 }
 
-/** Estimated bytes of an object: all of it, and what of it was not held before. */
+/** Estimated bytes of an object. `total`: all of them. `own`: those that were not in memory before. */
 export interface ObjectWeight {
   readonly total: number;
   readonly own: number;
 }
 
-// What V8 takes on a 64-bit machine without pointer compression; a string of 10 characters or less is shared by JSON.parse itself.
+// Sizes in V8 on a 64-bit machine without pointer compression. JSON.parse itself shares strings of 10 characters or less.
 const mapBytes = 24;
 const listBytes = 32;
 const slotBytes = 8;
 const stringBytes = 20;
 const longestInternalized = 10;
 
-/** Deeper than this nothing is shared but what is equal as a whole, so that no depth overflows the stack. */
+/**
+ * Maximum depth of partial sharing, so that no document overflows the stack. Deeper values are shared only if they are equal as a whole.
+ */
 const maxDepth = 64;
 
 /**
- * Lets a freshly parsed object share what is equal with its predecessor, or with a sibling of the same controller.
+ * Lets a freshly parsed object share equal parts with its predecessor, or with a sibling of the same controller.
  *
- * Writes into `fresh` only, which nobody else may hold yet, and never into `old`.
+ * Writes only into `fresh`, which nobody else may hold yet. Never writes into `old`.
  */
 export function shareStructure(old: KubernetesObject | undefined, fresh: KubernetesObject): SharedObject {
   const tally: Tally = { total: 0, shared: 0, inexact: false };
@@ -44,10 +51,10 @@ interface Tally {
   inexact: boolean;
 }
 
-/** What stands for `fresh` from now on: `old` itself exactly if both are equal, else `fresh`. */
+/** Returns the value to keep: `old` if both are equal, otherwise `fresh`. */
 function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Tally): Json {
   if (typeof fresh !== 'object' || fresh === null) {
-    // An integer that has lost digits equals others that have: it is looked at even if it seems unchanged.
+    // Measures the value even if it seems unchanged. An integer that has lost digits may equal another one that has lost digits.
     const before = tally.total;
     measure(fresh, depth, tally);
     if (fresh !== old) return fresh;
@@ -70,11 +77,11 @@ function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Ta
   return old;
 }
 
-/** True if both are equal. */
+/** Returns true if both maps are equal. */
 function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, depth: number, tally: Tally): boolean {
   let equal = true;
   let count = 0;
-  // Objects of JSON inherit nothing that can be enumerated, and V8 walks one of its own shapes without making lists of keys.
+  // `for…in` is safe, because objects from JSON inherit nothing enumerable. V8 walks objects of known shapes without making lists of keys.
   for (const key in fresh) {
     const value = fresh[key];
     if (value === undefined) continue;
@@ -92,13 +99,13 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
     else if (shared !== value) fresh[key] = shared;
   }
   tally.total += mapBytes + slotBytes * count;
-  // A raw number looks like a map of one text.
+  // A raw number looks like a map with one text.
   if (equal && Object.keys(old).length === count && (count !== 1 || isRawNumber(old) === isRawNumber(fresh))) return true;
   if (!isRawNumber(fresh)) shareTexts(old, fresh);
   return false;
 }
 
-/** Only where the map itself is kept: of one that equals the old one nothing is. */
+/** Call it only if `fresh` itself is kept. If it equals `old`, it is discarded. */
 function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): void {
   for (const key in fresh) {
     const value = fresh[key];
@@ -106,13 +113,13 @@ function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): v
   }
 }
 
-/** What the object itself holds under the key. Plain indexing finds what every object inherits: functions, and `__proto__`. */
+/** Returns an own member. Plain indexing also finds what every object inherits: functions and `__proto__`. */
 function ownMember(object: JsonObject, key: string): Json | undefined {
   const value = object[key];
   return typeof value === 'function' || value === Object.prototype ? undefined : value;
 }
 
-/** True if both are equal. */
+/** Returns true if both lists are equal. */
 function shareList(old: readonly Json[], fresh: Json[], depth: number, tally: Tally): boolean {
   tally.total += listBytes + slotBytes * fresh.length;
   let equal = fresh.length === old.length;
@@ -126,7 +133,7 @@ function shareList(old: readonly Json[], fresh: Json[], depth: number, tally: Ta
   return equal;
 }
 
-/** Below `maxDepth`: all or nothing. */
+/** Shares a value below `maxDepth`: all of it, or nothing. */
 function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   const before = tally.total;
   measureFlat(fresh, tally);
@@ -135,7 +142,7 @@ function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   return old;
 }
 
-/** Counts what a value holds, and looks for inexact integers. */
+/** Counts the bytes of a value, and looks for inexact integers. */
 function measure(value: Json, depth: number, tally: Tally): void {
   if (typeof value === 'string') {
     if (value.length > longestInternalized) tally.total += stringBytes + value.length;
@@ -158,7 +165,7 @@ function measureMembers(value: object, depth: number, tally: Tally): void {
   for (const key of keys) measure((value as JsonObject)[key] ?? null, depth + 1, tally);
 }
 
-/** As `measure`, on a stack of its own: JSON.parse takes any depth, recursion does not. */
+/** Like `measure`, with an explicit stack. JSON.parse accepts any depth, but recursion does not. */
 function measureFlat(root: Json, tally: Tally): void {
   const rest: Json[] = [root];
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {

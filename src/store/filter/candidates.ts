@@ -3,17 +3,17 @@ import type { IndexLookup, StoreReader } from '../mirror-store.ts';
 import type { QueryVisibility } from '../query-source.ts';
 import type { IndexHint } from './index-hints.ts';
 
-/** The namespaces a query looks into: those asked for that are in sight. Undefined: all. */
+/** Returns the requested namespaces that are visible to the caller. Undefined: all namespaces. */
 export function visibleNamespaces(asked: readonly string[] | undefined, sight: QueryVisibility): ReadonlySet<string> | undefined {
   if (sight.type === 'all') return asked === undefined ? undefined : new Set(asked);
   return asked === undefined ? sight.namespaces : new Set(asked.filter((namespace) => sight.namespaces.has(namespace)));
 }
 
 /**
- * Objects among which are all that the hints allow, in these namespaces or in all: found by the shortest way there is. Each once, in no order, all of this
+ * Finds candidates in these namespaces, or in all, by the cheapest way. Each candidate is found once, in no order, and all are of one
  * moment.
  *
- * What the hints say is not promised of each of them, but that it lies in one of the namespaces is.
+ * The candidates include every object that fits the hints. A candidate may not fit the hints, but it is always in one of the namespaces.
  */
 export function candidatesIn(
   store: StoreReader,
@@ -27,14 +27,14 @@ export function candidatesIn(
     return [byName(store, places, new Set(names.values))];
   }
   const lookup = holds(store, within, fewObjects) ? shortest(store, hints) : undefined;
-  // More than lies in sight is never looked at: how much of what is hidden has a label would be told by the time that it takes.
+  // Hidden objects are never read. Otherwise the time of a query would reveal how many hidden objects have a label.
   const isShorter = lookup !== undefined && (within === undefined || holds(store, within, lookup.count));
   const found = isShorter ? store.indexed(lookup.by) : undefined;
   if (found !== undefined) return [within === undefined ? found : found.filter(({ metadata }) => within.has(metadata.namespace ?? ''))];
   return store.lists(within);
 }
 
-/** Makes the indexes that `candidatesIn` asks for, unless they are there. */
+/** Makes the indexes that `candidatesIn` needs, unless they exist. */
 export function prepareIndexes(store: StoreReader, namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): void {
   if (!hints.some(({ by }) => by === 'name') && holds(store, narrowed(namespaces, hints), fewObjects)) shortest(store, hints);
 }
@@ -43,12 +43,12 @@ function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly I
   return hints.reduce((left, hint) => (hint.by === 'namespace' ? intersect(left, hint.values) : left), namespaces);
 }
 
-/** Where looking at each costs less than an index of them. */
+/** For fewer objects, reading all of them costs less than an index. */
 export const fewObjects = 64;
-/** An index for each of many requirements costs more than what they leave out. */
+/** Maximum number of indexes that one query compares. More of them cost more than they save. */
 const maxLookups = 3;
 
-/** True if at least so many objects lie in these namespaces, or in all. */
+/** True if these namespaces, or all, have at least this many objects. */
 function holds(store: StoreReader, namespaces: ReadonlySet<string> | undefined, least: number): boolean {
   if (namespaces === undefined) return store.size >= least;
   let missing = least;
@@ -61,11 +61,11 @@ function holds(store: StoreReader, namespaces: ReadonlySet<string> | undefined, 
 
 interface CountedLookup {
   readonly by: IndexLookup;
-  /** At most so many are found. */
+  /** Maximum number of objects that the lookup finds. */
   readonly count: number;
 }
 
-/** Of the ways that there is an index for, the one that finds fewest. */
+/** Returns the lookup that finds the fewest objects. Undefined if no hint has an index. */
 function shortest(store: StoreReader, hints: readonly IndexHint[]): CountedLookup | undefined {
   const lookups = hints.filter((hint): hint is IndexLookup => hint.by !== 'name' && hint.by !== 'namespace');
   let best: CountedLookup | undefined;

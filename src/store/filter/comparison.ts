@@ -6,37 +6,38 @@ import { toNanoUnits } from '../../core/quantities.ts';
 
 export type ValueTest = (value: Json) => boolean;
 
-/** A value test and whether the values are to fail it: `ne` asks that no value equals. */
+/** A test of one value. If `negated` is true, the filter passes if no value passes the test, as for `ne`. */
 export interface CompiledComparison {
   readonly test: ValueTest;
   readonly negated: boolean;
-  /** How many comparisons a value takes. Default: 1. */
+  /** Number of comparisons per value. Default: 1. */
   readonly comparisonCount?: number | undefined;
-  /** True if the test reads a text to its end, however long it is. Default: false. */
+  /** True if the test reads a text to its end, whatever its length. Default: false. */
   readonly scansText?: boolean | undefined;
 }
 
 export const comparisonOperators = ['eq', 'ne', 'in', 'lt', 'lte', 'gt', 'gte', 'contains', 'startsWith'] as const;
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
-/** What an operand stands beside: for messages, and to compare by type. */
+/** The place of an operand in a filter: decides the comparison, and is named in messages. */
 export interface OperandContext {
-  /** As the user wrote it. */
+  /** The path as the user wrote it. */
   readonly path: string;
   readonly operator: ComparisonOperator;
   readonly type: ValueType;
-  /** Set if there are no other values than these. */
+  /** The only possible values. Undefined: any value. */
   readonly among?: readonly string[] | undefined;
 }
 
 /**
- * One comparison of values of a type with an operand.
+ * Compiles the comparison of a path's values with an operand.
  *
- * Exact, by type: quantities and durations by amount, times by instant whatever their zone, integers of any size, text by code units, `JSON` and
- * maps by structure. A value that does not fit its type equals nothing and is neither less nor greater. Of `in` those operands are left out that are
- * not possible, as long as one is.
+ * Comparisons are exact for each type: quantities and durations by amount, times by instant in any zone, integers of any size, text by code
+ * units, `JSON` and maps by structure. A value of another type equals nothing, and is neither less nor greater.
  *
- * @throws {MusterError} `BAD_INPUT` if the type has no such comparison, or the operand is none of its values.
+ * Impossible operands of `in` are ignored, if at least one operand is possible.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the type has no such comparison, or if the operand is not a value of the type.
  */
 export function compileComparison(place: OperandContext, operand: Json): CompiledComparison {
   const { operator, type } = place;
@@ -110,7 +111,7 @@ function isAmong(place: OperandContext, list: Json): ValueTest {
   };
 }
 
-/** By halving, as a list of a thousand operands meets every object. */
+/** A binary search, because a list may have 1,000 operands and meets every object. */
 function isIn(sorted: readonly OrderKey[], key: OrderKey): boolean {
   let [low, high] = [0, sorted.length - 1];
   while (low <= high) {
@@ -149,8 +150,7 @@ function compareText(place: OperandContext, operand: Json): ValueTest {
   return (value) => typeof value === 'string' && value.includes(operand);
 }
 
-/** The operand's key is of the type's own kind: `checkOperand` has seen to it. */
-/** As `orderKeyOf`. What costs most to read is read once: a hundred conditions may look at the same value of an object. */
+/** Like `orderKeyOf`, but reads costly texts once, because 100 conditions may read the same value of an object. */
 function keyOf(value: Json, type: ValueType): OrderKey | undefined {
   const read = keyReaders[type];
   if (read === undefined) return orderKeyOf(value, type);
@@ -192,7 +192,7 @@ function checkOperand(place: OperandContext, operand: Json): void {
   const { path, operator, type } = place;
   if (equality.includes(operator) && !isPossibleOperand(place, operand)) throw impossibleOperand(place, operand);
   if (!fits(operand, type)) throw refuse(`expected ${expected[type]} for ${operator} on ${path}, which is a ${type}, got ${show(operand)}`);
-  // JSON.parse has rounded it already, so it may be another number than the one that was meant.
+  // JSON.parse has rounded the number already, so it may differ from the number that the client sent.
   if (
     typeof operand === 'number' &&
     Number.isInteger(operand) &&
@@ -204,12 +204,12 @@ function checkOperand(place: OperandContext, operand: Json): void {
   }
 }
 
-/** False for what can never be equal to what stands there. */
+/** False for an operand that no value at this path can equal. */
 export function isPossibleOperand({ among }: OperandContext, operand: Json): boolean {
   return among === undefined || (typeof operand === 'string' && among.includes(operand));
 }
 
-/** The refusal of what is not possible. */
+/** The error for an impossible operand. */
 export function impossibleOperand({ path, operator, among = [] }: OperandContext, operand: Json): MusterError {
   return refuse(`expected one of ${among.join(', ')} for ${operator} on ${path}, got ${show(operand)}`);
 }
@@ -244,7 +244,7 @@ function fits(operand: Json, type: ValueType): boolean {
   }
 }
 
-/** What is compared and bound to a cursor is printed too, which recursion does. */
+/** Limits the depth, because operands are also printed into cursors, by recursion. */
 function isShallow(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((member: Json) => isShallow(member, depth - 1));

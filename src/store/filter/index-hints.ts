@@ -4,7 +4,7 @@ import { isMisfit, type ModelPath, type PathMisfit } from '../../model/paths/pat
 import type { IndexLookup } from '../mirror-store.ts';
 import type { WhereInput } from './where-input.ts';
 
-/** Something that all objects asked for have in common. */
+/** A property that every object of the result has. An index can find the objects by it. */
 export type IndexHint =
   | { readonly by: 'name'; readonly values: readonly string[] }
   | { readonly by: 'namespace'; readonly values: readonly string[] }
@@ -12,19 +12,21 @@ export type IndexHint =
 
 type Find = (text: string) => ModelPath | PathMisfit;
 
-/** What a filter's comparisons by `eq` and `in` say of all objects that pass it. Paths that the kind does not have say nothing. */
+/** Returns the hints from a filter's comparisons by `eq` and `in`. Paths that the kind does not have give no hint. */
 export function hintsOfWhere(where: WhereInput, find: Find): readonly IndexHint[] {
   return [...hintOf(where, find), ...(where.and ?? []).flatMap((inner) => hintsOfWhere(inner, find))];
 }
 
-/** What a selector says of all objects that it selects. */
+/** Returns the hints from a label selector. */
 export function hintsOfSelector({ requirements }: LabelSelector): readonly IndexHint[] {
   return requirements.flatMap((requirement) =>
     requirement.operator === 'in' ? [{ by: 'label', key: requirement.key, values: [...requirement.values] } as const] : [],
   );
 }
 
-/** What finds all that passes and nothing else: of a filter that is one comparison by `eq`, if there is an index for it. */
+/**
+ * Returns the lookup that finds exactly the objects of the filter. Undefined unless the filter is one comparison by `eq` that has an index.
+ */
 export function exactLookupOfWhere(where: WhereInput, find: Find): IndexLookup | undefined {
   const said = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
   if (said.length !== 2 || where.path == null || where.eq == null) return undefined;
@@ -32,7 +34,7 @@ export function exactLookupOfWhere(where: WhereInput, find: Find): IndexLookup |
   return hint === undefined || hint.by === 'name' || hint.by === 'namespace' ? undefined : hint;
 }
 
-/** As `exactLookupOfWhere`, of a selector that asks for one value of one label. */
+/** Returns the lookup that finds exactly the objects of a selector. Undefined unless the selector is one value of one label. */
 export function exactLookupOfSelector({ requirements }: LabelSelector): IndexLookup | undefined {
   const [requirement, ...others] = requirements;
   if (requirement?.operator !== 'in' || others.length > 0 || requirement.values.size !== 1) return undefined;
@@ -54,7 +56,10 @@ function hintOf(where: WhereInput, find: Find): readonly IndexHint[] {
   return first === 'spec' && second === 'nodeName' && keys.length === 2 ? [{ by: 'node', name: value }] : [];
 }
 
-/** The keys to what is compared as the text that it is, as no index knows of other types; with brackets at those of lists. None to anything else. */
+/**
+ * Returns the keys of a path to a `String` value, with `[]` after the keys of lists. Returns no keys for other paths, because indexes hold
+ * only text.
+ */
 function textKeysOf(text: string, find: Find): readonly string[] {
   const found = find(text);
   if (isMisfit(found) || found.from !== 'object' || !('scalar' in found.type) || found.type.scalar !== 'String') return [];

@@ -3,24 +3,26 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { ValueTest } from './comparison.ts';
 import type { ReadCost, TextTests } from './path-values.ts';
 
-/** Characters from which on a text is long. Shorter texts are compared in a few microseconds. */
+/** Minimum length of a long text, in characters. Shorter texts are compared in a few microseconds. */
 const longText = 32 << 10;
 
-/** Characters of long texts that one attempt compares: 1 to 2 ms. A single text may be longer. */
+/** Characters of long texts that one attempt compares, which takes 1 to 2 ms. A single text may be longer. */
 const charsAtOnce = 1 << 20;
 
-/** Ends an attempt. It never leaves this file. */
+/** Ends an attempt. Never leaves this file. */
 const interruption = new Error('the attempt has compared enough');
 
 /**
- * Remembers the verdicts of a filter on the long texts of one object. A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted
- * between two of them. The next attempt begins anew, and reuses these verdicts.
+ * Remembers the results of a filter on the long texts of one object.
+ *
+ * A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted between two of them. The next attempt begins again,
+ * and reuses these results.
  */
 class LongTexts implements TextTests {
   readonly #verdicts = new Map<ValueTest, Map<string, boolean>>();
   #chars = 0;
 
-  /** The verdict of a test on a value. Verdicts on long texts are remembered. */
+  /** Returns the result of a test on a value. Results for long texts are remembered. */
   passes(test: ValueTest, value: Json): boolean {
     if (typeof value !== 'string' || value.length < longText) return test(value);
     const ofTest = this.#verdicts.get(test) ?? new Map<string, boolean>();
@@ -43,8 +45,8 @@ class LongTexts implements TextTests {
 }
 
 /**
- * Returns the same predicate in attempts of a few milliseconds. It returns undefined if it needs another attempt with the same object. The caller yields
- * before that attempt. Values are counted once, whatever the number of attempts.
+ * Divides a predicate into attempts of a few milliseconds. The returned function returns undefined if it needs another attempt with the
+ * same object; the caller yields before that attempt. Values are counted once, whatever the number of attempts.
  */
 export function inAttempts(
   passes: (object: KubernetesObject) => boolean,

@@ -7,30 +7,34 @@ import { exactLookupOfSelector, hintsOfSelector, type IndexHint } from './index-
 import type { ReadCost } from './path-values.ts';
 import type { CompiledWhere } from './where.ts';
 
-/** What is asked of the objects themselves, wherever they lie. All of it must hold. */
+/** Conditions on an object, whatever its namespace. All must hold. */
 interface ObjectConditions {
   readonly selector?: LabelSelector | undefined;
   readonly where?: CompiledWhere | undefined;
-  /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
+  /** Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. Empty text matches everything. */
   readonly search?: string | undefined;
-  /** What relates them to another object. */
+  /** The relation to another object. */
   readonly related?: RelatedCondition | undefined;
 }
 
-/** The objects that have to do with another one. */
+/** Matches the objects that are related to another object. */
 export interface RelatedCondition {
-  /** Each of these finds all of them. */
+  /** Each of these hints finds all related objects. */
   readonly hints: readonly IndexHint[];
   includes(object: KubernetesObject): boolean;
 }
 
-/** What objects are looked for in one source after the other. */
+/** The conditions of a list: which objects, in which namespaces. */
 export interface ListConditions extends ObjectConditions {
-  /** Objects in these namespaces only; cluster-scoped ones are in none. Absent: anywhere. */
+  /** Only objects in these namespaces, so no cluster-scoped ones. Default: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
-/** True for the objects of the source that are in sight and meet all conditions. @param read Counts the values that are read of them. */
+/**
+ * Returns a function that is true for the visible objects of the source that meet all conditions.
+ *
+ * @param read Counts the values that are read.
+ */
 export function createMatcher(source: QuerySource, conditions: ListConditions, read?: ReadCost): (object: KubernetesObject) => boolean {
   const within = visibleNamespaces(conditions.namespaces, source.visibility);
   const matches = createPredicate(source, conditions, read);
@@ -38,23 +42,23 @@ export function createMatcher(source: QuerySource, conditions: ListConditions, r
   return (object) => within.has(object.metadata.namespace ?? '') && matches(object);
 }
 
-/** All objects for which `createMatcher` says true, found by the shortest way there is. In no order. */
+/** Finds all objects for which `createMatcher` returns true, by the cheapest way, in no order. */
 export function selectAll(source: QuerySource, conditions: ListConditions): readonly KubernetesObject[] {
   const matches = createPredicate(source, conditions);
   return candidatesFor(source, conditions).flatMap((list) => list.filter(matches));
 }
 
-/** Objects in sight among which are all that meet the conditions: lists that stay as they are. */
+/** Finds visible objects that include all objects that meet the conditions. The lists never change. */
 export function candidatesFor(source: QuerySource, conditions: ListConditions): readonly (readonly KubernetesObject[])[] {
   return candidatesIn(source.store, visibleNamespaces(conditions.namespaces, source.visibility), indexHintsFor(source, conditions));
 }
 
-/** What every object that meets the conditions has, so that indexes may find it. */
+/** Returns properties that every matching object has, so that an index can find them. */
 export function indexHintsFor({ kind }: QuerySource, { where, selector, related }: ObjectConditions): readonly IndexHint[] {
   return [...(related?.hints ?? []), ...(where?.indexHintsFor(kind) ?? []), ...(selector === undefined ? [] : hintsOfSelector(selector))];
 }
 
-/** What an index finds that meets the conditions, and nothing that does not, if there is such a thing. */
+/** Returns the index lookup that finds exactly the matching objects. Undefined if there is none. */
 export function exactLookupFor(
   { kind }: QuerySource,
   { where, selector, search = '', related }: ObjectConditions,
@@ -65,7 +69,11 @@ export function exactLookupFor(
   return requirements > 0 ? undefined : where.exactLookupFor(kind);
 }
 
-/** True for the objects of the source that meet the conditions, wherever they lie. @param read Counts the values that are read of them. */
+/**
+ * Returns a function that is true for the objects of the source that meet the conditions, in any namespace.
+ *
+ * @param read Counts the values that are read.
+ */
 export function createPredicate(
   source: QuerySource,
   { selector, where, search = '', related }: ObjectConditions,
@@ -89,7 +97,7 @@ function selectFor(selector: LabelSelector, read: ReadCost | undefined): (object
   };
 }
 
-/** The text is escaped, so the expression is a plain search without regard to case, which V8 does without making new texts. */
+/** A regular expression of the escaped text, because V8 searches by it without case and without making new strings. */
 function searchFor(text: string): (object: KubernetesObject) => boolean {
   const pattern = new RegExp(RegExp.escape(text), 'iu');
   const pairs = text.includes('=');
@@ -104,7 +112,7 @@ function searchFor(text: string): (object: KubernetesObject) => boolean {
   };
 }
 
-/** Its labels, where it has any. */
+/** Returns the labels of an object, if it has any. */
 export function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
   return typeof labels === 'object' && labels !== null ? labels : undefined;
 }

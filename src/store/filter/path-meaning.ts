@@ -6,10 +6,12 @@ import type { ClusterAttributes } from '../query-source.ts';
 import { someValue } from './path-values.ts';
 
 /**
- * What a filter's paths mean for the objects of one cluster, as a text: equal as long as the filter finds the same among the same objects. It says
- * what the paths are in the model, and the values of those that begin at the cluster, of no others of its facts.
+ * Returns a text for the meaning of a filter's paths in one cluster. While it is equal, the filter finds the same among the same objects.
  *
- * @param found What the paths of one kind were found to be, in order; more may be added until the first call.
+ * The text contains what each path is in the model, and the values of the paths that begin with `cluster`. Other attributes of the cluster
+ * do not change it.
+ *
+ * @param found The result for each path of one kind, in order. Results may be added until the first call.
  */
 export function createMeaning(found: readonly (ModelPath | PathMisfit)[]): (cluster: ClusterAttributes) => string {
   let known: { readonly paths: string; readonly ofCluster: readonly ModelPath[] } | undefined;

@@ -4,7 +4,7 @@ import type { Column } from '../../model/columns/columns.ts';
 import type { ModelPath } from '../../model/paths/paths.ts';
 import type { QuerySource, RelatedObjects } from '../query-source.ts';
 
-/** What a path may begin at beside the object itself; the same for all objects of a source. */
+/** The starts of paths that do not begin at the object itself. Equal for all objects of a source. */
 interface PathContext {
   readonly cluster: JsonObject;
   readonly served: JsonObject;
@@ -13,44 +13,50 @@ interface PathContext {
   readonly read: ReadCost;
 }
 
-/** How many values were read so far, a long text as several: what a scan costs. */
+/** The number of values read so far. A long text counts as several values. This is the cost of a scan. */
 export interface ReadCost {
   values: number;
   /** Set while a filter may be interrupted between two long texts. */
   texts?: TextTests | undefined;
 }
 
-/** Tests values, and may remember its results for long texts. */
+/** Tests values, and may remember the results for long texts. */
 export interface TextTests {
-  /** @throws To interrupt the filter before another long text. */
+  /** @throws An internal error that interrupts the filter before the next long text. */
   passes(test: (value: Json) => boolean, value: Json): boolean;
 }
 
-/** What columns computed last: many conditions on one column look at the same object one after the other. */
+/** The last value of each computed column, because many conditions on one column read the same object. */
 type ComputedColumns = Map<Column, { readonly of: KubernetesObject; readonly value: Json | undefined }>;
 
-/** What surrounds the objects of a source. @param read Counts the values that are read of them. */
+/**
+ * Makes the context for paths of one source's objects.
+ *
+ * @param read Counts the values that are read.
+ */
 export function createPathContext({ cluster, kind, apiVersion, related }: QuerySource, read: ReadCost = { values: 0 }): PathContext {
   return { cluster: { ...cluster }, served: { apiVersion, kind: kind.kind }, related, computed: new Map(), read };
 }
 
-/** Where a walk is: the object, or inside one the element that `some` looks at. */
+/** Where a path starts: at an object, or inside `some` at an element of a list. */
 export interface PathStart {
   readonly value: KubernetesObject | Json;
   readonly context: PathContext;
 }
 
-/** True if a value at the end of the path passes. What is absent or null is no value; a path through lists may have many. */
+/**
+ * True if a value at the end of the path passes the test. Absent and null values do not count. A path through lists may have many values.
+ */
 export function someValue(path: ModelPath, { value: here, context: around }: PathStart, test: (value: Json) => boolean): boolean {
   const start = startOf(path, { value: here, context: around });
   around.read.values += 1;
   return start !== undefined && start !== null && walk(start, { steps: path.steps, test, read: around.read }, 0);
 }
 
-/** To compute a column, or to follow a relation, takes as long as to read so many values. */
+/** Computing a column, or following a relation, takes as long as reading this many values. */
 const valuesPerObject = 8;
 
-/** Characters of a text, as a power of two, that take as long to compare as a short value. */
+/** Binary logarithm of the number of characters that take as long to compare as one short value. */
 const charsPerValue = 9;
 
 function startOf(path: ModelPath, { value: here, context: around }: PathStart): Json | undefined {
@@ -71,10 +77,10 @@ function computedBy(column: Column, object: KubernetesObject, { computed, read }
   return value;
 }
 
-/** True if an element of a list, also of lists in it, passes; of what is no list, the value itself. */
+/** True if an element of the list, or of the lists in it, passes the test. A value that is not a list counts as its only element. */
 export function someElement(value: Json, test: (value: Json) => boolean): boolean {
   if (!Array.isArray(value)) return value !== null && test(value);
-  // A stack of its own: lists in lists come in any depth.
+  // An explicit stack, because lists can be nested to any depth.
   const rest: Json[] = [value];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     if (Array.isArray(next)) for (const element of next) rest.push(element);
@@ -83,10 +89,10 @@ export function someElement(value: Json, test: (value: Json) => boolean): boolea
   return false;
 }
 
-/** The member of that key which the value itself has, never what it inherits. */
+/** Returns an own member of a value, never an inherited one. */
 function ownMemberOf(value: Json, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
-  // What a raw number holds is no member; it has no other key than this, so no other one needs to be asked for.
+  // The `rawJSON` of a raw number is not a member of the document. A raw number has no other key.
   if (key === 'rawJSON' && isRawNumber(value)) return undefined;
   return (value as JsonObject)[key];
 }
@@ -97,7 +103,7 @@ interface Walk {
   readonly read: ReadCost;
 }
 
-/** In a loop, and of its own making nothing: it runs once for each condition and object. */
+/** A loop without allocations, because it runs once for each condition and object. */
 function walk(from: Json, way: Walk, start: number): boolean {
   const { steps, test, read } = way;
   let value = from;

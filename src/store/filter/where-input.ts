@@ -1,10 +1,10 @@
 import type { Json } from '../../core/json.ts';
 
 /**
- * The recursive filter, the input type `Where`, as it comes from GraphQL. All that one level says must hold; `null` is as good as not said.
+ * The recursive filter as it comes from GraphQL (input type `Where`). All conditions of one level must hold, and `null` counts as absent.
  *
- * A path through lists matches if any of its values does, each comparison for itself; `ne` is what `eq` is not, so no value may equal. What is
- * absent or null is no value: it is not equal, less or greater, and does not exist. `and: []` always holds, `or: []` never.
+ * A path through lists matches if any of its values matches, separately for each comparison. `ne` is the opposite of `eq`, so no value may
+ * equal. Absent and null values are not equal, less or greater, and do not exist. `and: []` always holds, and `or: []` never.
  */
 export interface WhereInput {
   readonly path?: string | null | undefined;
@@ -18,7 +18,10 @@ export interface WhereInput {
   readonly contains?: string | null | undefined;
   readonly startsWith?: string | null | undefined;
   readonly exists?: boolean | null | undefined;
-  /** One element of the list at `path` meets all of this; its paths begin at the element, and without a path it is about the element itself. */
+  /**
+   * At least one element of the list at `path` meets all of these conditions. Their paths begin at the element. A condition without a path
+   * is about the element itself.
+   */
   readonly some?: WhereInput | null | undefined;
   readonly and?: readonly WhereInput[] | null | undefined;
   readonly or?: readonly WhereInput[] | null | undefined;

@@ -24,31 +24,35 @@ import { createMeaning } from './path-meaning.ts';
 import { createPathContext, type PathStart, type ReadCost, someElement, someValue } from './path-values.ts';
 import type { WhereInput } from './where-input.ts';
 
-/** A filter checked against the model: made by `compileWhere`. */
+/** A filter that was checked against the model by `compileWhere`. */
 export interface CompiledWhere {
   /**
-   * True for the objects of this source that match the filter. False for an object if that cannot be known. The kind of the source is one of those
-   * that the filter was compiled for.
+   * Returns a function that is true for the objects of this source that match the filter. It is false for an object if that cannot be
+   * decided. The filter must have been compiled for the kind of the source.
    *
-   * @param read Counts the values that it reads.
+   * @param read Counts the values that are read.
    */
   predicateFor(source: QuerySource, read?: ReadCost): (object: KubernetesObject) => boolean;
-  /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
+  /** Returns properties that every matching object has, so that an index can find them. */
   indexHintsFor(kind: ModelKind): readonly IndexHint[];
-  /** What an index finds that is all of them and nothing else, if there is such a thing. */
+  /** Returns the index lookup that finds exactly the matching objects. Undefined if there is none. */
   exactLookupFor(kind: ModelKind): IndexLookup | undefined;
-  /** Equal as long as the filter finds the same among the same objects of the kind in this cluster: see `createMeaning`. */
+  /**
+   * Returns a text that stays equal while the filter finds the same among the same objects of this kind and cluster. See `createMeaning`.
+   */
   meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
 }
 
 /**
- * Checks a filter against the model and makes it ready to run.
+ * Checks a filter against the model and compiles it.
  *
- * For several kinds a path needs to fit one of them at least; for the others it has no value. Each operand of `in` needs to be possible in one of
- * them; the others are not asked for it. At most 100 conditions (comparisons and `exists`; what only holds other levels is none), 1,000 values of `in`
- * together, 10,000 comparisons times kinds, and 16 levels.
+ * With several kinds, a path must exist in at least one of them, and has no value in the others. Each operand of `in` must be possible in
+ * at least one kind, and is ignored in the others.
  *
- * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
+ * Limits: 100 conditions (comparisons and `exists`; levels without either do not count), 1,000 values of `in` together, 10,000 comparisons
+ * times kinds, and 16 levels.
+ *
+ * @throws {MusterError} `BAD_INPUT` with the path, the expected and the actual input.
  */
 export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): CompiledWhere {
   checkBounds(where, kinds);
@@ -67,7 +71,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
         find: (text) => noted(find(text)),
         findFrom: (type, text) => noted(findPathFrom(model, type, text)),
         operationOf,
-        // What does not fit this kind may fit another one.
+        // A path that does not fit this kind may fit another kind.
         misfit(level, misfit) {
           const known = misfits.get(level) ?? new Map<ModelKind, Misfit>();
           misfits.set(level, known.has(kind) ? known : known.set(kind, misfit));
@@ -100,16 +104,19 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
   };
 }
 
-/** What could not be looked up may be anything, and `not` makes something of nothing: so an object passes by what is known alone. */
+/**
+ * An object matches only if that is certain. A related object that could not be read may have any value, and `not` turns a missing match
+ * into a match.
+ */
 function passesForCertain(object: KubernetesObject, passes: (object: KubernetesObject) => boolean, related: RelatedObjects): boolean {
   const before = related.unknown;
   return passes(object) && related.unknown === before;
 }
 
-/** Why a level cannot be asked of a kind: it has no such path, or what stands there is not compared so. */
+/** Why a level of a filter does not fit a kind: the path does not exist, or its values cannot be compared in this way. */
 type Misfit = PathMisfit | MusterError;
 
-/** Of a level that fits none of the kinds. A kind that has the path knows best what is wrong. */
+/** The error for a level that fits none of the kinds. An error from a kind that has the path comes first, because it is more exact. */
 function errorOf({ path }: WhereInput, ofKinds: ReadonlyMap<ModelKind, Misfit>): MusterError {
   const all = [...ofKinds];
   const error = all.map(([, misfit]) => misfit).find((misfit) => misfit instanceof MusterError);
@@ -122,17 +129,17 @@ interface Scope {
   findFrom(type: TypeReference, text: string): ModelPath | PathMisfit;
   readonly operationOf: Operations;
   misfit(level: WhereInput, misfit: Misfit): void;
-  /** Inside `some`: what a level without a path is about. */
+  /** The type of the list element. Set inside `some`, for conditions without a path. */
   readonly self?: TypeReference;
 }
 
 type Test = (place: PathStart) => boolean;
 
-/** Each is compared with every object of the kind. */
+/** Maximum number of conditions. Each is compared with every object of the kind. */
 const maxConditions = 100;
 const maxValues = 1_000;
 const maxDepth = 16;
-/** Comparisons times kinds: each kind has its own types, so each comparison is checked against each. */
+/** Maximum of comparisons times kinds. Each comparison is checked against the types of each kind. */
 const maxChecks = 10_000;
 
 function compileLevel(where: WhereInput, scope: Scope): Test {
@@ -160,7 +167,7 @@ function leafOf(where: WhereInput, scope: Scope): Test | Misfit {
   return attempt(() => allOf([...comparisonsOf(where, path, scope), ...existenceOf(where, path), ...someOf(where, path, scope)]));
 }
 
-/** Where the values of a level stand; inside `some` it may be the element itself. */
+/** Returns the path of a level. Inside `some` it may be the element itself. */
 function pathOf(where: WhereInput, scope: Scope): ModelPath | PathMisfit {
   if (where.path != null) return scope.find(where.path);
   if (scope.self !== undefined) return { text: 'the element', from: 'object', steps: [], type: scope.self, many: false };
@@ -179,7 +186,10 @@ function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scop
   });
 }
 
-/** The test of a value, which counts its comparisons where there are several. A test that scans a long text may interrupt the filter. */
+/**
+ * Returns the test of a value. If the test makes several comparisons, they are counted. A test that reads a long text may interrupt the
+ * filter.
+ */
 function passesOf({ test, comparisonCount: each = 1, scansText = false }: CompiledComparison): (place: PathStart) => ValueTest {
   if (scansText)
     return ({ context: { read } }) =>
@@ -194,10 +204,12 @@ function passesOf({ test, comparisonCount: each = 1, scansText = false }: Compil
   };
 }
 
-/** What a level compares with by an operator, undefined if nothing. Throws what `compileComparison` does. */
+/** Returns the comparison of one operator of a level, or undefined if the level does not use it. Throws what `compileComparison` throws. */
 type Operations = (where: WhereInput, path: ModelPath, operator: ComparisonOperator) => CompiledComparison | undefined;
 
-/** Of kinds where a path has the same type, the operand is read once: `in` may have a thousand values, and a model sixty kinds and more. */
+/**
+ * Compiles each operand once for all kinds in which the path has the same type. `in` may have 1,000 values, and a model more than 60 kinds.
+ */
 function createOperations(operands: OperandCheck): Operations {
   const known = new Map<WhereInput, Map<string, CompiledComparison | MusterError>>();
   return (where, path, operator) => {
@@ -232,7 +244,7 @@ function valueTypeOf({ type, text }: ModelPath, operator: string): ValueType {
   );
 }
 
-/** The only values that may stand there; undefined if any may. */
+/** Returns the only possible values at a path. Undefined: any value. */
 function valuesOf(path: ModelPath): readonly string[] | undefined {
   if (path.from === 'relation') return valuesOf(path.within);
   if (path.from !== 'column' || path.steps.length > 0 || path.column.enumeration === undefined) return undefined;
@@ -270,7 +282,7 @@ function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly T
   ];
 }
 
-/** True if the level itself compares something, or was meant to. */
+/** True if the level itself has a condition. Throws if it has a path without one. */
 function saysSomething(where: WhereInput): boolean {
   const compares = where.exists != null || where.some != null || comparisonOperators.some((operator) => where[operator] != null);
   if (!compares && where.path != null) {
@@ -290,7 +302,8 @@ function checkBounds(where: WhereInput, kinds: readonly ModelKind[]): void {
     const inside = [...(level.and ?? []), ...(level.or ?? []), level.not, level.some].filter((inner) => inner != null);
     conditions += conditionsOf(level) || Number(inside.length === 0);
     values += level.in?.length ?? 0;
-    // At once, not after all was counted: a variable that stands in many places makes more levels than the request has bytes.
+    // Checks the limits at once, before everything is counted. A variable that is used in many places makes more levels than the request
+    // has bytes.
     refuseAbove(maxConditions, conditions, 'conditions');
     refuseAbove(maxValues, values, 'values of in');
     if (conditions * kinds.length > maxChecks)
@@ -326,20 +339,20 @@ function refuse(message: string): MusterError {
   return new MusterError('BAD_INPUT', `where: ${message}`);
 }
 
-/** A level of a filter, as far as `in` goes. */
+/** The part of a filter level that `OperandCheck` reads. */
 interface Level {
   readonly in?: readonly Json[] | null | undefined;
 }
 
-/** Which operands of `in` no kind can have: of several kinds, what one of them cannot be is still asked of the others. */
+/** Finds the operands of `in` that are impossible in every kind. An operand that one kind cannot have may be possible in another kind. */
 interface OperandCheck {
-  /** Says that a kind compares the operands of this level with what stands at this place. */
+  /** Records that one kind compares the operands of this level with the values in this context. */
   comparedAt(level: Level, place: OperandContext): void;
-  /** @throws {MusterError} `BAD_INPUT` for an operand that is not possible at any place of its level. */
+  /** @throws {MusterError} `BAD_INPUT` for an operand that is impossible in every context of its level. */
   refuseImpossible(): void;
 }
 
-/** Of one filter, before any of its kinds was looked at. */
+/** Creates the check of one filter, for all its kinds. */
 function createOperandCheck(): OperandCheck {
   const left = new Map<Level, { readonly operands: readonly Json[]; readonly place: OperandContext }>();
   return {

@@ -1,17 +1,20 @@
-/** Told how many objects were looked at just now, of each as many as values that were found in it: ends what looks by throwing. */
+/**
+ * Receives the number of objects that were just read. An object counts once per value that was found in it. Throws to end the operation
+ * that reads.
+ */
 export type CountReads = (looks: number) => void;
 
-/** Looks that are told some thousand at a time, so that to count them costs next to nothing. */
+/** Counts reads, and reports them in groups of 1,000, so that counting costs almost nothing. */
 export interface ReadCounter {
-  /** Counts looks. True after some hundred more: it is time to yield. */
+  /** Counts reads. Returns true after about 200 of them, when it is time to yield. */
   add(looks: number): boolean;
-  /** Counts values that were compared, of which eight cost as much as a look. True as above. */
+  /** Counts compared values. Eight of them count as one read. Returns true when it is time to yield. */
   addCompared(values: number): boolean;
-  /** Tells the rest. */
+  /** Reports the reads that were not reported yet. */
   end(): void;
 }
 
-/** Those of one walk over objects. Without anybody to tell they are none. */
+/** Creates a counter for one walk over objects. Default: reads are not reported. */
 export function createReadCounter(look: CountReads = ignored): ReadCounter {
   let untold = 0;
   let sinceStep = 0;
@@ -45,17 +48,22 @@ export function createReadCounter(look: CountReads = ignored): ReadCounter {
 }
 
 /**
- * Most looks of one answer, or of the first state of a stream: each object again for each path that is read of it by sums, extremes and groups, and for each
- * page of relations that it may be on. Of a million objects groups by two paths with a sum are three million looks. A million take one to three seconds.
+ * Maximum number of reads for one answer, or for the first state of a stream.
+ *
+ * An object counts again for each path that sums, extremes and groups read, and for each page of relations that it may be on. Groups by two
+ * paths with a sum over a million objects are three million reads. A million reads take one to three seconds.
  */
 export const maxReads = 4_000_000;
 
 const tellAt = 1_000;
 
-/** Looks in one step: 0.2 to 0.6 ms. */
+/** Number of reads in one step. They take 0.2 to 0.6 ms. */
 const stepAt = 200;
 
-/** Comparing a value takes 0.1 to 0.2 µs. Finding an object and its values takes 1 to 3 µs. */
+/**
+ * Number of compared values that cost as much as one read. Comparing a value takes 0.1 to 0.2 µs. Finding an object and its values takes 1
+ * to 3 µs.
+ */
 export const valuesPerRead = 8;
 
 function ignored(): void {}

@@ -4,24 +4,30 @@ import { type LabelSelector, printLabelSelector } from '../../core/selectors.ts'
 import type { WhereInput } from '../filter/where-input.ts';
 import type { OrderByInput } from './order.ts';
 
-/** A place between two objects in an order: the keys of the object before it. Stable across inserts, deletions and relists. */
+/**
+ * A position between two objects of an order, given by the object before it. It stays valid when objects are added, deleted or listed
+ * again.
+ */
 export interface OrderPosition {
-  /** Of the order's own terms; undefined where the object had no value. */
+  /** One key for each term of the order. Undefined if the object had no value there. */
   readonly keys: readonly (OrderKey | undefined)[];
   readonly namespace: string;
   readonly name: string;
   readonly cluster: string;
-  /** `keyOfKind` of its kind. */
+  /** The result of `keyOfKind`. */
   readonly kind: string;
 }
 
-/** The bytes from which `parseOrderPosition` makes an equal position. They name an object, so they are sealed before anybody sees them. */
+/**
+ * Prints a position as bytes for `parseOrderPosition`. The bytes contain the name of an object, so they must be sealed before a client
+ * receives them.
+ */
 export function printOrderPosition({ keys, namespace, name, cluster, kind }: OrderPosition): Uint8Array {
   const printed = keys.map((key) => (key === undefined ? null : printOrderKey(key)));
   return new TextEncoder().encode(JSON.stringify([namespace, name, cluster, kind, printed]));
 }
 
-/** Undefined for what `printOrderPosition` did not make. */
+/** Returns undefined for bytes that `printOrderPosition` did not make. */
 export function parseOrderPosition(bytes: Uint8Array): OrderPosition | undefined {
   const json = parseText(bytes);
   if (!Array.isArray(json) || json.length !== 5) return undefined;
@@ -38,7 +44,7 @@ export function parseOrderPosition(bytes: Uint8Array): OrderPosition | undefined
   return { keys, namespace, name, cluster, kind };
 }
 
-/** What a cursor is bound to beside its reader: the question it pages through, whatever the page. */
+/** The list that a cursor belongs to: everything that decides its objects and their order. */
 interface ListIdentity {
   readonly kinds: readonly string[];
   readonly clusters?: readonly string[] | null | undefined;
@@ -47,11 +53,13 @@ interface ListIdentity {
   readonly where?: WhereInput | null | undefined;
   readonly search?: string | null | undefined;
   readonly orderBy?: readonly OrderByInput[] | null | undefined;
-  /** `CompiledOrder.meaning`: the same paths compare otherwise after their types have changed. */
+  /** The `meaning` of the order. It changes if the types of the same paths change, because the paths then compare differently. */
   readonly orderMeaning?: string | undefined;
 }
 
-/** A text that is equal for questions that mean the same by their form: order and repetition of names, `null` and what is not said count for nothing. */
+/**
+ * Returns a text that is equal for lists with the same meaning. Order and repetition of names, `null` and absent fields make no difference.
+ */
 export function canonicalFilter({ kinds, clusters, namespaces, selector, where, search, orderBy, orderMeaning }: ListIdentity): string {
   return JSON.stringify([
     sortedSet(kinds),

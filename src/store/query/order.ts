@@ -7,31 +7,41 @@ import { createPathContext, type PathStart, type ReadCost, someValue } from '../
 import type { QuerySource } from '../query-source.ts';
 import { anySingleValue, findValuePaths, type ValuePath } from './value-paths.ts';
 
-/** One key of an order, as it comes from GraphQL. */
+/** One term of an order, as it comes from GraphQL. */
 export interface OrderByInput {
   readonly path: string;
   readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
 
-/** What comes before namespace, name, cluster and kind: made by `compileOrder`. Without terms it is the default order. */
+/**
+ * An order that was checked by `compileOrder`. Its terms come before namespace, name, cluster and kind. Without terms it is the default
+ * order.
+ */
 export interface CompiledOrder {
-  /** For each term whether the greatest comes first. */
+  /** One entry for each term: true if the largest value comes first. */
   readonly descending: readonly boolean[];
-  /** Equal for orders whose terms compare alike: a cursor is good for such orders alone. */
+  /** Equal for orders whose terms compare in the same way. A cursor is valid only for such orders. */
   readonly meaning: string;
-  /** The keys of an object of this source, one for each term; undefined for what it does not have, which stands last in both directions. @param read Counts the values that are read. */
+  /**
+   * Returns a function that gives the keys of an object of this source, one for each term. A key is undefined if the object has no value
+   * there; such objects come last in both directions.
+   *
+   * @param read Counts the values that are read.
+   */
   keysFor(source: QuerySource, read?: ReadCost): (object: KubernetesObject) => readonly (OrderKey | undefined)[];
 }
 
 const maxTerms = 8;
-/** Longer texts are equal for the order if they begin alike: a cursor carries them. */
+/** Longer texts are cut to this length before they are compared, because cursors contain them. */
 const maxTextLength = 1_024;
 
 /**
- * Checks an order against the model and makes it ready to run. At most 8 terms. Of a path through lists the least element counts, or descending
- * the greatest. For several kinds a path needs to fit one of them at least.
+ * Checks an order against the model and compiles it.
  *
- * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
+ * An order has at most 8 terms. A path through a list compares by its smallest element, or by its largest one in descending order. With
+ * several kinds, a path must exist in at least one of them.
+ *
+ * @throws {MusterError} `BAD_INPUT` with the path, the expected and the actual input.
  */
 export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy: readonly OrderByInput[]): CompiledOrder {
   if (orderBy.length > maxTerms) throw new MusterError('BAD_INPUT', `orderBy: expected at most ${maxTerms} paths, got ${orderBy.length}`);
@@ -48,16 +58,16 @@ export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy:
   };
 }
 
-/** The order by namespace, name, cluster and kind alone. */
+/** The order by namespace, name, cluster and kind. */
 export const defaultOrder: CompiledOrder = { descending: [], meaning: '', keysFor: () => () => [] };
 
 type KeyAt = (place: PathStart, descending: boolean) => OrderKey | undefined;
 
 interface Term {
   readonly descending: boolean;
-  /** By `keyOfKind`; none for a kind that the path does not fit. */
+  /** By `keyOfKind`. Has no entry for a kind without the path. */
   readonly keys: ReadonlyMap<string, KeyAt>;
-  /** The type by which the term compares in each of these kinds. */
+  /** The type by which the term compares, for each kind that has the path. */
   readonly types: readonly (readonly [string, ValueType])[];
 }
 

@@ -4,23 +4,23 @@ import type { QuerySource } from '../query-source.ts';
 import type { OrderPosition } from './cursor.ts';
 import { compareByDefaultOrder, sinkRoot } from './ranking.ts';
 
-/** A source, and where of it a query looks: in these namespaces, or in all. */
+/** A source, and the namespaces of it that a query reads. Undefined: all namespaces. */
 export interface WalkedSource<S extends QuerySource> {
   readonly source: S;
   readonly namespaces: ReadonlySet<string> | undefined;
 }
 
-/** One object met on the way. */
+/** An object, and the source that has it. */
 interface WalkedObject<S extends QuerySource> {
   readonly source: S;
   readonly object: KubernetesObject;
 }
 
 /**
- * All objects of the views by namespace, name, cluster and kind, from after the position on.
+ * Yields the objects of all views by namespace, name, cluster and kind, from the first one after the position.
  *
- * Costs what is taken from it: namespaces hold their names in order, and only those reached are looked into. Changes meanwhile are not seen to;
- * take what is needed in one turn.
+ * The cost depends on the number of objects that are taken. Namespaces keep their names in order, and only the namespaces that the walk
+ * reaches are read. Later changes may be missed, so take all needed objects in one synchronous step.
  */
 export function* walkInOrder<S extends QuerySource>(
   views: readonly WalkedSource<S>[],
@@ -29,13 +29,13 @@ export function* walkInOrder<S extends QuerySource>(
   for (const namespace of namespacesOf(views, after)) yield* merge(lanesOf(views, namespace, after));
 }
 
-/** Objects of one source by namespace and name. */
+/** The objects of one source by namespace and name. */
 interface SortedSource<S extends QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];
 }
 
-/** As `walkInOrder`, of these objects alone. */
+/** Like `walkInOrder`, for given lists of objects. */
 export function* walkSorted<S extends QuerySource>(
   lists: readonly SortedSource<S>[],
   after: OrderPosition | undefined,
@@ -43,7 +43,7 @@ export function* walkSorted<S extends QuerySource>(
   yield* merge(lists.map((list) => laneOf(list, after)).filter(({ objects, next }) => next < objects.length));
 }
 
-/** How many objects the views show. */
+/** Returns the number of objects in the views. */
 export function countObjects<S extends QuerySource>(views: readonly WalkedSource<S>[]): number {
   let count = 0;
   for (const { source, namespaces } of views) {
@@ -53,7 +53,7 @@ export function countObjects<S extends QuerySource>(views: readonly WalkedSource
   return count;
 }
 
-/** One source's objects in order, and how far they have been walked. */
+/** The sorted objects of one source, and the index of the next one in the walk. */
 interface Lane<S extends QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];
@@ -62,7 +62,7 @@ interface Lane<S extends QuerySource> {
   next: number;
 }
 
-/** Of all views, each once and in order, from the first on that may hold something after the position. */
+/** Yields the namespaces of all views, each once and in order. Begins with the first one that may have objects after the position. */
 export function* namespacesOf<S extends QuerySource>(
   views: readonly WalkedSource<S>[],
   after: OrderPosition | undefined,
@@ -81,7 +81,7 @@ export function* namespacesOf<S extends QuerySource>(
   }
 }
 
-/** In order, by the shorter way: a few that are asked for of ten thousand, or a few that there are of those in sight. */
+/** Sorts the smaller set: the few requested namespaces of ten thousand, or the few existing ones among those that are visible. */
 function namespacesIn<S extends QuerySource>({ source: { store }, namespaces }: WalkedSource<S>): readonly string[] {
   const held = store.namespaces();
   if (namespaces === undefined) return held;
@@ -105,7 +105,7 @@ function laneOf<S extends QuerySource>({ source, objects }: SortedSource<S>, aft
   return lane;
 }
 
-/** By halving: a page in the middle of a large namespace is as cheap as the first. */
+/** Finds the next object by binary search, so a page in the middle of a large namespace costs as little as the first. */
 function firstAfter<S extends QuerySource>({ objects, cluster, kind }: Lane<S>, after: OrderPosition): number {
   let [low, high] = [0, objects.length];
   while (low < high) {

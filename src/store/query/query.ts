@@ -14,35 +14,35 @@ import { type CompiledOrder, defaultOrder } from './order.ts';
 import { countObjects, namespacesOf, type WalkedSource, walkInOrder, walkSorted } from './ordered-walk.ts';
 import { comparePositions, createTopEntries } from './ranking.ts';
 
-/** What is asked of many mirrors at once. All conditions must hold. */
+/** A query over many mirrors. All conditions must hold. */
 export interface QuerySpec {
-  /** Objects in these namespaces only; cluster-scoped ones are in none. Absent: anywhere. */
+  /** Only objects in these namespaces, so no cluster-scoped ones. Default: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
   readonly selector?: LabelSelector | undefined;
   readonly where?: CompiledWhere | undefined;
-  /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
+  /** Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. Empty text matches everything. */
   readonly search?: string | undefined;
-  /** What relates them to another object. */
+  /** The relation to another object. */
   readonly related?: RelatedCondition | undefined;
-  /** Absent: by namespace, name, cluster and kind, by which any other order ends too. Text compares by code units. */
+  /** Default: by namespace, name, cluster and kind. Every other order ends with these. Text compares by code units. */
   readonly order?: CompiledOrder | undefined;
-  /** Most objects on the page, at least 1. */
+  /** Maximum number of objects on the page: at least 1. */
   readonly first: number;
-  /** The page begins after it, whether or not an object still stands there. Made by a query of the same order. */
+  /** The page begins after this position, even if its object no longer exists. It must come from a query of the same order. */
   readonly after?: OrderPosition | undefined;
-  /** True: the result holds on to all that match, whatever the page, for who wants more of them than a count. */
+  /** True if the result must contain all matching objects, not only those of the page. Default: false. */
   readonly keepMatches?: boolean | undefined;
-  /** Told of each source, and of each object that is not found by an index alone. */
+  /** Receives one read for each source, and one for each object that was not found by an index alone. */
   readonly countReads?: CountReads | undefined;
 }
 
-/** One object on a page, and where it was found. */
+/** One object of a page, and the source that has it. */
 export interface QueryHit<S extends QuerySource = QuerySource> {
   readonly source: S;
   readonly object: KubernetesObject;
 }
 
-/** All objects of one source that match, in no order. */
+/** All matching objects of one source, in no order. */
 export interface SourceMatches<S extends QuerySource = QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];
@@ -51,24 +51,29 @@ export interface SourceMatches<S extends QuerySource = QuerySource> {
 /** One page, all of one moment. */
 export interface QueryResult<S extends QuerySource = QuerySource> {
   readonly hits: readonly QueryHit<S>[];
-  /** Of all matching objects in sight, whatever the page. */
+  /** Number of all matching visible objects, on this page or not. */
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** What `totalCount` counts; empty unless it was to be kept. */
+  /** All matching objects. Empty unless `keepMatches` was set. */
   readonly matches: readonly SourceMatches<S>[];
-  /** Where an object of this page stands in this order: `after` of the next page. */
+  /** Returns the position of an object of this page. The position of the last object is `after` of the next page. */
   positionOf(hit: QueryHit<S>): OrderPosition;
 }
 
 /**
- * Asks many mirrors, clusters times kinds, one question. Whatever the number of steps, all that it finds is of one moment: that of the call, or, where a
- * large mirror has no index or order for it yet, the moment at which these are made.
+ * Queries many mirrors: clusters times kinds.
  *
- * Filters and sorts before it cuts the page, in one total order over all sources. In the default order, without a filter or with one that an index
- * answers, a page costs what is on it, however much is held; else each candidate is looked at once, which indexes of labels, names, owners and nodes make few.
+ * However many steps the query takes, its result is of one moment. That is the moment of the call, or the moment at which the missing
+ * indexes of large mirrors are made.
  *
- * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
+ * Filters and sorts all sources in one total order before it cuts the page. In the default order, with no filter or with one that an index
+ * answers, the cost depends only on the page. Otherwise each candidate is read once; indexes of labels, names, owners and nodes keep the
+ * candidates few.
+ *
+ * The steps run in `src/core/scheduling/operation-scheduler.ts`, so that other operations continue between two of them.
+ *
+ * @throws {MusterError} `BAD_INPUT` if `after` is from another order.
  */
 export function* queryInSteps<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): Steps<QueryResult<S>> {
   const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, countReads: look } = spec;
@@ -84,12 +89,12 @@ export function* queryInSteps<S extends QuerySource>(sources: readonly S[], spec
   return sorted === undefined ? yield* scan(views, { ...spec, order, search }) : walk(sorted, spec);
 }
 
-/** Smaller mirrors are indexed and sorted in well below a millisecond. */
+/** Minimum number of objects of a large mirror. Smaller ones are indexed and sorted in well below a millisecond. */
 const largeMirror = 2_000;
 
 /**
- * Makes the indexes and orders of large mirrors that `queryInSteps` needs, a mirror in each step: at their first use, each takes some milliseconds of
- * 20,000 objects. To be run before it, where other operations wait.
+ * Makes the indexes and orders that `queryInSteps` needs of large mirrors, one mirror in each step. The first use of each costs some
+ * milliseconds per 20,000 objects. Run it before the query if other operations wait.
  */
 export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QuerySpec, 'first'>): Steps<void> {
   const large = sources.filter(({ store }) => store.size >= largeMirror);
@@ -110,7 +115,7 @@ export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QueryS
   }
 }
 
-/** All that matches, by namespace, name, cluster and kind, at the price of what is taken from it. */
+/** All matching objects by namespace, name, cluster and kind. The cost depends on the number of objects that are taken. */
 interface InOrder<S extends QuerySource> {
   readonly totalCount: number;
   from(after: OrderPosition | undefined): IteratorObject<QueryHit<S>>;
@@ -125,7 +130,10 @@ function everythingIn<S extends QuerySource>(views: readonly WalkedSource<S>[]):
   };
 }
 
-/** Undefined unless indexes know it all, in order: a few objects have none, and what is in sight by namespaces is looked at. */
+/**
+ * Returns undefined unless indexes know all matching objects in order. Small mirrors have no index, and a limit to some namespaces needs
+ * every object to be checked.
+ */
 function sortedIn<S extends QuerySource>(views: readonly WalkedSource<S>[], spec: QuerySpec): InOrder<S> | undefined {
   const lists: SourceMatches<S>[] = [];
   for (const { source, namespaces } of views) {
@@ -138,7 +146,7 @@ function sortedIn<S extends QuerySource>(views: readonly WalkedSource<S>[], spec
   return { totalCount, from: (after) => walkSorted(lists, after), matches: () => lists };
 }
 
-/** A page in the default order. */
+/** Takes a page in the default order. */
 function walk<S extends QuerySource>(inOrder: InOrder<S>, { first, after, keepMatches = false }: QuerySpec): QueryResult<S> {
   const hits: QueryHit<S>[] = [];
   let hasNextPage = false;
@@ -161,7 +169,7 @@ interface Scan extends QuerySpec {
   readonly search: string;
 }
 
-/** A page of what is found by looking at every candidate. */
+/** Takes a page by reading every candidate. */
 function* scan<S extends QuerySource>(
   views: readonly WalkedSource<S>[],
   { order, first, after, keepMatches = false, countReads: look, ...conditions }: Scan,
@@ -173,7 +181,7 @@ function* scan<S extends QuerySource>(
   const matches: SourceMatches<S>[] = [];
   const looks = createReadCounter(look);
   const read = { values: 0 };
-  // These lists are of one moment: they do not contain changes that happen between two steps.
+  // These lists are of one moment. Changes between two steps do not show in them.
   const candidates = views.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, indexHintsFor(source, conditions)));
   for (const [index, { source }] of views.entries()) {
     const objects: KubernetesObject[] = [];
@@ -191,7 +199,7 @@ function* scan<S extends QuerySource>(
           if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
           else leaders.offer({ hit, position });
         }
-        // The look includes the first value. Both are counted, whatever the first call says.
+        // One read includes the first value. Both calls must be made, whatever the first one returns.
         const isStep = looks.addCompared(Math.max(0, read.values - 1));
         read.values = 0;
         if (looks.add(1) || isStep) yield;

@@ -2,7 +2,7 @@ import { compareOrderKeys, type OrderKey } from '../../core/json/json-values.ts'
 import { compareText } from '../../core/text.ts';
 import type { OrderPosition } from './cursor.ts';
 
-/** Which of two positions comes first: by the terms, each in its direction, then namespace, name, cluster and kind. Missing values stand last. */
+/** Compares two positions: by the terms, each in its direction, then by namespace, name, cluster and kind. Missing values come last. */
 export function comparePositions(descending: readonly boolean[], a: OrderPosition, b: OrderPosition): number {
   for (let term = 0; term < descending.length; term += 1) {
     const order = compareOrderTerm(a.keys[term], b.keys[term], descending[term] === true);
@@ -11,21 +11,21 @@ export function comparePositions(descending: readonly boolean[], a: OrderPositio
   return compareByDefaultOrder(a, b);
 }
 
-/** By namespace, name, cluster and kind alone. */
+/** Compares by namespace, name, cluster and kind. */
 export function compareByDefaultOrder(a: Omit<OrderPosition, 'keys'>, b: Omit<OrderPosition, 'keys'>): number {
   return (
     compareText(a.namespace, b.namespace) || compareText(a.name, b.name) || compareText(a.cluster, b.cluster) || compareText(a.kind, b.kind)
   );
 }
 
-/** The first `limit` of all that are offered, in any order, without holding more than these. */
+/** Collects the first `limit` entries of all offered ones, and holds no others. */
 interface TopEntries<T> {
   offer(entry: T): void;
-  /** In order. Asked once, at the end. */
+  /** Returns the entries in order. Call it once, at the end. */
   list(): readonly T[];
 }
 
-/** A bounded heap, whose root is the last of the leaders: what comes after it is turned away by one comparison. */
+/** Creates a bounded heap. Its root is the last of the best entries, so one comparison rejects any later entry. */
 export function createTopEntries<T>(limit: number, compare: (a: T, b: T) => number): TopEntries<T> {
   const heap: T[] = [];
   return {
@@ -55,7 +55,7 @@ function rise<T>(heap: T[], compare: (a: T, b: T) => number): void {
   }
 }
 
-/** Puts the root where it belongs, so that the greatest is the root again. */
+/** Moves the root down to its place, so that the largest entry is the root again. */
 export function sinkRoot<T>(heap: T[], compare: (a: T, b: T) => number): void {
   let index = 0;
   for (;;) {
@@ -72,7 +72,7 @@ export function sinkRoot<T>(heap: T[], compare: (a: T, b: T) => number): void {
   }
 }
 
-/** Which of two keys comes first; what is missing stands last in both directions. */
+/** Compares two keys. A missing key comes last in both directions. */
 export function compareOrderTerm(a: OrderKey | undefined, b: OrderKey | undefined, descending: boolean): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   return descending ? compareOrderKeys(b, a) : compareOrderKeys(a, b);

@@ -4,31 +4,31 @@ import { printTypeReference } from '../../model/model.ts';
 import type { ModelPath } from '../../model/paths/paths.ts';
 import { type AskedOfKinds, findInKinds } from '../../model/paths/paths-of-kinds.ts';
 
-/** A path to single values, which have an order. */
+/** A path to single values that can be compared. */
 export interface ValuePath {
   readonly path: ModelPath;
-  /** How they compare. */
+  /** The type by which the values compare. */
   readonly type: ValueType;
 }
 
-/** What a path is for, to put into messages, and which types it may lead to. */
+/** The purpose of a path: its name for messages, and the types that it accepts. */
 export interface PathUse {
-  /** The argument or field it was given to, such as `orderBy`. */
+  /** The argument or field that has the path, such as `orderBy`. */
   readonly name: string;
-  /** In words. */
+  /** Says in words what the path must lead to. */
   readonly expected: string;
   accepts(type: ValueType): boolean;
 }
 
-/** Any values that compare. */
+/** Accepts every path to values that can be compared. */
 export function anySingleValue(name: string): PathUse {
   return { name, expected: 'a path to a single value', accepts: (type) => type !== 'StringMap' };
 }
 
 /**
- * The path in each of the kinds that has it, by `keyOfKind`.
+ * Finds the path in each kind that has it, by `keyOfKind`.
  *
- * @throws {MusterError} `BAD_INPUT` if it fits none of them: the path, what was expected there, and what came.
+ * @throws {MusterError} `BAD_INPUT` if no kind has a fitting path. The message names the path, the expected and the actual type.
  */
 export function findValuePaths(
   asked: AskedOfKinds,

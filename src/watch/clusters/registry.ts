@@ -7,7 +7,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterStatus, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from '../mirrors.ts';
 import { createDecodePace } from '../reflector/decode-pace.ts';
-import { type AdmissionLimits, admissionLimits, createListAdmission } from '../reflector/list-admission.ts';
+import { type AdmissionLimits, admissionLimits, ListAdmission } from '../reflector/list-admission.ts';
 import type { WatchReport } from '../reflector/reflector-state.ts';
 import { ClusterMirrors } from './cluster-mirrors.ts';
 import type { ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
@@ -84,7 +84,7 @@ class Registry implements MirrorRegistry {
     this.#wide = {
       clock,
       log,
-      admission: createListAdmission(admission, heap, this.#life.signal),
+      admission: new ListAdmission(admission, heap, this.#life.signal),
       pace: createDecodePace(clock),
       scheduler: scheduler ?? new WorkScheduler(clock),
       idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes, heap }, this.#life.signal),

@@ -1,24 +1,15 @@
 import { emptyHeapGauge, type HeapGauge, maxHeapForKinds } from '../../core/heap-gauge.ts';
 
-/** Who may list now: bounds what first lists hold in flight, over the whole fleet. */
-export interface ListAdmission {
-  /**
-   * Resolves when the list may start, at once if there is room. Small lists go first, equals in the order they came. Undefined if the signal
-   * aborted first. Leaves are idempotent.
-   */
-  enter(list: ListSize, signal: AbortSignal): Promise<ReleaseAdmission | undefined>;
-}
-
-/** Gives the room back. */
+/** Gives the room of a list back. A second call has no effect. */
 export type ReleaseAdmission = () => void;
 
 export interface ListSize {
   readonly cluster: string;
-  /** What may be in flight of it at a time: a page, or a stream's window. */
+  /** Maximum bytes in flight at a time: one page, or the window of a stream. */
   readonly bytesInFlight: number;
-  /** All that is still to come, as far as it is known. */
+  /** Estimated bytes of the whole rest of the list. */
   readonly bytesToCome: number;
-  /** True for the first list of a kind or namespace of which nothing is held yet. It waits while the heap is nearly full. */
+  /** True for the first list of a kind or namespace of which no objects are held yet. Such a list waits while the heap is nearly full. */
   readonly isNew: boolean;
 }
 
@@ -27,77 +18,91 @@ export interface AdmissionLimits {
   readonly listsPerCluster: number;
 }
 
-/** One semaphore for the fleet (docs/internals/mirror.md 5): 64 MiB in flight, two lists per cluster. */
+/** The limits of the whole fleet (docs/internals/mirror.md 5): 64 MiB in flight, and two lists per cluster. */
 export const admissionLimits: AdmissionLimits = { bytesInFlight: 64 << 20, listsPerCluster: 2 };
 
-interface Waiter {
+interface WaitingList {
   readonly list: ListSize;
   readonly admit: () => void;
 }
 
-/** A list larger than the bound enters alone, as otherwise it never would. Waiting lists are looked at again after each measurement of the heap. */
-export function createListAdmission(
-  limits: AdmissionLimits = admissionLimits,
-  heap: HeapGauge = emptyHeapGauge,
-  ended: AbortSignal = new AbortController().signal,
-): ListAdmission {
-  const perCluster = new Map<string, number>();
-  const waiting: Waiter[] = [];
-  let bytesInFlight = 0;
+/** Bounds what first lists hold in flight, over all clusters. */
+export class ListAdmission {
+  readonly #limits: AdmissionLimits;
+  readonly #heap: HeapGauge;
+  readonly #perCluster = new Map<string, number>();
+  /** Small lists first, lists of equal size in the order of arrival. */
+  readonly #waiting: WaitingList[] = [];
+  #bytesInFlight = 0;
 
-  function hasRoom({ cluster, bytesInFlight: bytes, isNew }: ListSize): boolean {
-    if (isNew && heap.used() >= maxHeapForKinds) return false;
-    if ((perCluster.get(cluster) ?? 0) >= limits.listsPerCluster) return false;
-    return bytesInFlight === 0 || bytesInFlight + bytes <= limits.bytesInFlight;
+  /** Waiting lists are checked again after each measurement of the heap, until the signal aborts. */
+  constructor(
+    limits: AdmissionLimits = admissionLimits,
+    heap: HeapGauge = emptyHeapGauge,
+    signal: AbortSignal = new AbortController().signal,
+  ) {
+    this.#limits = limits;
+    this.#heap = heap;
+    heap.onMeasured(() => this.#admitWaiting(), signal);
   }
 
-  function take(list: ListSize): ReleaseAdmission {
-    let left = false;
-    bytesInFlight += list.bytesInFlight;
-    perCluster.set(list.cluster, (perCluster.get(list.cluster) ?? 0) + 1);
+  /**
+   * Resolves when the list may start, at once if there is room. Resolves with undefined if the signal aborts first.
+   *
+   * A list that is larger than the limit is admitted alone, because otherwise it would never be admitted.
+   */
+  enter(list: ListSize, signal: AbortSignal): Promise<ReleaseAdmission | undefined> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve(undefined);
+      if (this.#hasRoom(list)) return resolve(this.#admit(list));
+      const giveUp = () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        resolve(undefined);
+      };
+      const waiter: WaitingList = {
+        list,
+        admit: () => {
+          signal.removeEventListener('abort', giveUp);
+          resolve(this.#admit(list));
+        },
+      };
+      this.#enqueue(waiter);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  #hasRoom({ cluster, bytesInFlight, isNew }: ListSize): boolean {
+    if (isNew && this.#heap.used() >= maxHeapForKinds) return false;
+    if ((this.#perCluster.get(cluster) ?? 0) >= this.#limits.listsPerCluster) return false;
+    return this.#bytesInFlight === 0 || this.#bytesInFlight + bytesInFlight <= this.#limits.bytesInFlight;
+  }
+
+  #admit(list: ListSize): ReleaseAdmission {
+    let released = false;
+    this.#bytesInFlight += list.bytesInFlight;
+    this.#perCluster.set(list.cluster, (this.#perCluster.get(list.cluster) ?? 0) + 1);
     return () => {
-      if (left) return;
-      left = true;
-      bytesInFlight -= list.bytesInFlight;
-      const others = (perCluster.get(list.cluster) ?? 1) - 1;
-      if (others === 0) perCluster.delete(list.cluster);
-      else perCluster.set(list.cluster, others);
-      admitNext();
+      if (released) return;
+      released = true;
+      this.#bytesInFlight -= list.bytesInFlight;
+      const others = (this.#perCluster.get(list.cluster) ?? 1) - 1;
+      if (others === 0) this.#perCluster.delete(list.cluster);
+      else this.#perCluster.set(list.cluster, others);
+      this.#admitWaiting();
     };
   }
 
-  function admitNext(): void {
-    for (let place = waiting.findIndex(({ list }) => hasRoom(list)); place >= 0; place = waiting.findIndex(({ list }) => hasRoom(list))) {
-      const [next] = waiting.splice(place, 1);
+  #admitWaiting(): void {
+    const nextIndex = () => this.#waiting.findIndex(({ list }) => this.#hasRoom(list));
+    for (let index = nextIndex(); index >= 0; index = nextIndex()) {
+      const [next] = this.#waiting.splice(index, 1);
       next?.admit();
     }
   }
 
-  function place(waiter: Waiter): void {
-    const after = waiting.findIndex(({ list }) => list.bytesToCome > waiter.list.bytesToCome);
-    if (after < 0) waiting.push(waiter);
-    else waiting.splice(after, 0, waiter);
+  #enqueue(waiter: WaitingList): void {
+    const after = this.#waiting.findIndex(({ list }) => list.bytesToCome > waiter.list.bytesToCome);
+    if (after < 0) this.#waiting.push(waiter);
+    else this.#waiting.splice(after, 0, waiter);
   }
-
-  heap.onMeasured(admitNext, ended);
-  return {
-    enter: (list, signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) return resolve(undefined);
-        if (hasRoom(list)) return resolve(take(list));
-        const giveUp = () => {
-          waiting.splice(waiting.indexOf(waiter), 1);
-          resolve(undefined);
-        };
-        const waiter: Waiter = {
-          list,
-          admit: () => {
-            signal.removeEventListener('abort', giveUp);
-            resolve(take(list));
-          },
-        };
-        place(waiter);
-        signal.addEventListener('abort', giveUp, { once: true });
-      }),
-  };
 }

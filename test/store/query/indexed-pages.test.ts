@@ -113,5 +113,7 @@ test('a filter that says more than an index knows is asked of each object', () =
   expect(countOf({ selector, namespaces: ['b'] })).toBe(0);
   expect(countOf({ where: both })).toBe(1);
   expect(countOf({ selector: parseLabelSelector('app=x,app!=x') })).toBe(0);
-  expect(runQuery([{ ...source, sight: { type: 'namespaces', namespaces: new Set(['b']) } }], { first: 1, selector }).totalCount).toBe(0);
+  expect(runQuery([{ ...source, visibility: { type: 'namespaces', namespaces: new Set(['b']) } }], { first: 1, selector }).totalCount).toBe(
+    0,
+  );
 });
