@@ -19,15 +19,15 @@ type Extreme = 'min' | 'max';
  * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to single values.
  */
 export function compileExtreme(
-  asked: AskedOfKinds,
+  kinds: AskedOfKinds,
   text: string,
   extreme: Extreme,
-): (matches: readonly SourceMatches[], look?: CountReads) => Steps<Json | undefined> {
-  const paths = findValuePaths(asked, text, anySingleValue(extreme));
+): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<Json | undefined> {
+  const paths = findValuePaths(kinds, text, anySingleValue(extreme));
   const sign = extreme === 'min' ? 1 : -1;
-  return function* (matches, look) {
+  return function* (matches, countReads) {
     let best: { readonly value: Json; readonly key: OrderKey } | undefined;
-    for (const [type, tally] of yield* tallyValues(paths, matches, look)) {
+    for (const [type, tally] of yield* tallyValues(paths, matches, countReads)) {
       for (const [index, { value }] of tally.entries()) {
         if (index % valuesAtOnce === 0) yield;
         const key = orderKeyOf(value, type);

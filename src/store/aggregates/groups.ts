@@ -56,18 +56,18 @@ const placesAtOnce = 1_000;
  * `TOO_COSTLY` for more than 100,000 groups or 2,000,000 places. A place is one object in one group.
  */
 export function compileGroups(
-  asked: AskedOfKinds,
-  question: GroupRequest,
-): (matches: readonly SourceMatches[], look?: CountReads) => Steps<readonly ObjectGroup[]> {
-  const { by, order, first } = question;
+  kinds: AskedOfKinds,
+  request: GroupRequest,
+): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<readonly ObjectGroup[]> {
+  const { by, order, first } = request;
   if (by.length < 1 || by.length > maxPaths) {
     throw new MusterError('BAD_INPUT', `groups: expected 1 to ${maxPaths} paths to group by, got ${by.length}`);
   }
-  const paths = by.map((text) => findValuePaths(asked, text, anySingleValue('groups')));
+  const paths = by.map((text) => findValuePaths(kinds, text, anySingleValue('groups')));
   const types = paths.map(typeOfAll);
-  return function* (matches, look) {
+  return function* (matches, countReads) {
     const leaders = createTopEntries<RankedGroup>(first, order === 'COUNT_DESC' ? compareCounts : compareKeys);
-    const grouping = yield* groupsOf(paths, matches, look);
+    const grouping = yield* groupsOf(paths, matches, countReads);
     for (let group = 0; group < grouping.size; group += 1) {
       leaders.offer(new RankedGroup(grouping, group, types));
       if (group % rankedAtOnce === 0) yield;
@@ -81,33 +81,33 @@ export function compileGroups(
 function* groupsOf(
   paths: readonly ReadonlyMap<string, ValuePath>[],
   matches: readonly SourceMatches[],
-  look: CountReads | undefined,
+  countReads: CountReads | undefined,
 ): Steps<Grouping> {
   const levels = paths.map(() => new KeyNumbers());
-  const looks = createReadCounter(look);
+  const reads = createReadCounter(countReads);
   const grouping = new Grouping(levels);
   let index = 0;
   for (const { source, objects } of matches) {
     const readers = paths.map((ofKinds, level) =>
-      createReader(ofKinds.get(keyOfKind(source.kind)), source, { keys: levels[level], looks }),
+      createReader(ofKinds.get(keyOfKind(source.kind)), source, { keys: levels[level], reads }),
     );
     const values: (readonly number[])[] = [];
     const at = readers.map(() => 0);
     for (const object of objects) {
       for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? [];
       // The first place of the object below counts for reading its first path. So only the other paths count here.
-      let isStep = looks.add(readers.length - 1);
+      let isStep = reads.add(readers.length - 1);
       // Visits all combinations of values, from the first value of every path to the last ones.
       at.fill(0);
       do {
         grouping.put(index, values, at);
-        if (looks.add(1) || isStep) yield;
+        if (reads.add(1) || isStep) yield;
         isStep = false;
       } while (advance(at, values));
       index += 1;
     }
   }
-  looks.end();
+  reads.end();
   return grouping;
 }
 
@@ -241,25 +241,25 @@ class Grouping {
 function createReader(
   found: ValuePath | undefined,
   source: QuerySource,
-  { keys, looks }: { readonly keys: KeyNumbers | undefined; readonly looks: ReadCounter },
+  { keys, reads }: { readonly keys: KeyNumbers | undefined; readonly reads: ReadCounter },
 ): (object: KubernetesObject) => readonly number[] {
   const numberOf = (value: Json): number => keys?.numberOf(value) ?? 0;
   if (found === undefined) {
     const missing = [numberOf(null)];
     return () => missing;
   }
-  const around = createPathContext(source);
+  const context = createPathContext(source);
   const numbers: number[] = [];
   const collect = (value: Json): false => {
     numbers.push(numberOf(value));
     return false;
   };
-  return (here) => {
+  return (value) => {
     numbers.length = 0;
-    someValue(found.path, { value: here, context: around }, collect);
+    someValue(found.path, { value, context }, collect);
     if (numbers.length === 0) numbers.push(numberOf(null));
     if (numbers.length === 1) return numbers;
-    looks.add(numbers.length - 1);
+    reads.add(numbers.length - 1);
     return [...new Set(numbers)];
   };
 }

@@ -21,12 +21,12 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
  * and the actual type.
  */
 export function compileSum(
-  asked: AskedOfKinds,
+  kinds: AskedOfKinds,
   text: string,
-): (matches: readonly SourceMatches[], look?: CountReads) => Steps<Quantity | undefined> {
-  const paths = findValuePaths(asked, text, numbers);
-  return function* (matches, look) {
-    return sumQuantities(yield* summandsOf(yield* tallyValues(paths, matches, look)));
+): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<Quantity | undefined> {
+  const paths = findValuePaths(kinds, text, numbers);
+  return function* (matches, countReads) {
+    return sumQuantities(yield* summandsOf(yield* tallyValues(paths, matches, countReads)));
   };
 }
 

@@ -26,11 +26,11 @@ export const valuesAtOnce = 500;
 export function* tallyValues(
   paths: ReadonlyMap<string, ValuePath>,
   matches: readonly SourceMatches[],
-  look?: CountReads,
+  countReads?: CountReads,
 ): Steps<ReadonlyMap<ValueType, readonly ValueCount[]>> {
   const tallies = new Map<ValueType, Map<ValueIdentity, Counting>>();
   const identityOf = createValueIdentities();
-  const looks = createReadCounter(look);
+  const reads = createReadCounter(countReads);
   for (const { source, objects } of matches) {
     const found = paths.get(keyOfKind(source.kind));
     if (found === undefined) continue;
@@ -46,14 +46,14 @@ export function* tallyValues(
       else counting.times += 1;
       return false;
     };
-    const around = createPathContext(source);
-    for (const here of objects) {
+    const context = createPathContext(source);
+    for (const value of objects) {
       values = 0;
-      someValue(found.path, { value: here, context: around }, count);
-      if (looks.add(Math.max(1, values))) yield;
+      someValue(found.path, { value, context }, count);
+      if (reads.add(Math.max(1, values))) yield;
     }
   }
-  looks.end();
+  reads.end();
   return new Map([...tallies].map(([type, tally]) => [type, [...tally.values()]]));
 }
 

@@ -4,9 +4,9 @@ import type { QueryVisibility } from '../query-source.ts';
 import type { IndexHint } from './index-hints.ts';
 
 /** Returns the requested namespaces that are visible to the caller. Undefined: all namespaces. */
-export function visibleNamespaces(asked: readonly string[] | undefined, sight: QueryVisibility): ReadonlySet<string> | undefined {
-  if (sight.type === 'all') return asked === undefined ? undefined : new Set(asked);
-  return asked === undefined ? sight.namespaces : new Set(asked.filter((namespace) => sight.namespaces.has(namespace)));
+export function visibleNamespaces(requested: readonly string[] | undefined, visibility: QueryVisibility): ReadonlySet<string> | undefined {
+  if (visibility.type === 'all') return requested === undefined ? undefined : new Set(requested);
+  return requested === undefined ? visibility.namespaces : new Set(requested.filter((namespace) => visibility.namespaces.has(namespace)));
 }
 
 /**
@@ -23,12 +23,12 @@ export function candidatesIn(
   const within = narrowed(namespaces, hints);
   const names = hints.find((hint) => hint.by === 'name');
   if (names !== undefined) {
-    const places = within ?? store.namespaces();
-    return [byName(store, places, new Set(names.values))];
+    const searched = within ?? store.namespaces();
+    return [byName(store, searched, new Set(names.values))];
   }
-  const lookup = holds(store, within, fewObjects) ? shortest(store, hints) : undefined;
+  const lookup = hasAtLeast(store, within, fewObjects) ? fewestObjects(store, hints) : undefined;
   // Hidden objects are never read. Otherwise the time of a query would reveal how many hidden objects have a label.
-  const isShorter = lookup !== undefined && (within === undefined || holds(store, within, lookup.count));
+  const isShorter = lookup !== undefined && (within === undefined || hasAtLeast(store, within, lookup.count));
   const found = isShorter ? store.indexed(lookup.by) : undefined;
   if (found !== undefined) return [within === undefined ? found : found.filter(({ metadata }) => within.has(metadata.namespace ?? ''))];
   return store.lists(within);
@@ -36,7 +36,7 @@ export function candidatesIn(
 
 /** Makes the indexes that `candidatesIn` needs, unless they exist. */
 export function prepareIndexes(store: StoreReader, namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): void {
-  if (!hints.some(({ by }) => by === 'name') && holds(store, narrowed(namespaces, hints), fewObjects)) shortest(store, hints);
+  if (!hints.some(({ by }) => by === 'name') && hasAtLeast(store, narrowed(namespaces, hints), fewObjects)) fewestObjects(store, hints);
 }
 
 function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): ReadonlySet<string> | undefined {
@@ -49,7 +49,7 @@ export const fewObjects = 64;
 const maxLookups = 3;
 
 /** True if these namespaces, or all, have at least this many objects. */
-function holds(store: StoreReader, namespaces: ReadonlySet<string> | undefined, least: number): boolean {
+function hasAtLeast(store: StoreReader, namespaces: ReadonlySet<string> | undefined, least: number): boolean {
   if (namespaces === undefined) return store.size >= least;
   let missing = least;
   for (const namespace of namespaces) {
@@ -66,7 +66,7 @@ interface CountedLookup {
 }
 
 /** Returns the lookup that finds the fewest objects. Undefined if no hint has an index. */
-function shortest(store: StoreReader, hints: readonly IndexHint[]): CountedLookup | undefined {
+function fewestObjects(store: StoreReader, hints: readonly IndexHint[]): CountedLookup | undefined {
   const lookups = hints.filter((hint): hint is IndexLookup => hint.by !== 'name' && hint.by !== 'namespace');
   let best: CountedLookup | undefined;
   for (const by of lookups.slice(0, maxLookups)) {

@@ -39,27 +39,27 @@ export interface OperandContext {
  *
  * @throws {MusterError} `BAD_INPUT` if the type has no such comparison, or if the operand is not a value of the type.
  */
-export function compileComparison(place: OperandContext, operand: Json): CompiledComparison {
-  const { operator, type } = place;
+export function compileComparison(context: OperandContext, operand: Json): CompiledComparison {
+  const { operator, type } = context;
   if (!operatorsOf[type].includes(operator)) {
-    throw refuse(`expected one of ${operatorsOf[type].join(', ')} or exists on ${place.path}, which is a ${type}, got ${operator}`);
+    throw refuse(`expected one of ${operatorsOf[type].join(', ')} or exists on ${context.path}, which is a ${type}, got ${operator}`);
   }
   switch (operator) {
     case 'eq':
-      return { test: equals(place, operand), negated: false };
+      return { test: equals(context, operand), negated: false };
     case 'ne':
-      return { test: equals(place, operand), negated: true };
+      return { test: equals(context, operand), negated: true };
     case 'in':
       return {
-        test: isAmong(place, operand),
+        test: isAmong(context, operand),
         negated: false,
         comparisonCount: structural.has(type) && Array.isArray(operand) ? operand.length : 1,
       };
     case 'contains':
     case 'startsWith':
-      return { test: compareText(place, operand), negated: false, scansText: operator === 'contains' };
+      return { test: compareText(context, operand), negated: false, scansText: operator === 'contains' };
     default:
-      return { test: compareOrder(place, operand, operator), negated: false };
+      return { test: compareOrder(context, operand, operator), negated: false };
   }
 }
 
@@ -83,30 +83,30 @@ const operatorsOf: Readonly<Record<ValueType, readonly ComparisonOperator[]>> = 
 
 const structural: ReadonlySet<ValueType> = new Set(['StringMap', 'JSON']);
 
-function equals(place: OperandContext, operand: Json): ValueTest {
-  checkOperand(place, operand);
-  if (structural.has(place.type)) return (value) => equalJson(value, operand);
-  if (place.type === 'String') return (value) => value === operand;
-  const key = keyOfOperand(place, operand);
+function equals(context: OperandContext, operand: Json): ValueTest {
+  checkOperand(context, operand);
+  if (structural.has(context.type)) return (value) => equalJson(value, operand);
+  if (context.type === 'String') return (value) => value === operand;
+  const key = keyOfOperand(context, operand);
   return (value) => {
-    const other = keyOf(value, place.type);
+    const other = keyOf(value, context.type);
     return other !== undefined && compareOrderKeys(other, key) === 0;
   };
 }
 
-function isAmong(place: OperandContext, list: Json): ValueTest {
-  if (!Array.isArray(list)) throw refuse(`expected a list for ${place.operator} on ${place.path}, got ${show(list)}`);
-  const operands = list.filter((operand: Json) => isPossibleOperand(place, operand));
-  if (operands.length === 0) for (const operand of list) throw impossibleOperand(place, operand);
-  for (const operand of operands) checkOperand(place, operand);
-  if (structural.has(place.type)) return (value) => operands.some((operand: Json) => equalJson(value, operand));
-  if (place.type === 'String') {
+function isAmong(context: OperandContext, list: Json): ValueTest {
+  if (!Array.isArray(list)) throw refuse(`expected a list for ${context.operator} on ${context.path}, got ${show(list)}`);
+  const operands = list.filter((operand: Json) => isPossibleOperand(context, operand));
+  if (operands.length === 0) for (const operand of list) throw impossibleOperand(context, operand);
+  for (const operand of operands) checkOperand(context, operand);
+  if (structural.has(context.type)) return (value) => operands.some((operand: Json) => equalJson(value, operand));
+  if (context.type === 'String') {
     const texts = new Set<Json>(operands);
     return (value) => texts.has(value);
   }
-  const keys = operands.map((operand: Json) => keyOfOperand(place, operand)).sort(compareOrderKeys);
+  const keys = operands.map((operand: Json) => keyOfOperand(context, operand)).sort(compareOrderKeys);
   return (value) => {
-    const key = keyOf(value, place.type);
+    const key = keyOf(value, context.type);
     return key !== undefined && isIn(keys, key);
   };
 }
@@ -124,15 +124,15 @@ function isIn(sorted: readonly OrderKey[], key: OrderKey): boolean {
   return false;
 }
 
-function compareOrder(place: OperandContext, operand: Json, operator: 'lt' | 'lte' | 'gt' | 'gte'): ValueTest {
-  checkOperand(place, operand);
-  const key = keyOfOperand(place, operand);
+function compareOrder(context: OperandContext, operand: Json, operator: 'lt' | 'lte' | 'gt' | 'gte'): ValueTest {
+  checkOperand(context, operand);
+  const key = keyOfOperand(context, operand);
   if (key.type === 'list' || key.type === 'map' || key.type === 'boolean') {
-    throw refuse(`expected a number or a text for ${operator} on ${place.path}, got ${show(operand)}`);
+    throw refuse(`expected a number or a text for ${operator} on ${context.path}, got ${show(operand)}`);
   }
   const holds = orders[operator];
   return (value) => {
-    const other = keyOf(value, place.type);
+    const other = keyOf(value, context.type);
     return other?.type === key.type && holds(compareOrderKeys(other, key));
   };
 }
@@ -144,9 +144,9 @@ const orders = {
   gte: (order: number) => order >= 0,
 };
 
-function compareText(place: OperandContext, operand: Json): ValueTest {
-  if (typeof operand !== 'string') throw refuse(`expected a text for ${place.operator} on ${place.path}, got ${show(operand)}`);
-  if (place.operator === 'startsWith') return (value) => typeof value === 'string' && value.startsWith(operand);
+function compareText(context: OperandContext, operand: Json): ValueTest {
+  if (typeof operand !== 'string') throw refuse(`expected a text for ${context.operator} on ${context.path}, got ${show(operand)}`);
+  if (context.operator === 'startsWith') return (value) => typeof value === 'string' && value.startsWith(operand);
   return (value) => typeof value === 'string' && value.includes(operand);
 }
 
@@ -188,9 +188,9 @@ const expected: Readonly<Record<ValueType, string>> = {
   JSON: 'a value, at most 64 deep',
 };
 
-function checkOperand(place: OperandContext, operand: Json): void {
-  const { path, operator, type } = place;
-  if (equality.includes(operator) && !isPossibleOperand(place, operand)) throw impossibleOperand(place, operand);
+function checkOperand(context: OperandContext, operand: Json): void {
+  const { path, operator, type } = context;
+  if (equality.includes(operator) && !isPossibleOperand(context, operand)) throw impossibleOperand(context, operand);
   if (!fits(operand, type)) throw refuse(`expected ${expected[type]} for ${operator} on ${path}, which is a ${type}, got ${show(operand)}`);
   // JSON.parse has rounded the number already, so it may differ from the number that the client sent.
   if (

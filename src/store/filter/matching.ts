@@ -79,14 +79,14 @@ export function createPredicate(
   { selector, where, search = '', related }: ObjectConditions,
   read?: ReadCost,
 ): (object: KubernetesObject) => boolean {
-  const asked = where?.predicateFor(source, read);
-  const found = search === '' ? undefined : searchFor(search);
-  const selects = selector === undefined ? undefined : selectFor(selector, read);
+  const passesWhere = where?.predicateFor(source, read);
+  const containsText = search === '' ? undefined : searchFor(search);
+  const isSelected = selector === undefined ? undefined : selectFor(selector, read);
   return (object) =>
     (related === undefined || related.includes(object)) &&
-    (selects === undefined || selects(object)) &&
-    (asked === undefined || asked(object)) &&
-    (found === undefined || found(object));
+    (isSelected === undefined || isSelected(object)) &&
+    (passesWhere === undefined || passesWhere(object)) &&
+    (containsText === undefined || containsText(object));
 }
 
 function selectFor(selector: LabelSelector, read: ReadCost | undefined): (object: KubernetesObject) => boolean {

@@ -47,10 +47,10 @@ export interface PathStart {
 /**
  * True if a value at the end of the path passes the test. Absent and null values do not count. A path through lists may have many values.
  */
-export function someValue(path: ModelPath, { value: here, context: around }: PathStart, test: (value: Json) => boolean): boolean {
-  const start = startOf(path, { value: here, context: around });
-  around.read.values += 1;
-  return start !== undefined && start !== null && walk(start, { steps: path.steps, test, read: around.read }, 0);
+export function someValue(path: ModelPath, { value, context }: PathStart, test: (value: Json) => boolean): boolean {
+  const start = startOf(path, { value, context });
+  context.read.values += 1;
+  return start !== undefined && start !== null && walk(start, { steps: path.steps, test, read: context.read }, 0);
 }
 
 /** Computing a column, or following a relation, takes as long as reading this many values. */
@@ -59,13 +59,13 @@ const valuesPerObject = 8;
 /** Binary logarithm of the number of characters that take as long to compare as one short value. */
 const charsPerValue = 9;
 
-function startOf(path: ModelPath, { value: here, context: around }: PathStart): Json | undefined {
-  if (path.from === 'object') return here;
-  if (path.from === 'column') return isKubernetesObject(here) ? computedBy(path.column, here, around) : undefined;
-  if (path.from !== 'relation') return around[path.from];
-  around.read.values += valuesPerObject;
-  const found = isKubernetesObject(here) ? around.related?.find(path.relation, here) : undefined;
-  return found && startOf(path.within, { value: found.object, context: { ...around, served: found.servedAs, related: undefined } });
+function startOf(path: ModelPath, { value, context }: PathStart): Json | undefined {
+  if (path.from === 'object') return value;
+  if (path.from === 'column') return isKubernetesObject(value) ? computedBy(path.column, value, context) : undefined;
+  if (path.from !== 'relation') return context[path.from];
+  context.read.values += valuesPerObject;
+  const found = isKubernetesObject(value) ? context.related?.find(path.relation, value) : undefined;
+  return found && startOf(path.within, { value: found.object, context: { ...context, served: found.servedAs, related: undefined } });
 }
 
 function computedBy(column: Column, object: KubernetesObject, { computed, read }: PathContext): Json | undefined {
@@ -104,8 +104,8 @@ interface Walk {
 }
 
 /** A loop without allocations, because it runs once for each condition and object. */
-function walk(from: Json, way: Walk, start: number): boolean {
-  const { steps, test, read } = way;
+function walk(from: Json, options: Walk, start: number): boolean {
+  const { steps, test, read } = options;
   let value = from;
   for (let index = start; index < steps.length; index++) {
     const step = steps[index];
@@ -114,7 +114,7 @@ function walk(from: Json, way: Walk, start: number): boolean {
     if (step.list) {
       return someElement(member, (element) => {
         read.values += 1;
-        return walk(element, way, index + 1);
+        return walk(element, options, index + 1);
       });
     }
     value = member;

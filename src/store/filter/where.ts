@@ -92,9 +92,9 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
   operands.refuseImpossible();
   return {
     predicateFor(source, read) {
-      const around = createPathContext(source, read);
+      const context = createPathContext(source, read);
       const test = compiled.get(keyOfKind(source.kind))?.test;
-      const passes = (object: KubernetesObject) => test?.({ value: object, context: around }) === true;
+      const passes = (object: KubernetesObject) => test?.({ value: object, context }) === true;
       const { related } = source;
       return related === undefined ? passes : (object) => passesForCertain(object, passes, related);
     },
@@ -133,7 +133,7 @@ interface Scope {
   readonly self?: TypeReference;
 }
 
-type Test = (place: PathStart) => boolean;
+type Test = (start: PathStart) => boolean;
 
 /** Maximum number of conditions. Each is compared with every object of the kind. */
 const maxConditions = 100;
@@ -144,7 +144,7 @@ const maxChecks = 10_000;
 
 function compileLevel(where: WhereInput, scope: Scope): Test {
   const tests: Test[] = [];
-  if (saysSomething(where)) tests.push(compileLeaf(where, scope));
+  if (hasCondition(where)) tests.push(compileLeaf(where, scope));
   if (where.and != null) tests.push(...where.and.map((inner) => compileLevel(inner, scope)));
   if (where.or != null) tests.push(anyOf(where.or.map((inner) => compileLevel(inner, scope))));
   if (where.not != null) tests.push(opposite(compileLevel(where.not, scope)));
@@ -181,7 +181,7 @@ function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scop
     const { negated } = operation;
     const passes = passesOf(operation);
     return [
-      negated ? (place: PathStart) => !someValue(path, place, passes(place)) : (place: PathStart) => someValue(path, place, passes(place)),
+      negated ? (start: PathStart) => !someValue(path, start, passes(start)) : (start: PathStart) => someValue(path, start, passes(start)),
     ];
   });
 }
@@ -190,7 +190,7 @@ function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scop
  * Returns the test of a value. If the test makes several comparisons, they are counted. A test that reads a long text may interrupt the
  * filter.
  */
-function passesOf({ test, comparisonCount: each = 1, scansText = false }: CompiledComparison): (place: PathStart) => ValueTest {
+function passesOf({ test, comparisonCount: each = 1, scansText = false }: CompiledComparison): (start: PathStart) => ValueTest {
   if (scansText)
     return ({ context: { read } }) =>
       (value) =>
@@ -219,11 +219,11 @@ function createOperations(operands: OperandCheck): Operations {
     const among = valuesOf(path);
     const ofLevel = known.get(where) ?? new Map<string, CompiledComparison | MusterError>();
     const key = [operator, type, ...(among ?? [])].join(' ');
-    const place = { path: path.text, operator, type, among };
-    const operation = ofLevel.get(key) ?? attempt(() => compileComparison(place, operand));
+    const operandContext = { path: path.text, operator, type, among };
+    const operation = ofLevel.get(key) ?? attempt(() => compileComparison(operandContext, operand));
     known.set(where, ofLevel.set(key, operation));
     if (operation instanceof MusterError) throw operation;
-    if (operator === 'in') operands.comparedAt(where, place);
+    if (operator === 'in') operands.comparedAt(where, operandContext);
     return operation;
   };
 }
@@ -253,10 +253,10 @@ function valuesOf(path: ModelPath): readonly string[] | undefined {
 
 function existenceOf({ exists }: WhereInput, path: ModelPath): readonly Test[] {
   if (exists === undefined || exists === null) return [];
-  return [(place) => someValue(path, place, isThere) === exists];
+  return [(start) => someValue(path, start, isAnyValue) === exists];
 }
 
-const isThere = () => true;
+const isAnyValue = () => true;
 
 function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly Test[] {
   if (some === undefined || some === null) return [];
@@ -275,15 +275,13 @@ function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly T
     self: type,
   });
   return [
-    ({ value: here, context: around }) =>
-      someValue(path, { value: here, context: around }, (value) =>
-        someElement(value, (element) => inner({ value: element, context: around })),
-      ),
+    ({ value: start, context }) =>
+      someValue(path, { value: start, context }, (value) => someElement(value, (element) => inner({ value: element, context }))),
   ];
 }
 
 /** True if the level itself has a condition. Throws if it has a path without one. */
-function saysSomething(where: WhereInput): boolean {
+function hasCondition(where: WhereInput): boolean {
   const compares = where.exists != null || where.some != null || comparisonOperators.some((operator) => where[operator] != null);
   if (!compares && where.path != null) {
     throw refuse(
@@ -324,15 +322,15 @@ function refuseAbove(most: number, count: number, what: string): void {
 function allOf(tests: readonly Test[]): Test {
   const [only] = tests;
   if (only !== undefined && tests.length === 1) return only;
-  return (place) => tests.every((test) => test(place));
+  return (start) => tests.every((test) => test(start));
 }
 
 function anyOf(tests: readonly Test[]): Test {
-  return (place) => tests.some((test) => test(place));
+  return (start) => tests.some((test) => test(start));
 }
 
 function opposite(test: Test): Test {
-  return (place) => !test(place);
+  return (start) => !test(start);
 }
 
 function refuse(message: string): MusterError {

@@ -2,12 +2,12 @@
  * Receives the number of objects that were just read. An object counts once per value that was found in it. Throws to end the operation
  * that reads.
  */
-export type CountReads = (looks: number) => void;
+export type CountReads = (reads: number) => void;
 
 /** Counts reads, and reports them in groups of 1,000, so that counting costs almost nothing. */
 export interface ReadCounter {
   /** Counts reads. Returns true after about 200 of them, when it is time to yield. */
-  add(looks: number): boolean;
+  add(reads: number): boolean;
   /** Counts compared values. Eight of them count as one read. Returns true when it is time to yield. */
   addCompared(values: number): boolean;
   /** Reports the reads that were not reported yet. */
@@ -15,20 +15,20 @@ export interface ReadCounter {
 }
 
 /** Creates a counter for one walk over objects. Default: reads are not reported. */
-export function createReadCounter(look: CountReads = ignored): ReadCounter {
-  let untold = 0;
+export function createReadCounter(report: CountReads = ignored): ReadCounter {
+  let unreported = 0;
   let sinceStep = 0;
   let values = 0;
-  const tell = (): void => {
-    const looks = untold;
-    untold = 0;
-    look(looks);
+  const flush = (): void => {
+    const reads = unreported;
+    unreported = 0;
+    report(reads);
   };
-  const add = (looks: number): boolean => {
-    untold += looks;
-    sinceStep += looks;
-    if (untold >= tellAt) tell();
-    if (sinceStep < stepAt) return false;
+  const add = (reads: number): boolean => {
+    unreported += reads;
+    sinceStep += reads;
+    if (unreported >= reportEvery) flush();
+    if (sinceStep < yieldEvery) return false;
     sinceStep = 0;
     return true;
   };
@@ -37,12 +37,12 @@ export function createReadCounter(look: CountReads = ignored): ReadCounter {
     addCompared(more) {
       values += more;
       if (values < valuesPerRead) return false;
-      const looks = Math.floor(values / valuesPerRead);
+      const reads = Math.floor(values / valuesPerRead);
       values %= valuesPerRead;
-      return add(looks);
+      return add(reads);
     },
     end() {
-      if (untold > 0) tell();
+      if (unreported > 0) flush();
     },
   };
 }
@@ -55,10 +55,10 @@ export function createReadCounter(look: CountReads = ignored): ReadCounter {
  */
 export const maxReads = 4_000_000;
 
-const tellAt = 1_000;
+const reportEvery = 1_000;
 
 /** Number of reads in one step. They take 0.2 to 0.6 ms. */
-const stepAt = 200;
+const yieldEvery = 200;
 
 /**
  * Number of compared values that cost as much as one read. Comparing a value takes 0.1 to 0.2 µs. Finding an object and its values takes 1

@@ -50,10 +50,10 @@ export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy:
     descending: terms.map(({ descending }) => descending),
     meaning: terms.length === 0 ? '' : JSON.stringify(terms.map(({ types }) => types)),
     keysFor(source, read) {
-      const around = createPathContext(source, read);
+      const context = createPathContext(source, read);
       const kind = keyOfKind(source.kind);
       const keys = terms.map((term) => ({ term, key: term.keys.get(kind) }));
-      return (object) => keys.map(({ term, key }) => key?.({ value: object, context: around }, term.descending));
+      return (object) => keys.map(({ term, key }) => key?.({ value: object, context }, term.descending));
     },
   };
 }
@@ -61,7 +61,7 @@ export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy:
 /** The order by namespace, name, cluster and kind. */
 export const defaultOrder: CompiledOrder = { descending: [], meaning: '', keysFor: () => () => [] };
 
-type KeyAt = (place: PathStart, descending: boolean) => OrderKey | undefined;
+type KeyAt = (start: PathStart, descending: boolean) => OrderKey | undefined;
 
 interface Term {
   readonly descending: boolean;
@@ -81,10 +81,10 @@ function compileTerm(model: Model, kinds: readonly ModelKind[], { path, directio
 }
 
 function keyAt({ path, type }: ValuePath): KeyAt {
-  return (place, descending) => {
+  return (start, descending) => {
     let best: OrderKey | undefined;
-    someValue(path, place, (value) => {
-      const key = cut(orderKeyOf(value, type));
+    someValue(path, start, (value) => {
+      const key = shorten(orderKeyOf(value, type));
       if (key !== undefined && (best === undefined || compareOrderKeys(key, best) < 0 !== descending)) best = key;
       return false;
     });
@@ -92,6 +92,6 @@ function keyAt({ path, type }: ValuePath): KeyAt {
   };
 }
 
-function cut(key: OrderKey | undefined): OrderKey | undefined {
+function shorten(key: OrderKey | undefined): OrderKey | undefined {
   return key?.type === 'text' && key.value.length > maxTextLength ? { type: 'text', value: key.value.slice(0, maxTextLength) } : key;
 }

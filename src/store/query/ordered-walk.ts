@@ -23,10 +23,10 @@ interface WalkedObject<S extends QuerySource> {
  * reaches are read. Later changes may be missed, so take all needed objects in one synchronous step.
  */
 export function* walkInOrder<S extends QuerySource>(
-  views: readonly WalkedSource<S>[],
+  walked: readonly WalkedSource<S>[],
   after: OrderPosition | undefined,
 ): Generator<WalkedObject<S>> {
-  for (const namespace of namespacesOf(views, after)) yield* merge(lanesOf(views, namespace, after));
+  for (const namespace of namespacesOf(walked, after)) yield* merge(lanesOf(walked, namespace, after));
 }
 
 /** The objects of one source by namespace and name. */
@@ -44,9 +44,9 @@ export function* walkSorted<S extends QuerySource>(
 }
 
 /** Returns the number of objects in the views. */
-export function countObjects<S extends QuerySource>(views: readonly WalkedSource<S>[]): number {
+export function countObjects<S extends QuerySource>(walked: readonly WalkedSource<S>[]): number {
   let count = 0;
-  for (const { source, namespaces } of views) {
+  for (const { source, namespaces } of walked) {
     if (namespaces === undefined) count += source.store.size;
     else for (const namespace of namespaces) count += source.store.countIn(namespace);
   }
@@ -64,10 +64,10 @@ interface Lane<S extends QuerySource> {
 
 /** Yields the namespaces of all views, each once and in order. Begins with the first one that may have objects after the position. */
 export function* namespacesOf<S extends QuerySource>(
-  views: readonly WalkedSource<S>[],
+  walked: readonly WalkedSource<S>[],
   after: OrderPosition | undefined,
 ): Generator<string> {
-  const lists = views.map((view) => ({ names: namespacesIn(view), next: 0 }));
+  const lists = walked.map((one) => ({ names: namespacesIn(one), next: 0 }));
   for (;;) {
     let least: string | undefined;
     for (const list of lists) {
@@ -89,9 +89,13 @@ function namespacesIn<S extends QuerySource>({ source: { store }, namespaces }: 
   return [...namespaces].filter((namespace) => store.countIn(namespace) > 0).sort();
 }
 
-function lanesOf<S extends QuerySource>(views: readonly WalkedSource<S>[], namespace: string, after: OrderPosition | undefined): Lane<S>[] {
+function lanesOf<S extends QuerySource>(
+  walked: readonly WalkedSource<S>[],
+  namespace: string,
+  after: OrderPosition | undefined,
+): Lane<S>[] {
   const lanes: Lane<S>[] = [];
-  for (const { source, namespaces } of views) {
+  for (const { source, namespaces } of walked) {
     if (namespaces !== undefined && !namespaces.has(namespace)) continue;
     const lane = laneOf({ source, objects: source.store.inNamespace(namespace) }, after);
     if (lane.next < lane.objects.length) lanes.push(lane);
@@ -133,10 +137,10 @@ function* merge<S extends QuerySource>(lanes: Lane<S>[]): Generator<WalkedObject
 }
 
 function compareLanes<S extends QuerySource>(a: Lane<S>, b: Lane<S>): number {
-  return compareByDefaultOrder(placeOf(a), placeOf(b));
+  return compareByDefaultOrder(positionOfNext(a), positionOfNext(b));
 }
 
-function placeOf<S extends QuerySource>({ objects, next, cluster, kind }: Lane<S>): Omit<OrderPosition, 'keys'> {
+function positionOfNext<S extends QuerySource>({ objects, next, cluster, kind }: Lane<S>): Omit<OrderPosition, 'keys'> {
   const { namespace = '', name = '' } = objects[next]?.metadata ?? {};
   return { namespace, name, cluster, kind };
 }

@@ -76,17 +76,17 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
  * @throws {MusterError} `BAD_INPUT` if `after` is from another order.
  */
 export function* queryInSteps<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): Steps<QueryResult<S>> {
-  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, countReads: look } = spec;
+  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, countReads } = spec;
   invariant(Number.isInteger(first) && first > 0, `a page of at least one object, not of ${first}`);
   if (after !== undefined && after.keys.length !== order.descending.length) {
     throw new MusterError('BAD_INPUT', 'expected a cursor of this order, got one of another');
   }
-  look?.(sources.length);
-  const views = sources.map((source) => ({ source, namespaces: visibleNamespaces(namespaces, source.visibility) }));
+  countReads?.(sources.length);
+  const walked = sources.map((source) => ({ source, namespaces: visibleNamespaces(namespaces, source.visibility) }));
   const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
   const isDefault = order.descending.length === 0;
-  const sorted = isDefault ? (filtered ? sortedIn(views, spec) : everythingIn(views)) : undefined;
-  return sorted === undefined ? yield* scan(views, { ...spec, order, search }) : walk(sorted, spec);
+  const sorted = isDefault ? (filtered ? sortedIn(walked, spec) : everythingIn(walked)) : undefined;
+  return sorted === undefined ? yield* scan(walked, { ...spec, order, search }) : walk(sorted, spec);
 }
 
 /** Minimum number of objects of a large mirror. Smaller ones are indexed and sorted in well below a millisecond. */
@@ -122,11 +122,11 @@ interface InOrder<S extends QuerySource> {
   matches(): readonly SourceMatches<S>[];
 }
 
-function everythingIn<S extends QuerySource>(views: readonly WalkedSource<S>[]): InOrder<S> {
+function everythingIn<S extends QuerySource>(sources: readonly WalkedSource<S>[]): InOrder<S> {
   return {
-    totalCount: countObjects(views),
-    from: (after) => walkInOrder(views, after),
-    matches: () => views.map(({ source, namespaces }) => ({ source, objects: candidatesIn(source.store, namespaces, []).flat() })),
+    totalCount: countObjects(sources),
+    from: (after) => walkInOrder(sources, after),
+    matches: () => sources.map(({ source, namespaces }) => ({ source, objects: candidatesIn(source.store, namespaces, []).flat() })),
   };
 }
 
@@ -134,9 +134,9 @@ function everythingIn<S extends QuerySource>(views: readonly WalkedSource<S>[]):
  * Returns undefined unless indexes know all matching objects in order. Small mirrors have no index, and a limit to some namespaces needs
  * every object to be checked.
  */
-function sortedIn<S extends QuerySource>(views: readonly WalkedSource<S>[], spec: QuerySpec): InOrder<S> | undefined {
+function sortedIn<S extends QuerySource>(sources: readonly WalkedSource<S>[], spec: QuerySpec): InOrder<S> | undefined {
   const lists: SourceMatches<S>[] = [];
-  for (const { source, namespaces } of views) {
+  for (const { source, namespaces } of sources) {
     const hint = namespaces === undefined ? exactLookupFor(source, spec) : undefined;
     const objects = hint === undefined || source.store.size < fewObjects ? undefined : source.store.indexedInOrder(hint);
     if (objects === undefined) return undefined;
@@ -157,9 +157,10 @@ function walk<S extends QuerySource>(inOrder: InOrder<S>, { first, after, keepMa
     }
     hits.push(hit);
   }
-  const positionOf = (hit: QueryHit<S>) => placeOf(hit);
+  const positionOf = (hit: QueryHit<S>) => defaultPositionOf(hit);
   const [firstOfAll] = after === undefined ? [] : inOrder.from(undefined).take(1);
-  const hasPreviousPage = after !== undefined && firstOfAll !== undefined && comparePositions([], placeOf(firstOfAll), after) <= 0;
+  const hasPreviousPage =
+    after !== undefined && firstOfAll !== undefined && comparePositions([], defaultPositionOf(firstOfAll), after) <= 0;
   const { totalCount } = inOrder;
   return { hits, totalCount, hasNextPage, hasPreviousPage, matches: keepMatches ? inOrder.matches() : [], positionOf };
 }
@@ -171,19 +172,19 @@ interface Scan extends QuerySpec {
 
 /** Takes a page by reading every candidate. */
 function* scan<S extends QuerySource>(
-  views: readonly WalkedSource<S>[],
-  { order, first, after, keepMatches = false, countReads: look, ...conditions }: Scan,
+  sources: readonly WalkedSource<S>[],
+  { order, first, after, keepMatches = false, countReads, ...conditions }: Scan,
 ): Steps<QueryResult<S>> {
   const compare = (a: RankedHit<S>, b: RankedHit<S>) => comparePositions(order.descending, a.position, b.position);
   const leaders = createTopEntries<RankedHit<S>>(first + 1, compare);
   let totalCount = 0;
   let hasPreviousPage = false;
   const matches: SourceMatches<S>[] = [];
-  const looks = createReadCounter(look);
+  const reads = createReadCounter(countReads);
   const read = { values: 0 };
   // These lists are of one moment. Changes between two steps do not show in them.
-  const candidates = views.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, indexHintsFor(source, conditions)));
-  for (const [index, { source }] of views.entries()) {
+  const candidates = sources.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, indexHintsFor(source, conditions)));
+  for (const [index, { source }] of sources.entries()) {
     const objects: KubernetesObject[] = [];
     const keysOf = order.keysFor(source, read);
     const judge = inAttempts(createPredicate(source, conditions, read), read);
@@ -195,19 +196,19 @@ function* scan<S extends QuerySource>(
           totalCount += 1;
           if (keepMatches) objects.push(object);
           const hit = { source, object };
-          const position = { ...placeOf(hit), keys: keysOf(object) };
+          const position = { ...defaultPositionOf(hit), keys: keysOf(object) };
           if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
           else leaders.offer({ hit, position });
         }
         // One read includes the first value. Both calls must be made, whatever the first one returns.
-        const isStep = looks.addCompared(Math.max(0, read.values - 1));
+        const isStep = reads.addCompared(Math.max(0, read.values - 1));
         read.values = 0;
-        if (looks.add(1) || isStep) yield;
+        if (reads.add(1) || isStep) yield;
       }
     }
     if (keepMatches) matches.push({ source, objects });
   }
-  looks.end();
+  reads.end();
   const ranked = leaders.list();
   const page = ranked.slice(0, first);
   const positions = new Map(page.map(({ hit, position }) => [hit, position]));
@@ -224,7 +225,7 @@ interface RankedHit<S extends QuerySource> {
   readonly position: OrderPosition;
 }
 
-function placeOf<S extends QuerySource>({ source, object }: QueryHit<S>): OrderPosition {
+function defaultPositionOf<S extends QuerySource>({ source, object }: QueryHit<S>): OrderPosition {
   const { namespace = '', name } = object.metadata;
   return { keys: [], namespace, name, cluster: source.cluster.name, kind: keyOfKind(source.kind) };
 }

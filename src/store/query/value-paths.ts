@@ -30,14 +30,10 @@ export function anySingleValue(name: string): PathUse {
  *
  * @throws {MusterError} `BAD_INPUT` if no kind has a fitting path. The message names the path, the expected and the actual type.
  */
-export function findValuePaths(
-  asked: AskedOfKinds,
-  text: string,
-  { name, expected, accepts: takes }: PathUse,
-): ReadonlyMap<string, ValuePath> {
-  return findInKinds<ValuePath>(asked, text, (path) => {
+export function findValuePaths(kinds: AskedOfKinds, text: string, { name, expected, accepts }: PathUse): ReadonlyMap<string, ValuePath> {
+  return findInKinds<ValuePath>(kinds, text, (path) => {
     const { type } = path;
-    if ('scalar' in type && takes(type.scalar)) return { path, type: type.scalar };
+    if ('scalar' in type && accepts(type.scalar)) return { path, type: type.scalar };
     return new MusterError(
       'BAD_INPUT',
       `${name}: expected ${expected}, got ${path.text.slice(0, 80)}, which is a ${printTypeReference(type)}`,
