@@ -29,42 +29,44 @@ import { printable } from './output/table.ts';
 import type { Terminal } from './output/terminal.ts';
 import { withDryRunValues } from './writes/write-options.ts';
 
-/** A gateway that a command has for itself. Disposing it ends it. */
+/** A gateway in this process, for one command. Disposing it ends it. */
 export interface OwnGateway extends AsyncDisposable {
   readonly address: GatewayAddress;
 }
 
 export interface OwnGatewayOptions {
   readonly flags: GatewayFlags;
-  /** The command writes to clusters: without `--demo` the embedded fleet must not be started for it. */
+  /** True if the command writes to clusters. Then the embedded fleet starts only with `--demo`. */
   readonly writes: boolean;
   readonly onProgress: (progress: StartProgress) => void;
 }
 
 export interface ProgramOptions {
   readonly version: string;
-  /** `muster serve`: resolves to the exit code. */
+  /** Runs `muster serve` and resolves to the exit code. */
   readonly serve: (flags: Flags) => Promise<number>;
-  /** `muster schema`: the schema as text. Absent: there is no such command. */
+  /** Returns the schema as text for `muster schema`. Default: the command does not exist. */
   readonly schema?: (flags: Flags) => Promise<string>;
-  /** Starts a gateway inside the process. Resolves when it is worth asking. */
+  /** Starts a gateway in this process. Resolves when the gateway can answer. */
   readonly start: (options: OwnGatewayOptions) => Promise<OwnGateway>;
-  /** Opens subscriptions at a gateway; over WebSocket if absent. */
+  /** Opens subscriptions at a gateway. Default: over WebSocket. */
   readonly streams?: (address: GatewayAddress) => OpenSubscription;
-  /** Reads what `-f` names. */
+  /** Reads the files of `-f`. */
   readonly reader: ManifestReader;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly environment: EnvironmentVariables;
-  /** What relative paths start from. */
+  /** The folder that relative paths start from. */
   readonly directory: string;
-  /** Ends a command that asks a gateway, at once. */
+  /** Ends a running command at once. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the command line and runs the command it names; `serve` if it names none. Resolves to the exit code: 2 for a command line that
- * cannot be understood or a gateway that cannot be reached, after one line on standard error; 1 for what was asked and did not succeed.
+ * Parses the command line and runs its command; the default command is `serve`.
+ *
+ * Resolves to the exit code: 1 if the command failed; 2 after one line on standard error if the command line is invalid or the gateway
+ * cannot be reached.
  */
 export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<number> {
   const { version, serve, terminal } = options;
@@ -87,7 +89,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   for (const add of [...readers, ...writers]) add(program, run);
   const { schema } = options;
   if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
-  // Who names no command serves: so these flags are the program's as well.
+  // `serve` is the default command, so the help of the program lists its flags too.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
   try {
@@ -111,20 +113,20 @@ const writers = [
   addRestartCommand,
 ];
 
-/** The command of a command line, and its gateway. */
+/** A parsed command with its flags. */
 interface NamedCommand {
   readonly command: Command;
   readonly flags: GatewayFlags;
   readonly effect: CommandEffect;
 }
 
-/** Runs one command against its gateway. Its end, and that of a gateway of its own, leave the terminal as it was. */
+/** Runs one command with its gateway. The terminal is restored at the end. */
 async function runCommand(named: NamedCommand, options: ProgramOptions): Promise<number> {
   const { terminal, signal } = options;
   try {
     return await orAborted(askGateway(named, options), signal);
   } catch (error) {
-    // Why it was ended the process knows.
+    // The process knows why it was ended.
     if (signal.aborted) return exitCodes.failed;
     if (!(error instanceof CommandFailure) && !(error instanceof MusterError)) throw error;
     terminal.settle();
@@ -134,7 +136,7 @@ async function runCommand(named: NamedCommand, options: ProgramOptions): Promise
   }
 }
 
-/** Tells it in one line, and what the shell is told. */
+/** Prints the error in one line and returns the exit code. */
 function reportFailure(error: CommandFailure | MusterError, terminal: Terminal): number {
   terminal.err(`muster: ${printable(error.message)}\n`);
   return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
@@ -161,7 +163,7 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
     ownsGateway: own !== undefined,
   });
 
-  /** A gateway of our own has no clusters but those named, by the names it gives them. */
+  /** An own gateway has only the clusters of `--context`, but may give them other names. */
   async function namedClusters(): Promise<readonly string[] | null> {
     if (flags.context === undefined) return null;
     if (own === undefined) return flags.context;
@@ -170,13 +172,13 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
   }
 }
 
-/** What is said on the command line wins over the environment, so these flags over MUSTER_GATEWAY. */
+/** Flags win over the environment, so flags for an own gateway win over MUSTER_GATEWAY. */
 async function remoteOf(flags: GatewayFlags, { environment, directory }: ProgramOptions): Promise<GatewayAddress | undefined> {
   const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.hub !== undefined || flags.config !== undefined;
   return remoteGateway({ flags, environment: isOwn ? {} : environment, directory });
 }
 
-/** True if the clusters of the gateway are embedded ones. */
+/** True if the gateway serves the embedded fleet. */
 async function isDemo(gateway: GatewayClient): Promise<boolean> {
   const { data } = await gateway.send({ query: '{ gateway { demo } }' });
   return (data as { readonly gateway?: { readonly demo?: boolean } } | null | undefined)?.gateway?.demo === true;
@@ -194,7 +196,7 @@ async function startOwn({ flags, effect }: Omit<NamedCommand, 'command'>, { star
   }
 }
 
-/** The promise, unless the signal aborts before it. */
+/** Returns the promise, but rejects as soon as the signal aborts. */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const stop = Promise.withResolvers<never>();
   const abort = () => stop.reject(signal.reason);

@@ -3,11 +3,12 @@ import { nearestWord } from '../../core/nearest-word.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 
 /**
- * The arguments with the command in front: flags may stand before it, as with kubectl. As they came where none is named, or where a flag before
- * it is none of ours.
+ * Returns the arguments with the command in front, because flags may precede the command as in kubectl.
  *
- * @param program With all its commands.
- * @throws {CommandFailure} for a word that is no command.
+ * Returns them unchanged if they name no command, or if an unknown flag precedes the command.
+ *
+ * @param program The program with all its commands.
+ * @throws {CommandFailure} if a word is no command.
  */
 export function withCommandFirst(args: readonly string[], { commands }: Commander): readonly string[] {
   const names = [...commands.flatMap((command) => [command.name(), ...command.aliases()]), 'help'];
@@ -20,17 +21,17 @@ export function withCommandFirst(args: readonly string[], { commands }: Commande
   throw new CommandFailure(exitCodes.refused, `there is no command ${word}: ${hint}`);
 }
 
-/** What may stand in front of a command. */
+/** The words that may precede a command or be one. */
 interface Known {
-  /** Of commands. */
+  /** Names and aliases of the commands. */
   readonly names: readonly string[];
   readonly flags: ReadonlyMap<string, Arity>;
 }
 
-/** `either`: some commands want a value of it, others do not. */
+/** Whether a flag takes a value. `either`: it takes a value in some commands and none in others. */
 type Arity = 'none' | 'value' | 'either';
 
-/** Where it is. Undefined if there is none, or none that is surely one. */
+/** Returns the index of the first word that is no flag and no value of a flag. Undefined if no such index can be known for certain. */
 function firstWord(args: readonly string[], { names, flags }: Known): number | undefined {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? '';
@@ -44,7 +45,7 @@ function firstWord(args: readonly string[], { names, flags }: Known): number | u
   return undefined;
 }
 
-/** Whether they have a value, by each of their names. */
+/** Returns whether each flag takes a value, by each name of the flag. */
 function flagsOf(commands: readonly Commander[]): ReadonlyMap<string, Arity> {
   const own = commands.flatMap((command) => command.options).map(({ short, long, required }) => ({ names: [short, long], required }));
   const arities = new Map<string, Arity>();

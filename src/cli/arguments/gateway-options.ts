@@ -2,7 +2,7 @@ import { type Command as Commander, InvalidArgumentError, Option } from 'command
 import type { Command } from '../client/session.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** What the command line says of the gateway to ask. */
+/** The flags that choose or configure the gateway. */
 export interface GatewayFlags {
   readonly context?: readonly string[];
   readonly hub?: string;
@@ -13,16 +13,16 @@ export interface GatewayFlags {
   readonly config?: string;
 }
 
-/** What a command does to the clusters. */
+/** Describes how a command affects the clusters. */
 export interface CommandEffect {
-  /** Default: false. A function is called before a gateway is started. */
+  /** True if the command writes to clusters. A function decides before a gateway is started. Default: false. */
   readonly writes?: boolean | ((terminal: Terminal) => Promise<boolean>);
 }
 
-/** Runs a command against the gateway of the flags. */
+/** Runs a command with the gateway that the flags choose. */
 export type RunCommand = (flags: GatewayFlags, command: Command, effect?: CommandEffect) => Promise<void>;
 
-/** Adds the options that every command takes which asks a gateway. */
+/** Adds the options of every command that uses a gateway. */
 export function withGatewayOptions(command: Commander): Commander {
   const add = (flags: string, description: string) => new Option(flags, description).helpGroup('Gateway:');
   return command
@@ -36,7 +36,7 @@ export function withGatewayOptions(command: Commander): Commander {
     .addOption(add('--config <file>', 'start one with this config file (YAML)').conflicts('gateway'));
 }
 
-/** The options that choose objects. */
+/** The options that select objects. */
 export interface SelectionFlags {
   readonly namespace?: readonly string[];
   readonly selector?: string;
@@ -47,14 +47,14 @@ export function withSelection(command: Commander): Commander {
   return withNamespaces(command).option('-l, --selector <labels>', 'only what has such labels, such as app=web,tier!=back');
 }
 
-/** Adds `-n` and `-A`, for commands that look everywhere unless they are told where. */
+/** Adds `-n` and `-A`, for commands whose default is all namespaces. */
 export function withNamespaces(command: Commander): Commander {
   return command
     .option('-n, --namespace <name>', 'only this namespace; may be repeated (default: all)', collectValues)
     .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'));
 }
 
-/** The variables of these flags. */
+/** Returns the GraphQL variables for these flags. */
 export function selectionVariables({ namespace, selector }: SelectionFlags): {
   readonly namespaces: readonly string[] | null;
   readonly labels: string | null;
@@ -62,19 +62,19 @@ export function selectionVariables({ namespace, selector }: SelectionFlags): {
   return { namespaces: namespace ?? null, labels: selector ?? null };
 }
 
-/** The options of what stands in files. */
+/** The options of commands that read files. */
 export interface SourceFlags {
-  /** Files, directories, `-` for standard input. */
+  /** Files, directories, or `-` for standard input. */
   readonly filename?: readonly string[];
   readonly namespace?: string;
 }
 
-/** Adds `-f`, which must be given, and `-n`. */
+/** Adds a mandatory `-f`, and `-n`. */
 export function withFiles(command: Commander): Commander {
   return withSources(command, { mandatory: true });
 }
 
-/** Adds `-f` and `-n`, for commands that take names as well. */
+/** Adds an optional `-f`, and `-n`, for commands that also take names. */
 export function withSources(command: Commander, { mandatory = false } = {}): Commander {
   const description = 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated';
   return command
@@ -82,17 +82,17 @@ export function withSources(command: Commander, { mandatory = false } = {}): Com
     .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
 }
 
-/** Adds `-n`, for commands that mean one namespace. */
+/** Adds `-n`, for commands that use exactly one namespace. */
 export function withNamespace(command: Commander): Commander {
   return command.option('-n, --namespace <name>', 'where it is (default: default)');
 }
 
-/** Gathers the values of an option that may be repeated. */
+/** Appends a value of an option that may be repeated. */
 export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-/** A parser of an option's whole number, from `least` to `most`. */
+/** Returns a parser for an option whose value is a whole number from `least` to `most`. */
 export function wholeNumberParser(least: number, most: number): (value: string) => number {
   return (value) => {
     if (/^-?\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
@@ -100,7 +100,7 @@ export function wholeNumberParser(least: number, most: number): (value: string) 
   };
 }
 
-/** KINDs of the command line: `pods,deploy`. */
+/** Parses the kinds of the command line, such as `pods,deploy`. */
 export function parseKinds(text: string): readonly string[] {
   const kinds = text.split(',').map((kind) => kind.trim());
   if (kinds.every((kind) => kind !== '')) return kinds;

@@ -1,13 +1,13 @@
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 
-/** An object of any cluster, as the command line names it. */
+/** An object as the command line names it: without a cluster. */
 export interface ObjectWord {
-  /** As it was written. */
+  /** The kind as the user wrote it. */
   readonly kind: string;
   readonly name: string;
 }
 
-/** Objects to list: a kind, and names if not all of its objects are meant. */
+/** Objects to list: a kind, and optionally the names of its objects. */
 export interface ListTarget {
   /** The kind as the user wrote it. */
   readonly kind: string;
@@ -15,9 +15,11 @@ export interface ListTarget {
 }
 
 /**
- * Parses the words of `get` as kubectl does: `KIND[,KIND]…` and then names, which count for each kind, or any number of KIND/NAME.
+ * Parses the words of `get` as kubectl does.
  *
- * @throws {CommandFailure} for words that name no object or kind.
+ * Accepts `KIND[,KIND]…` with optional names that apply to every kind, or any number of `KIND/NAME`.
+ *
+ * @throws {CommandFailure} if a word names no object or kind.
  */
 export function parseListTargets(words: readonly string[]): readonly ListTarget[] {
   if (words.some((word) => word.includes('/'))) {
@@ -31,10 +33,10 @@ export function parseListTargets(words: readonly string[]): readonly ListTarget[
 }
 
 /**
- * The objects that words name, as kubectl takes them: a kind and names, or any number of KIND/NAME.
+ * Parses words that name objects as kubectl does: a kind with names, or any number of `KIND/NAME`.
  *
- * @param wanted What is said of words that name nothing: which ones were expected, and why a kind alone is not enough.
- * @throws {CommandFailure} for words that name nothing.
+ * @param wanted Parts of the error message: the expected words, and why a kind alone is not enough.
+ * @throws {CommandFailure} if the words name no object.
  */
 export function parseObjectWords(
   words: readonly string[],

@@ -7,22 +7,24 @@ import { printable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { SourceFlags } from './gateway-options.ts';
 
-/** What is read with: parts of a session. */
+/** The parts of a session that are needed to read files. */
 export type SourceReader = Pick<Session, 'terminal' | 'reader'>;
 
 interface Source {
-  /** As it is told to people. */
+  /** The name in messages. */
   readonly name: string;
   readonly text: string;
 }
 
-/** As kubectl: what else lies in a directory is not meant. */
+/** The files of a directory that are read. kubectl ignores all other files too. */
 const manifestFile = /\.(?:ya?ml|json)$/;
 
 /**
- * The objects in the files, in their order, those of a directory by name; each in the namespace that was named.
+ * Reads the objects in the files, in order; files of a directory are read by name.
  *
- * @throws {CommandFailure} for the first that cannot be read: in which file, at which path, what was expected.
+ * Sets the namespace of `-n` on each object that has none.
+ *
+ * @throws {CommandFailure} for the first file that cannot be read, with the file, the path and the expected value.
  */
 export async function readManifestFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedManifest[]> {
   const found: ParsedManifest[] = [];
@@ -35,9 +37,9 @@ export async function readManifestFiles(by: SourceReader, flags: SourceFlags): P
 }
 
 /**
- * The intents in the files, as `readManifestFiles` reads them.
+ * Reads the Propagations in the files, in the order of `readManifestFiles`.
  *
- * @throws {CommandFailure} with all that is wrong with the first file that cannot be read: a line for each but the last is told before.
+ * @throws {CommandFailure} with the last problem of the first invalid file. All other problems of that file are printed before.
  */
 export async function readIntentFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedIntent[]> {
   const found: ParsedIntent[] = [];
@@ -70,7 +72,7 @@ async function filesOf(name: string): Promise<readonly string[]> {
   return files.map((file) => path.join(name, file));
 }
 
-/** As kubectl: one that stands elsewhere is refused. */
+/** Sets the namespace of `-n`. Refuses an object that names another namespace, as kubectl does. */
 function placed(
   manifest: ParsedManifest,
   { file, namespace }: { readonly file: string; readonly namespace: string | undefined },
@@ -87,9 +89,9 @@ function refused(parts: readonly string[]): CommandFailure {
 }
 
 /**
- * What stands in the file; in standard input for `-`.
+ * Returns the text of a file, or of standard input for `-`.
  *
- * @throws {CommandFailure} if it cannot be read: why.
+ * @throws {CommandFailure} with the reason if the file cannot be read.
  */
 export function readTextFile(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
   return file === '-'
@@ -97,7 +99,7 @@ export function readTextFile(file: string, { readInput }: Pick<Terminal, 'readIn
     : readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => Promise.reject(unreadable(file, error)));
 }
 
-/** Why it cannot be read, as the end of a command. */
+/** Returns the failure of a command that cannot read a file, with the reason. */
 function unreadable(file: string, error: NodeJS.ErrnoException): CommandFailure {
   const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
   return new CommandFailure(exitCodes.refused, `${file} cannot be read: ${why}`, { cause: error });

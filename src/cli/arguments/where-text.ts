@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import { parseJsonOrText } from '../output/json-text.ts';
 
-/** What `--where` and `--sort-by` take, for the help of commands. */
+/** Help text for `--where` and `--sort-by`. */
 export const whereHelp = `
 --where takes conditions; the value is read as JSON if it is some, else as text;
 of names, labels, annotations and data always as text:
@@ -16,7 +16,7 @@ cluster.region; metadata.labels["a.b/c"]; through a list any element will do.
 --sort-by sorts as kubectl does, the smallest first. It takes kubectl's spelling
 of a path as well: {.metadata.name}.`;
 
-/** Each sign with the member of `Where` that it stands for; what begins like another comes before it. */
+/** Each operator sign with its member of the input `Where`. A longer sign precedes its own prefix. */
 const signs: readonly (readonly [sign: string, member: string])[] = [
   ['!=', 'ne'],
   ['>=', 'gte'],
@@ -29,16 +29,16 @@ const signs: readonly (readonly [sign: string, member: string])[] = [
   ['~', 'contains'],
 ];
 
-// A path ends where a sign begins, but for what stands in brackets and quotes.
+// A path ends where a sign begins. Signs inside brackets or quotes belong to the path.
 const condition = /^(!?)((?:[^[\]=!<>~^"']|\["(?:[^"\\]|\\.)*"\]|\['[^']*'\]|\[\*\])+)(.*)$/s;
 
-/** Paths whose values are texts in every kind: a label `true` or a name `123` is no JSON. */
+/** Paths whose values are always text: a label `true` or a name `123` is not parsed as JSON. */
 const alwaysText = /^(?:owner\.|node\.)?(?:metadata\.(?:labels|annotations)[.[]|(?:metadata|cluster)\.(?:name|namespace|uid)$|data[.[])/;
 
 /**
- * A condition of the command line, as the input `Where`: `spec.replicas>3`, or JSON of that type.
+ * Parses a condition such as `spec.replicas>3`, or JSON of the input `Where`.
  *
- * @throws {InvalidArgumentError} if it is neither.
+ * @throws {InvalidArgumentError} if the text is neither.
  */
 export function parseWhere(text: string): JsonObject {
   if (/^\s*\{(?!\.)/.test(text)) return jsonWhere(text);
@@ -56,15 +56,16 @@ export function parseWhere(text: string): JsonObject {
   return { ...place, [member]: value };
 }
 
-/** All of these must hold; null for none. */
+/** Combines conditions that must all hold. Null if there are none. */
 export function allConditions(conditions: readonly JsonObject[] = []): JsonObject | null {
   const [first, ...others] = conditions;
   return first === undefined ? null : others.length === 0 ? first : { and: conditions };
 }
 
 /**
- * A path of the schema, of what kubectl takes as one as well: `{.metadata.labels.a\.b}` is `metadata.labels["a.b"]`, and `[*]` any element, as it is
- * without.
+ * Converts a kubectl path to a path of the schema.
+ *
+ * `{.metadata.labels.a\.b}` becomes `metadata.labels["a.b"]`. `[*]` is dropped, because a path through a list already matches any element.
  */
 export function schemaPath(text: string): string {
   const bare = text

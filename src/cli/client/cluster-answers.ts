@@ -13,7 +13,7 @@ export const syncFields = 'phase cluster { name } fault { code }';
 
 /** The clusters that have answered a request. An object that was not found is known not to exist only if every cluster has answered. */
 export class ClusterAnswers {
-  /** The clusters that were asked, with the codes of their faults. Without a code: the cluster has answered. */
+  /** The clusters of the request, with their fault codes. The value is undefined for a cluster that has answered. */
   readonly #codes = new Map<string, string | undefined>();
 
   /** Adds the sync states of some kinds. The state of a kind that the cluster does not serve is skipped. */
@@ -25,13 +25,13 @@ export class ClusterAnswers {
     }
   }
 
-  /** True if every cluster that was asked has answered. */
+  /** True if every cluster of the request has answered. */
   get isComplete(): boolean {
     return [...this.#codes.values()].every((code) => code === undefined);
   }
 
   /**
-   * Reports on standard error that something was not found, and which clusters have answered: a whole line.
+   * Prints a line on standard error: something was not found, and which clusters have answered.
    *
    * @param what The missing object or resource, such as `pod web`.
    */

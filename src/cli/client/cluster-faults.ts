@@ -2,20 +2,20 @@ import { printable } from '../output/table.ts';
 import type { GatewayAnswer } from './gateway-client.ts';
 import type { Session } from './session.ts';
 
-/** What one cluster could not do, as commands ask for it. */
+/** A fault of one cluster, as commands select it. */
 export interface ClusterFault {
   readonly code: string;
   readonly message: string;
   readonly cluster: { readonly name: string };
   readonly kind?: { readonly plural: string } | null;
-  /** What the API server itself said, if it did. */
+  /** The Status message of the API server, if there is one. */
   readonly status?: { readonly message: string } | null;
 }
 
-/** The selection of a `ClusterFault`. */
+/** The GraphQL selection that gives a `ClusterFault`. */
 export const faultFields = 'code message cluster { name } kind { plural } status { message }';
 
-/** The faults behind the nulls of an answer, which stand beside its data. */
+/** Returns the faults in the `extensions` of an answer. They explain nulls in its data. */
 export function faultsInExtensions({ extensions }: GatewayAnswer): readonly ClusterFault[] {
   const faults = (extensions?.faults ?? []) as readonly {
     readonly code: string;
@@ -31,13 +31,13 @@ export function faultsInExtensions({ extensions }: GatewayAnswer): readonly Clus
   }));
 }
 
-/** True of a cluster, not of what was asked of it. */
+/** Faults that describe the cluster and do not mean that the request failed. */
 const harmless = new Set(['INSECURE', 'DUPLICATE']);
 
-/** Past so many faults one may be told again. */
+/** The report forgets printed lines when it holds this many, so a later fault may be printed twice. */
 const maxRemembered = 1_000;
 
-/** Gathers faults: each is told once, however many answers it stands in. */
+/** Prints faults. Each fault is printed once, however many answers contain it. */
 export class ClusterFaultReport {
   readonly #session: Pick<Session, 'terminal' | 'clusters'>;
   readonly #told = new Set<string>();
@@ -47,7 +47,7 @@ export class ClusterFaultReport {
     this.#session = session;
   }
 
-  /** Tells those that were not told, a line each on standard error. */
+  /** Prints each fault that was not printed before, as a line on standard error. */
   print(faults: readonly ClusterFault[]): void {
     for (const fault of faults) {
       this.#failed ||= !harmless.has(fault.code);
@@ -59,20 +59,20 @@ export class ClusterFaultReport {
     }
   }
 
-  /** 1 if a cluster that was named could not do all; what others could not is told and no more. */
+  /** Returns 1 if a cluster that `--context` names had a fault. Faults of other clusters do not change the exit code. */
   exitCode(): 0 | 1 {
     return this.#failed && this.#session.clusters !== null ? 1 : 0;
   }
 }
 
-/** `warning: south: UNREACHABLE the connection was refused`, with the kind where it is about one, and what the API server said. A whole line. */
+/** Returns a whole line such as `warning: south: UNREACHABLE the connection was refused`, with the kind if the fault has one. */
 export function lineOfFault(fault: ClusterFault): string {
   const { cluster, kind } = fault;
   const subject = kind === undefined || kind === null ? cluster.name : `${cluster.name}: ${kind.plural}`;
   return `warning: ${printable(`${subject}: ${reasonOfFault(fault)}`)}\n`;
 }
 
-/** `UNREACHABLE the connection was refused`, and what the API server said. */
+/** Returns `UNREACHABLE the connection was refused`, and the message of the API server if that adds something. */
 export function reasonOfFault({ code, message, status }: Pick<ClusterFault, 'code' | 'message' | 'status'>): string {
   const said = status?.message ?? '';
   return `${code} ${said === '' || message.includes(said) ? message : `${message}: ${said}`}`;

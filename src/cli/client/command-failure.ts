@@ -1,17 +1,17 @@
-/** What the shell is told. */
+/** The exit codes of the process. */
 export const exitCodes = {
   good: 0,
-  /** It was asked rightly, and could not be done or did not come true; of the process itself: a bug. */
+  /** The command line was valid, but the work could not be done or did not succeed. Also the code of a crash. */
   failed: 1,
-  /** The command line cannot be understood, or there is no gateway to ask. */
+  /** The command line is invalid, or no gateway can be reached. */
   refused: 2,
-  /** Nothing was found in the clusters that answered, and other clusters did not answer. */
+  /** No object was found in the clusters that answered, and other clusters did not answer. */
   unknown: 3,
-  /** As a shell tells of what SIGINT ended. */
+  /** The code that shells use for a process ended by SIGINT. */
   interrupted: 130,
-  /** Of SIGPIPE: nobody reads the output any more. */
+  /** The code for SIGPIPE: the reader of the output has gone. */
   unread: 141,
-  /** Of SIGTERM. */
+  /** The code for SIGTERM. */
   terminated: 143,
 } as const;
 

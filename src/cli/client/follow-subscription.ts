@@ -5,37 +5,38 @@ import type { GatewayAnswer } from './gateway-client.ts';
 import { type OpenSubscription, StreamLost, StreamRefused } from './open-stream.ts';
 import type { Session } from './session.ts';
 
-/** What a stream that is kept open tells. */
+/** An event of a subscription that is kept open. */
 export type FollowedEvent =
   | { readonly type: 'message'; readonly answer: GatewayAnswer }
-  /** It was lost before its time, and is asked for again after so long. `code` is the gateway's, such as `GONE`; else empty. */
+  /** The stream was lost and is opened again after `delayMs`. `code` is the gateway's, such as `GONE`, or empty. */
   | { readonly type: 'lost'; readonly reason: string; readonly code: string; readonly delayMs: number }
-  /** It is there again after a loss that was told. */
+  /** The stream is open again after a `lost` event. */
   | { readonly type: 'resumed' }
-  /** It begins anew: what follows is a first state, and what that lacks is gone. Before `resumed`. */
+  /** The stream starts from the beginning: a first state follows, and objects missing from it no longer exist. Precedes `resumed`. */
   | { readonly type: 'restarted' };
 
 export interface FollowOptions {
   readonly openStream: OpenSubscription;
   readonly clock: Clock;
   readonly query: string;
-  /** The variables of the next attempt. `anew`: from the beginning, as what it would have resumed from was refused. */
+  /** Returns the variables of the next attempt. `anew`: start from the beginning, because the gateway refused to resume. */
   readonly variables: (how: 'first' | 'resumed' | 'anew') => JsonObject;
-  /** Says for a gateway that was never reached where it is. */
+  /** The address in the message for a gateway that was never reached. */
   readonly url: string;
 }
 
-/** The first wait of a row of losses, and the longest. */
+/** The first and the longest delay in a series of losses. */
 const [firstDelayMs, maxDelayMs] = [1_000, 30_000];
 
-/** A stream that held for so long was a good one. */
+/** A stream that lasted this long ends the series of losses. */
 const healthyMs = 30_000;
 
 /**
- * Keeps a subscription open: opens it again when it is lost, 1 s to 30 s later, each time doubled, with jitter, until the signal aborts. What was
- * told before is never told again, as far as `variables` says from where to go on.
+ * Keeps a subscription open until the signal aborts. A lost stream is opened again after 1 s to 30 s, doubled each time, with jitter.
  *
- * @throws {CommandFailure} if it is refused for good, or if the gateway was never reached.
+ * No message is repeated, as far as `variables` names the position to resume from.
+ *
+ * @throws {CommandFailure} if the gateway refuses the subscription for good, or was never reached.
  */
 export async function* followSubscription(options: FollowOptions, signal: AbortSignal): AsyncIterable<FollowedEvent> {
   const { openStream, clock, query, variables, url } = options;
@@ -73,8 +74,9 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
 }
 
 /**
- * Follows one field of a subscription, as `followSubscription` does. Losses and their end are told on standard error after the event, unless that ends the
- * iteration.
+ * Follows one field of a subscription, as `followSubscription` does.
+ *
+ * After a `lost` or `resumed` event it prints a line on standard error, unless the caller ended the iteration.
  */
 export async function* followSubscriptionField<Message>(
   session: Session,
@@ -93,7 +95,7 @@ export async function* followSubscriptionField<Message>(
   }
 }
 
-/** Between half and the whole of the doubled wait, so that those who lost the same gateway do not come back at once. */
+/** Returns 50 % to 100 % of the doubled delay, so that clients of one lost gateway do not return at the same time. */
 function delayAfter(losses: number, chance: number): number {
   return Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(losses - 1, 10)) * (1 - chance / 2);
 }

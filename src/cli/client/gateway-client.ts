@@ -1,14 +1,14 @@
 import { type Json, type JsonObject, parseJson } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 
-/** Where a gateway answers, and what it wants to be shown. */
+/** The address of a gateway, and the token that it requires. */
 export interface GatewayAddress {
-  /** Of `/graphql`. */
+  /** URL of `/graphql`. */
   readonly url: string;
   readonly token?: string;
 }
 
-/** What a command asks. */
+/** The body of a GraphQL request. */
 export interface GatewayRequest {
   readonly query: string;
   readonly variables?: JsonObject;
@@ -20,23 +20,23 @@ export interface GatewayError {
   readonly extensions?: { readonly code?: string };
 }
 
-/** An execution result, its numbers exact. */
+/** An execution result. Its numbers are exact. */
 export interface GatewayAnswer<Data = JsonObject> {
   readonly data?: Data | null;
   readonly errors?: readonly GatewayError[];
   readonly extensions?: JsonObject;
 }
 
-/** Asks a gateway over HTTP. */
+/** Sends GraphQL requests to a gateway over HTTP. */
 export interface GatewayClient {
   readonly address: GatewayAddress;
-  /** The answer as it comes, errors and all. @throws {CommandFailure} if there is none. */
+  /** Returns the whole answer, errors included. @throws {CommandFailure} if there is no answer. */
   send(asked: GatewayRequest): Promise<GatewayAnswer>;
-  /** Its data. @throws {CommandFailure} of the first of its errors. */
+  /** Returns the data of the answer. @throws {CommandFailure} for the first error of the answer. */
   query<Data>(query: string, variables: JsonObject): Promise<Data>;
 }
 
-/** Makes a client. The signal ends what it waits for. */
+/** Creates a client. The signal ends pending requests. */
 export function createGatewayClient(address: GatewayAddress, signal: AbortSignal): GatewayClient {
   const ask = async (asked: GatewayRequest) => parseAnswer(await post(address, asked, signal), address);
   return {
@@ -48,7 +48,7 @@ export function createGatewayClient(address: GatewayAddress, signal: AbortSignal
   };
 }
 
-/** The data of an answer. @throws {CommandFailure} of the first of its errors. */
+/** Returns the data of an answer. @throws {CommandFailure} for the first error of the answer. */
 export function dataOf<Data>({ data, errors }: GatewayAnswer): Data {
   const first = errors?.[0];
   if (first !== undefined) throw failureOfGatewayError(first);
@@ -56,12 +56,12 @@ export function dataOf<Data>({ data, errors }: GatewayAnswer): Data {
   return data as Data;
 }
 
-/** What the gateway said of the request, as the end of the command: what it cannot understand is a wrong command line. */
+/** Turns an error of the gateway into the end of the command. `BAD_INPUT` means that the command line is wrong. */
 export function failureOfGatewayError({ message, extensions }: GatewayError): CommandFailure {
   return new CommandFailure(extensions?.code === 'BAD_INPUT' ? exitCodes.refused : exitCodes.failed, message);
 }
 
-/** The headers that show the token, if there is one. */
+/** Returns the header with the token, or no header without a token. */
 export function authorizationHeaders({ token }: GatewayAddress): { readonly authorization?: string } {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
@@ -117,25 +117,25 @@ function parsed(text: string): GatewayAnswer | undefined {
   }
 }
 
-/** What fetch says is "fetch failed"; why is in its cause. */
+/** Returns the cause of a failed fetch. Its own message is only "fetch failed". */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
   return ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) || cause.name;
 }
 
-/** Arguments by name: of which type of the schema, and with which value. */
+/** Arguments of a mutation by name: the type in the schema, and the value. */
 export type MutationInputs = Readonly<Record<string, { readonly type: string; readonly value: Json }>>;
 
-/** One field of `Mutation`. */
+/** A call of one field of the type `Mutation`. */
 export interface Mutation {
   readonly field: string;
   readonly inputs: MutationInputs;
-  /** What is asked for of its outcome. */
+  /** The GraphQL selection on the result. */
   readonly selection: string;
 }
 
-/** Asks for it, and gives its outcome. @throws {CommandFailure} of the first error. */
+/** Sends a mutation and returns its result. @throws {CommandFailure} for the first error of the answer. */
 export async function mutate<Outcome>(gateway: GatewayClient, { field, inputs, selection }: Mutation): Promise<Outcome> {
   const declared = Object.entries(inputs).map(([name, { type }]) => `$${name}: ${type}`);
   const passed = Object.keys(inputs).map((name) => `${name}: $${name}`);

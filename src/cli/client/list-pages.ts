@@ -5,7 +5,7 @@ import { CommandFailure, exitCodes } from './command-failure.ts';
 import { dataOf } from './gateway-client.ts';
 import type { Session } from './session.ts';
 
-/** Which objects are listed, and in which order, as the gateway takes it. */
+/** The objects to list and their order, as arguments of the gateway. */
 export interface ObjectSelection {
   readonly namespaces: readonly string[] | null;
   readonly labels: string | null;
@@ -13,41 +13,41 @@ export interface ObjectSelection {
   readonly orderBy: readonly { readonly path: string }[] | null;
 }
 
-/** All objects of all clusters that anybody may see. */
+/** All objects that the caller may see. */
 export const allObjects: ObjectSelection = { namespaces: null, labels: null, where: null, orderBy: null };
 
-/** What to ask of which objects. */
+/** The kinds, objects and fields to list. */
 export interface ListPagesOptions {
-  /** Null for every kind that may be listed. */
+  /** Names of kinds. Null: every kind that may be listed. */
   readonly kinds: readonly string[] | null;
   readonly selected: ObjectSelection;
-  /** The selection of each object. */
+  /** The GraphQL selection on each object. */
   readonly fields: string;
-  /** Fragments that it uses. */
+  /** GraphQL fragments that `fields` uses. Default: none. */
   readonly fragments?: string;
-  /** Most at once, if each is large: 1 to 500, 500 if absent. */
+  /** Objects in one page, 1 to 500. Use fewer if each object is large. Default: 500. */
   readonly pageSize?: number;
-  /** Is told what clusters could not do, after the last page. */
+  /** Prints the faults of clusters after the last page. */
   readonly report: Pick<ClusterFaultReport, 'print'>;
-  /** Collects which clusters have answered, if kinds are named. */
+  /** Collects which clusters have answered. Used only if `kinds` names kinds. */
   readonly answers?: ClusterAnswers;
 }
 
-/** Most that the gateway gives at once. */
+/** The largest page that the gateway gives. */
 const maxPageSize = 500;
 
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   readonly faults: readonly ClusterFault[];
-  /** One for each cluster that serves one of the kinds, as far as that is known. */
+  /** The sync state of each cluster and kind, as far as the gateway knows that the cluster serves the kind. */
   readonly sync?: readonly ClusterSync[];
 }
 
 /**
- * The objects, page by page: cursors go on where the last one ended, whatever changes meanwhile.
+ * Lists objects page by page. A cursor continues after the previous page, whatever has changed in between.
  *
- * @throws {CommandFailure} if no cluster serves any of the kinds that are named.
+ * @throws {CommandFailure} if no cluster serves any of the named kinds.
  */
 export async function* listPages<Item>(
   session: Session,

@@ -1,13 +1,13 @@
 import { groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
 
-/** Which object, as the graph tells it. */
+/** Identifies an object in an answer, without its cluster. */
 export interface NamedObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string | null };
 }
 
-/** Which object, in whatever cluster. */
+/** Key of an object in an answer, without its cluster. */
 export interface AnsweredKey {
   readonly apiVersion: string;
   readonly kind: string;
@@ -15,10 +15,10 @@ export interface AnsweredKey {
   readonly name: string;
 }
 
-/** The selection of an `AnsweredKey`. */
+/** The GraphQL selection that gives an `AnsweredKey`. */
 export const answeredKeyFields = 'apiVersion kind namespace name';
 
-/** The object that a key names. */
+/** Returns the object that the key names. */
 export function objectOfKey({
   apiVersion,
   kind,
@@ -28,12 +28,12 @@ export function objectOfKey({
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }
 
-/** `pod/web`, `deployment.apps/web`: as kubectl names an object of any kind. */
+/** Returns `pod/web` or `deployment.apps/web`, as kubectl names objects. */
 export function kindAndName({ apiVersion, kind, metadata }: NamedObject): string {
   return `${keyOfKind({ group: groupOfApiVersion(apiVersion), kind: kind.toLowerCase() })}/${metadata.name}`;
 }
 
-/** `north/shop/pod/web`, always of four parts: that of the namespace is empty for what has none. */
+/** Returns `north/shop/pod/web`. The name always has four parts; the namespace is empty for a cluster-scoped object. */
 export function fullObjectName(cluster: string, object: NamedObject): string {
   return `${cluster}/${object.metadata.namespace ?? ''}/${kindAndName(object)}`;
 }

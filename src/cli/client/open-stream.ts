@@ -10,14 +10,14 @@ import {
   type GatewayRequest,
 } from './gateway-client.ts';
 
-/** A stream that ended before its time, and can be opened again. */
+/** A stream ended early and can be opened again. */
 export class StreamLost extends Error {
   override readonly name = 'StreamLost';
-  /** Whether the gateway had answered at all. */
+  /** True if the gateway had accepted the connection. */
   readonly wasOpen: boolean;
-  /** It had lasted as long as streams may: nothing is amiss. */
+  /** True if the stream had reached the longest time that streams last. Nothing is wrong. */
   readonly isPlanned: boolean;
-  /** What the gateway called it, such as `GONE`; empty if it was the connection. */
+  /** The code of the gateway, such as `GONE`. Empty if the connection failed. */
   readonly code: string;
 
   constructor(
@@ -31,31 +31,31 @@ export class StreamLost extends Error {
   }
 }
 
-/** A subscription was refused for what it asked: after a resume, for its cursor perhaps. */
+/** The gateway refused the input of a subscription. After a resume, the cursor may be the reason. */
 export class StreamRefused extends CommandFailure {}
 
 /**
- * Opens a subscription: its messages, in order. It has no end of its own: who no longer wants it returns from the iteration or aborts.
+ * Opens a subscription and yields its messages in order. It ends only when the caller returns from the iteration or aborts.
  *
- * Holds at most 1,000 messages that were not read yet; past that it is closed and lost, after those.
+ * Holds at most 1,000 unread messages. When that bound is reached, it yields them and then ends as lost.
  *
- * @throws {StreamLost} when the connection is, or the gateway ends it for a reason that passes.
- * @throws {CommandFailure} when it does so for one that stays.
+ * @throws {StreamLost} if the connection is lost, or the gateway ends the stream for a temporary reason.
+ * @throws {CommandFailure} if the gateway ends the stream for a permanent reason.
  */
 export type OpenSubscription = (asked: GatewayRequest, signal: AbortSignal) => AsyncIterable<GatewayAnswer>;
 
 const maxUnread = 1_000;
 
-/** So often the gateway is asked whether it is still there; so long it has to say so. */
+/** Milliseconds between pings, and the time the gateway has to answer one. */
 const pingMs = 15_000;
 
-/** How long connecting may take. */
+/** Longest time to connect. */
 const connectMs = 10_000;
 
-/** Ends of a stream after which the next one is welcome. */
+/** Codes of ends after which a new stream is worth trying. */
 const passing = new Set(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE']);
 
-/** Opens subscriptions over WebSocket, each on a socket of its own. */
+/** Opens subscriptions over WebSocket, each on its own socket. */
 export function webSocketSubscriptions(address: GatewayAddress): OpenSubscription {
   return (asked, signal) => read(new Subscription(address, asked), signal);
 }
@@ -83,7 +83,7 @@ class Subscription {
     const client = createClient({
       url: address.url.replace(/^http/, 'ws'),
       connectionParams: { ...authorizationHeaders(address) },
-      // Who resumes asks for something else than before: graphql-ws would ask for the same.
+      // graphql-ws would repeat the same request; a resumed subscription needs another cursor.
       retryAttempts: 0,
       keepAlive: pingMs,
       connectionAckWaitTimeout: connectMs,
@@ -92,7 +92,7 @@ class Subscription {
         connected: () => {
           this.#wasOpen = true;
         },
-        // Half of a connection may be gone without a word.
+        // A half-open TCP connection gives no error, so a ping must be answered.
         ping: (received) => {
           if (!received) pong = setTimeout(() => client.terminate(), pingMs);
         },
@@ -135,7 +135,7 @@ class Subscription {
   #take(answer: GatewayAnswer): void {
     if (this.#end !== undefined) return;
     const error = answer.errors?.[0];
-    // An error that leaves data is about a part of the message only.
+    // An error with data concerns only a part of the message.
     if (error !== undefined && (answer.data ?? null) === null) {
       this.#finish(endOf(error));
       return;
@@ -157,14 +157,14 @@ class Subscription {
     this.#changed = Promise.withResolvers();
   }
 
-  /** What graphql-ws hands to `error`: the errors of the operation, the close of the socket, or the failure to open it. */
+  /** Converts what graphql-ws passes to `error`: the errors of the operation, the close of the socket, or a failure to connect. */
   #errorOf(reason: unknown, address: GatewayAddress): Error {
     const wasOpen = this.#wasOpen;
     if (Array.isArray(reason)) return endOf((reason as readonly GatewayError[])[0] ?? { message: 'the gateway refused without a reason' });
     if (!isClose(reason)) return new StreamLost('the connection could not be made', { wasOpen });
     if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} does not take the token`);
     const why = `${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`}`;
-    // 4403 and 4408 say: come again. The others of that range say that we or the gateway broke the protocol.
+    // 4403 and 4408 allow a new connection. The other codes of that range mean that the client or the gateway broke the protocol.
     const isFatal = [4400, 4406, 4409, 4429, 4500].includes(reason.code);
     if (isFatal) return new CommandFailure(exitCodes.failed, `the gateway closed the connection: ${why}`);
     return new StreamLost(`the connection was closed: ${why}`, { wasOpen, isPlanned: reason.code === 4403 });

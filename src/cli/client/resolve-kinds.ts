@@ -1,32 +1,33 @@
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { Session } from './session.ts';
 
-/** A kind that was named, in one cluster that serves it. */
+/** A named kind in one cluster that serves it. */
 export interface ClusterKind {
   readonly cluster: { readonly name: string };
   readonly kind: ResolvedKind;
 }
 
-/** A kind, as the gateway tells it. */
+/** A kind as the gateway describes it. */
 export interface ResolvedKind {
   readonly group: string;
   readonly kind: string;
   readonly plural: string;
-  /** In the schema. */
+  /** The name of its GraphQL type. */
   readonly type: string;
   readonly namespaced: boolean;
   readonly source: string;
 }
 
-/** The name that means this kind and no other. */
+/** Returns the name that identifies exactly this kind, such as `Deployment.apps` or `Pod.core`. */
 export function fullKindName({ group, kind }: Pick<ResolvedKind, 'group' | 'kind'>): string {
   return `${kind}.${group === '' ? 'core' : group}`;
 }
 
 /**
- * Asks the gateway what names of kinds mean, and where: once for each kind and cluster that serves it, as far as that is known.
+ * Queries which kinds the names mean, once for each kind and each cluster known to serve it.
  *
- * @throws {CommandFailure} for a name that means nothing. Its exit code is 3 if a cluster has not answered, because that cluster may have the kind.
+ * @throws {CommandFailure} if a name means no kind. The exit code is 3 if a cluster has not answered, because that cluster may have the
+ * kind.
  */
 export async function resolveKinds(session: Session, kinds: readonly string[]): Promise<readonly ClusterKind[]> {
   const query = `query ($kinds: [String!]!, $clusters: [String!]) {
@@ -47,7 +48,7 @@ export async function resolveKinds(session: Session, kinds: readonly string[]): 
   }
 }
 
-/** The kinds of these names, each once. */
+/** Queries the kinds that the names mean, each kind once. */
 export async function resolveDistinctKinds(session: Session, names: readonly string[]): Promise<readonly ResolvedKind[]> {
   const meant = await Promise.all(names.map((name) => resolveKinds(session, [name])));
   const kinds = new Map(meant.flat().map(({ kind }) => [fullKindName(kind), kind]));
@@ -55,7 +56,7 @@ export async function resolveDistinctKinds(session: Session, names: readonly str
   return [...kinds.values()];
 }
 
-/** The named clusters, or all, that do not answer now: `south (UNREACHABLE)`. */
+/** Queries the named clusters, or all clusters, that do not answer now. Returns texts such as `south (UNREACHABLE)`. */
 async function silentClusters({ gateway, clusters: named }: Session): Promise<readonly string[]> {
   const { clusters } = await gateway.query<{ readonly clusters: readonly { readonly name: string; readonly phase: string }[] }>(
     '{ clusters { name phase } }',
@@ -66,7 +67,7 @@ async function silentClusters({ gateway, clusters: named }: Session): Promise<re
     .map(({ name, phase }) => `${name} (${phase})`);
 }
 
-/** The end of a command that names kinds which no cluster serves. */
+/** Returns the failure of a command whose kinds no cluster serves. */
 export function noClusterServes(names: readonly string[]): CommandFailure {
   return new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
 }

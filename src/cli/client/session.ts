@@ -4,20 +4,20 @@ import type { GatewayClient } from './gateway-client.ts';
 import type { ManifestReader } from './manifest-reader.ts';
 import type { OpenSubscription } from './open-stream.ts';
 
-/** What a command has to work with, once there is a gateway. */
+/** Everything a command works with once it has a gateway. */
 export interface Session {
   readonly gateway: GatewayClient;
   readonly openStream: OpenSubscription;
   readonly terminal: Terminal;
   readonly reader: ManifestReader;
   readonly clock: Clock;
-  /** The clusters that were named by `--context`; null for all. */
+  /** The clusters that `--context` names. Null: all clusters. */
   readonly clusters: readonly string[] | null;
-  /** The gateway is of this command alone, and ends with it: what it has begun then goes no further. */
+  /** True if the gateway runs in this process and ends with the command. Unfinished work then stops. */
   readonly ownsGateway: boolean;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the command must end. */
   readonly signal: AbortSignal;
 }
 
-/** A command: its exit code. What it cannot do it throws as a `CommandFailure`. */
+/** Runs a command and returns its exit code. @throws {CommandFailure} if the command fails. */
 export type Command = (session: Session) => Promise<number>;

@@ -10,7 +10,7 @@ interface Source {
   readonly values?: Maybe<Value>;
 }
 
-/** A metric of the spec or of the status: the query names `target` and `current` alike. */
+/** A metric of the spec or of the status. The query aliases `target` and `current` to the same field `values`. */
 type Metric = { readonly type?: Maybe<string> } & {
   readonly [source in 'external' | 'pods' | 'object' | 'resource' | 'containerResource']?: Maybe<Source>;
 };
@@ -20,7 +20,7 @@ type Autoscaler = AnsweredObject<V2HorizontalPodAutoscaler> & {
   readonly status?: Maybe<{ readonly currentMetrics?: Maybe<readonly Metric[]> }>;
 };
 
-/** So many metrics are shown. */
+/** The largest number of metrics in a cell. */
 const maxMetrics = 2;
 
 const columns: readonly PrintedColumn<Autoscaler>[] = [
@@ -41,10 +41,10 @@ const columns: readonly PrintedColumn<Autoscaler>[] = [
   ageColumn,
 ];
 
-/** HorizontalPodAutoscalers. */
+/** The table of HorizontalPodAutoscalers. */
 export const autoscalerTable: KindTable = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler', columns };
 
-/** Both what is wanted and what is. */
+/** Returns the selection of metrics: their targets (spec) or their current values (status). */
 function metricFields(side: 'target' | 'current'): string {
   const values = `values: ${side} { averageUtilization averageValue value }`;
   const unnamed = ['external', 'pods', 'object'].map((source) => `${source} { ${values} }`);

@@ -16,7 +16,7 @@ import {
 
 // The tables of Kubernetes 1.36 (pkg/printers/internalversion/printers.go) for kinds whose columns are read from fields.
 
-/** The column of kinds for which the API server has no printer. */
+/** The only column of kinds without a printer in the API server. */
 const createdColumn: PrintedColumn = {
   header: 'CREATED AT',
   fields: '',
@@ -28,7 +28,7 @@ type Quota = ListedItem & {
   readonly status?: Maybe<Readonly<Record<'hard' | 'used', Maybe<{ readonly all?: Maybe<Readonly<Record<string, string>>> }>>>>;
 };
 
-/** A column that cannot be filled: only the metadata of Secrets is mirrored. */
+/** Returns a column of `<unknown>`, because Muster mirrors only the metadata of Secrets. */
 const unknownColumn = (header: string): PrintedColumn => ({ header, fields: '', cell: () => '<unknown>' });
 
 const templateColumns: readonly PrintedColumn[] = [
@@ -245,7 +245,7 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
   'CustomResourceDefinition.apiextensions.k8s.io': [nameColumn, createdColumn],
 };
 
-/** Kinds whose columns are read from fields. */
+/** The tables of kinds whose columns are read from fields. */
 export const builtInTables: readonly KindTable[] = Object.entries(columnsByKind).map(([key, columns]) => {
   const [kind = '', group = ''] = key.split(/\.(.*)/s);
   return { group, kind, columns };
@@ -255,7 +255,7 @@ function wide(column: PrintedColumn): PrintedColumn {
   return { ...column, isWide: true };
 }
 
-/** NAME with the mark of a default class: one of the annotations is `true`. */
+/** Returns the column NAME, with `(default)` if one of the annotations is `true`. */
 function nameWithDefault(...annotations: readonly string[]): PrintedColumn {
   return {
     header: nameColumn.header,
@@ -267,7 +267,7 @@ function nameWithDefault(...annotations: readonly string[]): PrintedColumn {
   };
 }
 
-/** One text of each element of a list. */
+/** Joins one text of each element with commas. */
 function textsText<Element>(list: Maybe<readonly Element[]>, textOf: (element: Element) => Maybe<string>): string {
   return (list ?? []).map((element) => textOf(element) ?? '').join(',');
 }
@@ -284,7 +284,7 @@ function subjectsText(kind: 'User' | 'Group' | 'ServiceAccount') {
       .join(', ');
 }
 
-/** The first three texts, and the number of further ones. */
+/** Joins the first three texts with commas, and adds the number of further texts. */
 function shortListText(all: readonly string[]): string {
   const most = 3;
   if (all.length > most) return `${all.slice(0, most).join(',')} + ${all.length - most} more...`;
@@ -352,7 +352,7 @@ function claimText({ metadata, status }: Stored<k8s.ResourceV1ResourceClaim, nul
   return [...states, 'allocated', ...(status.reservedFor?.length ? ['reserved'] : [])].join(',');
 }
 
-/** A selector is printed as Go prints its message. */
+/** Returns `NAMESPACE/NAME`, or the selector in the notation of Go. */
 function paramText(param: Maybe<Stored<k8s.V1ParamRef, null>>): string {
   if (param?.name) return `${param.namespace || '*'}/${param.name}`;
   const selector = param?.selector;

@@ -5,7 +5,7 @@ const [bold, red, green, yellow] = [1, 31, 32, 33];
 const good = /^(?:Running|Ready|Active|Bound|Available|Complete|Completed|Succeeded|Synced|True)$/;
 const bad = /Error|BackOff|Failed|Failure|Invalid|Killed|Evicted|Lost|NotReady|Unknown|Deadline|ExitCode|Signal|^False$/;
 
-/** Colors of a table of objects: the header stands out, and what a state says can be seen. */
+/** Returns the colors of a table of objects: a bold header, and states colored by health. */
 export function stylesOf(header: readonly string[], rows: readonly (readonly string[])[], paint: Paint): CellStyle {
   return (text, { row, column }) => {
     if (row === -1) return paint(bold, text);
@@ -28,7 +28,7 @@ function colorOf(header: string, cell: string): number | undefined {
   }
 }
 
-/** `1/2`: fewer than there are to be. */
+/** True for a cell such as `1/2`. */
 function isShort(cell: string): boolean {
   const [, some = '', all = ''] = /^(\d+)\/(\d+)$/.exec(cell) ?? [];
   return Number(some) < Number(all);

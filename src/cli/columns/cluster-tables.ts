@@ -26,11 +26,11 @@ const nodeColumns: readonly PrintedColumn<Node>[] = [
   { ...nodeInfoColumn('CONTAINER-RUNTIME', 'containerRuntimeVersion', '<unknown>'), isWide: true },
 ];
 
-/** Nodes. */
+/** The table of Nodes. */
 export const nodeTable: KindTable = { group: '', kind: 'Node', columns: nodeColumns };
 
 function nodeStatus({ spec, status }: Node): string {
-  // Of several of the same type the last is what kubectl shows.
+  // kubectl shows the last of several conditions of one type.
   const ready = (status?.conditions ?? []).findLast(({ type }) => type === 'Ready');
   const word = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
   return spec?.unschedulable === true ? `${word},SchedulingDisabled` : word;

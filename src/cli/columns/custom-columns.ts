@@ -6,7 +6,7 @@ import type { Session } from '../client/session.ts';
 import { humanDuration } from '../output/kubectl-text.ts';
 import { ageColumn, type CellContext, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
-/** `additionalPrinterColumns`: what a definition says of one column. */
+/** One column of `additionalPrinterColumns`. */
 export interface DefinedColumn {
   readonly name: Maybe<string>;
   readonly type: Maybe<string>;
@@ -14,7 +14,7 @@ export interface DefinedColumn {
   readonly priority?: Maybe<number>;
 }
 
-/** The definition of a kind in one cluster. */
+/** The CustomResourceDefinition of a kind in one cluster. */
 export interface Definition {
   readonly cluster: { readonly name: string };
   readonly spec?: Maybe<{
@@ -33,7 +33,10 @@ interface Custom extends ListedItem {
   readonly object?: JsonObject;
 }
 
-/** Asks for the columns of a custom kind, as the definition of each cluster has them: name and age where it has none, or may not be read. */
+/**
+ * Queries the columns of a custom kind from the definitions in all clusters. NAME and AGE if there is no definition, or the caller may not
+ * read it.
+ */
 export async function customColumns(
   { gateway, clusters }: Session,
   { group, plural }: { readonly group: string; readonly plural: string },
@@ -51,9 +54,10 @@ export async function customColumns(
 }
 
 /**
- * The columns of the definitions of one kind: NAME, then the columns of the first cluster, then further columns of other clusters. Each cluster gives the
- * columns of the version that is read: the best one that is served. A cell follows the definition of the object's own cluster, for the version in which
- * the object was read. It is undefined if that definition has no such column.
+ * Returns the columns of all definitions of one kind: NAME, then the columns of the first cluster, then further columns of other clusters.
+ *
+ * Each cluster contributes the columns of the version that is read: the best served one. A cell follows the definition in the object's own
+ * cluster, for the version in which the object was read. The cell is undefined if that definition has no such column.
  */
 export function columnsOfDefinitions(definitions: readonly Definition[]): readonly PrintedColumn[] {
   const byVersion = new Map<string, ReadonlyMap<string, Cell>>();
@@ -62,7 +66,7 @@ export function columnsOfDefinitions(definitions: readonly Definition[]): readon
   for (const { key, columns } of versions) byVersion.set(key, new Map(columns.map(({ key: header, column }) => [header, cellOf(column)])));
   for (const { columns } of versions.filter(({ isRead }) => isRead))
     for (const { key, column } of columns) headers.set(key, joined(headers.get(key), column));
-  // Just after a change of the version that is read, objects may still be of another one. A column that no object has is not shown.
+  // Right after the read version changes, some objects may still have another version. A column without any object is not shown.
   for (const { columns } of versions)
     for (const { key, column } of columns) if (!headers.has(key)) headers.set(key, joined(undefined, column));
   if (headers.size === 0) return [nameColumn, ageColumn];
@@ -79,13 +83,13 @@ export function columnsOfDefinitions(definitions: readonly Definition[]): readon
   return [nameColumn, ...printed];
 }
 
-/** A column, by a key that is equal for the same column of other definitions. */
+/** A column with a key that is equal for the same column in other definitions. */
 interface KeyedColumn {
   readonly key: string;
   readonly column: DefinedColumn;
 }
 
-/** The served versions of one definition. */
+/** Returns the columns of each served version of a definition. */
 function versionsOf({ cluster, spec }: Definition) {
   const served = (spec?.versions ?? []).filter((version) => version.served !== false);
   const [read] = served.map(({ name }) => name ?? '').toSorted(compareApiVersions);
@@ -96,7 +100,7 @@ function versionsOf({ cluster, spec }: Definition) {
   }));
 }
 
-/** Columns of one header, as of names that differ in case only, stay several: the key counts them. */
+/** Gives columns with equal headers different keys. Headers are equal if names differ only in case. */
 function keyed(columns: readonly DefinedColumn[]): readonly KeyedColumn[] {
   const counts = new Map<string, number>();
   return columns.map((column) => {
@@ -107,7 +111,7 @@ function keyed(columns: readonly DefinedColumn[]): readonly KeyedColumn[] {
   });
 }
 
-/** Of a version that says nothing of columns. */
+/** The columns of a version that defines none. */
 const usualColumns: readonly DefinedColumn[] = [{ name: ageColumn.header, type: 'date', jsonPath: '.metadata.creationTimestamp' }];
 
 const ageKey = `${ageColumn.header} 0`;
@@ -115,9 +119,9 @@ const ageKey = `${ageColumn.header} 0`;
 /** One printed column, joined from the columns of all definitions that have the same key. */
 interface Header {
   readonly header: string;
-  /** All of them have it among the wide ones. */
+  /** True if every definition gives the column a priority above 0. */
   readonly isWide: boolean;
-  /** To all of them it is the age of the object, which is known anyway. */
+  /** True if every definition prints the creation timestamp, which is always selected. */
   readonly isAge: boolean;
 }
 
@@ -141,7 +145,7 @@ function cellOf(column: DefinedColumn): Cell {
   };
 }
 
-/** What the API server makes of a value for a column of that type: only text of what has the type, but anything for `string`. */
+/** Prints a value as the API server does for a column of that type. A value of another type prints as nothing, except for type `string`. */
 function textOf(type: string, value: Json, nowMs: number): string {
   switch (type) {
     case 'integer':
@@ -159,14 +163,14 @@ function textOf(type: string, value: Json, nowMs: number): string {
   }
 }
 
-/** Prints a number as the API server does: it makes a double of the number, and prints a whole double as an integer. */
+/** Prints a number as the API server does: it converts to a double, and prints a whole double as an integer. */
 function numberCell(value: Json): string {
   const number = isRawNumber(value) ? Number(value.rawJSON) : value;
   if (typeof number !== 'number') return '';
   return Number.isInteger(number) && Math.abs(number) < 2 ** 63 ? BigInt(number).toString() : goFloat(number);
 }
 
-/** Unlike an AGE, what is no time is said to be none. */
+/** Prints the time since a date. An invalid date is `<invalid>`. */
 function dateText(text: string, nowMs: number): string {
   if (text === '' || text === 'null') return '<unknown>';
   return humanDuration(nowMs - (/^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN));
@@ -180,10 +184,10 @@ function keyOf(cluster: string, version: string): string {
   return `${cluster} ${version}`;
 }
 
-/** From this power of ten on Go's `%v` writes a double with an exponent. */
+/** Go's `%v` writes a double with an exponent from this power of ten on. */
 const exponentFrom = 6;
 
-/** A double as Go's `%v` prints it: `0.5`, `1.0000005e+06`, `1e-05`. */
+/** Prints a double as Go's `%v` does: `0.5`, `1.0000005e+06`, `1e-05`. */
 export function goFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);
@@ -191,7 +195,7 @@ export function goFloat(value: number): string {
   return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** A value as Go's encoding/json writes it: members by name, and `<`, `>`, `&` escaped. */
+/** Prints a value as Go's encoding/json does: members in order of name, and `<`, `>`, `&` escaped. */
 export function goJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
   if (isJsonObject(value)) {

@@ -40,10 +40,10 @@ const columns: readonly PrintedColumn<Event>[] = [
   { ...nameColumn, isWide: true },
 ];
 
-/** Events. They have no NAME unless it is wide. */
+/** The table of Events. NAME is a wide column. */
 export const eventTable: KindTable = { group: '', kind: 'Event', columns };
 
-/** What the events of one object are shown by. */
+/** The columns of the events of one object. */
 export const eventColumnsOfObject: readonly PrintedColumn<Event>[] = [lastSeenColumn, typeColumn, reasonColumn, messageColumn];
 
 function firstSeenOf({ firstTimestamp, eventTime }: Event): Maybe<string> {

@@ -7,30 +7,30 @@ interface PathColumn {
   readonly absent?: string;
 }
 
-/** A column with the text, number or boolean at a path of the kind's type, such as `spec.replicas`. */
+/** Returns a column with the text, number or boolean at a path of the kind's type, such as `spec.replicas`. */
 export function pathColumn(header: string, path: string, { absent = '' }: PathColumn = {}): PrintedColumn {
   const keys = path.split('.');
   return { header, fields: fieldsOf(keys), cell: (item) => scalarText(valueAt(jsonOf(item), ...keys)) ?? absent };
 }
 
-/** A column with the number of elements of the list at a path. `field` is any field of an element. */
+/** Returns a column with the length of the list at a path. `field` is any field of an element. */
 export function countColumn(header: string, path: string, field: string): PrintedColumn {
   const keys = path.split('.');
   return { header, fields: fieldsOf([...keys, field]), cell: (item) => countText(listAt(jsonOf(item), ...keys).length) };
 }
 
-/** A column that is computed from the selected fields. */
+/** Returns a column that computes its cells from the selected fields. */
 export function computedColumn<Item extends ListedItem>(header: string, fields: string, cell: (item: Item) => string): PrintedColumn {
   return { header, fields, cell };
 }
 
-/** The text of a scalar as Go prints it; undefined for anything else. */
+/** Returns the text of a scalar as Go prints it. Undefined for other values. */
 function scalarText(value: Json | undefined): string | undefined {
   if (isRawNumber(value)) return value.rawJSON;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** An object as JSON. The answer of a gateway is always JSON. */
+/** Returns the object as JSON: an answer of the gateway is always JSON. */
 function jsonOf(item: ListedItem): Json {
   return item as unknown as Json;
 }

@@ -48,7 +48,7 @@ const columns: readonly PrintedColumn<Pod>[] = [
   },
 ];
 
-/** Pods. */
+/** The table of Pods. */
 const podTable: KindTable = { group: '', kind: 'Pod', columns };
 
 function gatesText({ spec, status }: Pod): string {
@@ -57,7 +57,7 @@ function gatesText({ spec, status }: Pod): string {
   return gates.length === 0 ? '<none>' : `${gates.filter(({ conditionType }) => isTrue(conditionType)).length}/${gates.length}`;
 }
 
-/** The tables of the kinds whose columns are known here. */
+/** The tables of all kinds with built-in columns. */
 export const kindTables: readonly KindTable[] = [
   podTable,
   ...workloadTables,
@@ -71,7 +71,7 @@ export const kindTables: readonly KindTable[] = [
 
 const plain: readonly PrintedColumn[] = [nameColumn, ageColumn];
 
-/** The columns of a kind, in kubectl's order, without cluster and namespace: name and age where no others are known. */
+/** Returns the columns of a kind in kubectl's order, without cluster and namespace. Default: NAME and AGE. */
 export function columnsOfKind({ group, kind }: Pick<KindTable, 'group' | 'kind'>): readonly PrintedColumn[] {
   return kindTables.find((table) => table.group === group && table.kind === kind)?.columns ?? plain;
 }

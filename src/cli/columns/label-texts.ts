@@ -7,10 +7,10 @@ type Labels = Readonly<Record<string, string>>;
 /** A label selector in an answer of the gateway. */
 export type AnsweredSelector = Stored<V1LabelSelector, null>;
 
-/** The selection of a `AnsweredSelector`. */
+/** The GraphQL selection that gives an `AnsweredSelector`. */
 export const selectorFields = 'selector { matchLabels matchExpressions { key operator values } }';
 
-/** `app=web,tier=front`, by key; empty for none. */
+/** Returns `app=web,tier=front`, in order of key. Empty if there are no labels. */
 export function labelsText(labels: Maybe<Labels>): string {
   return Object.entries(labels ?? {})
     .map(([key, value]) => `${key}=${value}`)
@@ -18,7 +18,11 @@ export function labelsText(labels: Maybe<Labels>): string {
     .join(',');
 }
 
-/** `app=web,tier in (back,front),!canary`, by key; empty for one that selects nothing or all; undefined for one that cannot be understood. */
+/**
+ * Returns `app=web,tier in (back,front),!canary`, in order of key.
+ *
+ * Empty for a selector that selects nothing or everything. Undefined for an invalid selector.
+ */
 export function selectorText(selector: Maybe<AnsweredSelector>): string | undefined {
   const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }));
   const other = (selector?.matchExpressions ?? []).map(({ key, operator, values }) => ({

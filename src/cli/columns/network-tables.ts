@@ -13,7 +13,7 @@ type Ingress = AnsweredObject<V1Ingress>;
 
 const balancerFields = 'status { loadBalancer { ingress { ip hostname } } }';
 
-/** So many hosts of an Ingress are shown. */
+/** The largest number of hosts in a cell. */
 const maxHosts = 3;
 
 const serviceColumns: readonly PrintedColumn<Service>[] = [
@@ -44,7 +44,7 @@ const ingressColumns: readonly PrintedColumn<Ingress>[] = [
   ageColumn,
 ];
 
-/** Services and Ingresses. */
+/** The tables of Services and Ingresses. */
 export const networkTables: readonly KindTable[] = [
   { group: '', kind: 'Service', columns: serviceColumns },
   { group: 'networking.k8s.io', kind: 'Ingress', columns: ingressColumns },
@@ -68,7 +68,7 @@ function externalText(service: Service): string {
   }
 }
 
-/** Where the load balancer answers, each once, by name. */
+/** Returns the addresses of the load balancer, each once, in order of name. */
 function addressText({ status }: Service | Ingress): string {
   const all = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
   return [...new Set(all.filter((address) => address !== ''))].toSorted().join(',');
@@ -78,7 +78,9 @@ function portText({ port, nodePort, protocol }: Stored<V1ServicePort, null>): st
   return `${port ?? 0}${nodePort ? `:${nodePort}` : ''}/${protocol ?? ''}`;
 }
 
-/** The first hosts, and how many more rules there are; a rule without a host is for all, and is not named beside others. */
+/**
+ * Returns the first hosts and the number of further rules. A rule without a host applies to all hosts, and is named only if it is alone.
+ */
 function hostsText(hosts: readonly string[]): string {
   const shown = hosts.flatMap((host, at) => (host === '' ? [] : [{ host, at }])).slice(0, maxHosts);
   if (shown.length === 0) return '*';

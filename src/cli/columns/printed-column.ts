@@ -2,70 +2,70 @@ import type { Stored } from '../../core/stored.ts';
 import { kindAndName, type NamedObject } from '../client/object-names.ts';
 import { ageText } from '../output/kubectl-text.ts';
 
-/** Part of what was served, of which nothing is certain: what is absent is null. */
+/** An optional value of an answer. Absent fields are null. */
 export type Maybe<T> = T | null | undefined;
 
-/** An `Int64` as the gateway answers it: text where a number does not hold it. */
+/** An `Int64` in an answer: text if a number cannot hold the value. */
 export type Whole = Maybe<number | string>;
 
-/** What is asked of every object of a table. */
+/** The fields that are selected for every object of a table. */
 export interface ListedItem extends NamedObject {
   readonly cluster: { readonly name: string };
   readonly metadata: NamedObject['metadata'] & { readonly creationTimestamp?: string | null };
 }
 
-/** An object of a built-in kind in an answer of the gateway, as far as it was selected. Absent fields are null. */
+/** A built-in object in an answer, with the selected fields. Absent fields are null. */
 export type AnsweredObject<T> = ListedItem & Stored<Omit<T, 'metadata' | 'kind' | 'apiVersion'>, null>;
 
-/** The selection of a `ListedItem`. */
+/** The GraphQL selection that gives a `ListedItem`. */
 export const itemFields = 'apiVersion kind cluster { name } metadata { name namespace creationTimestamp }';
 
-/** What a cell depends on besides its object. */
+/** The facts that a cell depends on, besides its object. */
 export interface CellContext {
   readonly nowMs: number;
-  /** Several kinds are listed: names say which. */
+  /** True if several kinds are listed: then names contain the kind. */
   readonly isMixed: boolean;
 }
 
 /** One column of the table of a kind. */
 export interface PrintedColumn<Item extends ListedItem = ListedItem> {
-  /** In capitals, as it is shown. */
+  /** The header in capitals. */
   readonly header: string;
-  /** Only shown where it was asked for. */
+  /** Set for a column that is shown only with `-o wide`. */
   readonly isWide?: true;
-  /** What has to be selected of the kind's type for its cells, besides `itemFields`; empty for nothing. */
+  /** The GraphQL selection on the kind's type that the cells need, besides `itemFields`. Empty: nothing. */
   readonly fields: string;
-  /** The text for one object; undefined if it has no such column at all. Any of the selected fields may be null. */
+  /** Returns the cell of an object, or undefined if the object has no such column. Any selected field may be null. */
   cell(item: Item, at: CellContext): string | undefined;
 }
 
-/** The table of a kind of object, as kubectl prints it. */
+/** The table of one kind, as kubectl prints it. */
 export interface KindTable {
   readonly group: string;
   readonly kind: string;
   readonly columns: readonly PrintedColumn[];
 }
 
-/** NAME: with the kind, where several are listed. */
+/** The column NAME. It contains the kind if several kinds are listed. */
 export const nameColumn = {
   header: 'NAME',
   fields: '',
   cell: (item: ListedItem, { isMixed }: CellContext) => (isMixed ? kindAndName(item) : item.metadata.name),
 } satisfies PrintedColumn;
 
-/** AGE: since when the object has been there. */
+/** The column AGE. */
 export const ageColumn = {
   header: 'AGE',
   fields: '',
   cell: ({ metadata }: ListedItem, { nowMs }: CellContext) => ageText(metadata.creationTimestamp, nowMs),
 } satisfies PrintedColumn;
 
-/** `<none>`, as kubectl writes what is not there or empty. */
+/** Returns `<none>` for an absent or empty text, as kubectl does. */
 export function orNone(text: Maybe<string>): string {
   return text === undefined || text === null || text === '' ? '<none>' : text;
 }
 
-/** The number as text, 0 if there is none. */
+/** Returns the number as text. 0 if it is absent. */
 export function countText(count: Whole): string {
   return String(count ?? 0);
 }

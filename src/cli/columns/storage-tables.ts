@@ -66,7 +66,7 @@ const volumeColumns: readonly PrintedColumn<Storage>[] = [
   modeColumn,
 ];
 
-/** PersistentVolumeClaims and PersistentVolumes. */
+/** The tables of PersistentVolumeClaims and PersistentVolumes. */
 export const storageTables: readonly KindTable[] = [
   { group: '', kind: 'PersistentVolumeClaim', columns: claimColumns },
   { group: '', kind: 'PersistentVolume', columns: volumeColumns },
@@ -86,7 +86,7 @@ function modesText(modes: Maybe<readonly string[]>): string {
     .join(',');
 }
 
-/** The API server writes quantities in their canonical form; what is not there is nothing. */
+/** Returns the capacity, which the API server writes in canonical form. Default: 0. */
 function capacityText(capacity: Capacity): string {
   return capacity?.storage ?? '0';
 }

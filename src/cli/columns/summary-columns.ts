@@ -3,9 +3,9 @@ import { kindTables } from './kind-tables.ts';
 import { ageColumn, type CellContext, itemFields, type ListedItem, type PrintedColumn } from './printed-column.ts';
 import { readyOfDaemons, readyOfReplicas } from './workload-tables.ts';
 
-/** How an object of any kind is, in few words; empty where its kind has none. */
+/** The state of an object of any kind, in columns. READY and STATUS are empty for a kind without them. */
 export interface ObjectSummary {
-  /** `2/3`. */
+  /** Ready and wanted replicas: `2/3`. */
   readonly ready: string;
   readonly status: string;
   readonly age: string;
@@ -17,7 +17,7 @@ interface SummaryColumns {
   readonly status?: PrintedColumn;
 }
 
-/** Where READY is a mere count in the table of the kind, or goes by another name. */
+/** READY columns of kinds whose own table has no column READY with two numbers. */
 const readyOfKinds: ReadonlyMap<string, PrintedColumn> = new Map([
   ['ReplicaSet.apps', readyOfReplicas()],
   ['ReplicationController', readyOfReplicas()],
@@ -34,15 +34,15 @@ const byKind: ReadonlyMap<string, SummaryColumns> = new Map(
   }),
 );
 
-/** The name of a GraphQL fragment with all that `propagationSummary` reads of an object of any kind. */
+/** The GraphQL fragment with all fields that `objectSummary` reads. */
 export const summaryFragment = 'Summary';
 
-/** Its definition. */
+/** The definition of the fragment. */
 export const summaryDefinition = `fragment ${summaryFragment} on Resource { ${itemFields} ${[...byKind.values()]
   .map(({ kind, ready, status }) => `... on ${kind} { ${ready?.fields ?? ''} ${status?.fields ?? ''} }`)
   .join(' ')} }`;
 
-/** How an object is of which the fragment was selected. */
+/** Returns the state of an object that was selected with the fragment. */
 export function objectSummary(item: ListedItem, at: CellContext): ObjectSummary {
   const known = byKind.get(keyOfKind({ group: groupOfApiVersion(item.apiVersion), kind: item.kind }));
   return {

@@ -20,7 +20,7 @@ type Job = AnsweredObject<V1Job> & { readonly jobPhase: string };
 type Controller = ListedItem & { readonly spec?: Maybe<{ readonly podLabels?: Maybe<Readonly<Record<string, string>>> }> };
 type CronJob = AnsweredObject<V1CronJob>;
 
-/** The SELECTOR of a ReplicationController: labels, not a label selector. */
+/** The column SELECTOR of a ReplicationController, whose selector is a map of labels. */
 const labelsColumn: PrintedColumn<Controller> = {
   header: 'SELECTOR',
   isWide: true,
@@ -28,7 +28,7 @@ const labelsColumn: PrintedColumn<Controller> = {
   cell: ({ spec }) => orNone(labelsText(spec?.podLabels)),
 };
 
-/** Deployments, ReplicationControllers, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. */
+/** The tables of Deployments, ReplicationControllers, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. */
 export const workloadTables: readonly KindTable[] = [
   {
     group: 'apps',
@@ -124,7 +124,7 @@ function cronJobColumns(): readonly PrintedColumn<CronJob>[] {
   ];
 }
 
-/** The column of a Job, for what a CronJob makes its Jobs of. */
+/** Converts a column of Jobs to the job template of a CronJob. */
 function inJobTemplate({ fields, cell, ...column }: PrintedColumn<Workload>): PrintedColumn<CronJob> {
   return {
     ...column,
@@ -133,7 +133,7 @@ function inJobTemplate({ fields, cell, ...column }: PrintedColumn<Workload>): Pr
   };
 }
 
-/** READY of what keeps replicas: `2/3`. */
+/** Returns the column READY of workloads with replicas: `2/3`. */
 export function readyOfReplicas(): PrintedColumn<Workload> {
   return {
     header: 'READY',
@@ -142,7 +142,7 @@ export function readyOfReplicas(): PrintedColumn<Workload> {
   };
 }
 
-/** READY of a DaemonSet, like that of the others: its own table counts in columns apart. */
+/** The column READY of DaemonSets. Their own table has separate columns for these counts. */
 export const readyOfDaemons: PrintedColumn<Workload> = {
   header: 'READY',
   fields: 'status { numberReady desiredNumberScheduled }',
@@ -169,7 +169,7 @@ function selectorColumn(
   return { header: 'SELECTOR', isWide: true, fields: `spec { ${selectorFields} }`, cell: ({ spec }) => textOf(spec?.selector) };
 }
 
-/** As kubectl: of a Job that failed it goes on. */
+/** Returns the duration of a Job. For a failed Job it grows on, as in kubectl. */
 function durationText(start: Maybe<string>, end: Maybe<string>, nowMs: number): string {
   if (start === undefined || start === null) return '';
   return humanDuration((end === undefined || end === null ? nowMs : Date.parse(end)) - Date.parse(start));
@@ -180,7 +180,7 @@ function truthText(value: Maybe<boolean>): string {
   return value ? 'True' : 'False';
 }
 
-/** How many of the completions that are wanted there are: `2/5`; of a work queue `2/1 of 3`. */
+/** Returns succeeded and wanted completions: `2/5`, or `2/1 of 3` for a work queue. */
 export function completionsText({
   succeeded,
   parallelism,

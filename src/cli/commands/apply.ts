@@ -22,7 +22,7 @@ A field that somebody else manages is a conflict, told with its manager;
 
 Exits with 1 if one object of one cluster could not be written.`;
 
-/** `muster apply`: the same objects in many clusters. */
+/** Adds `muster apply`: applies the same objects in many clusters. */
 export function addApplyCommand(program: Commander, run: RunCommand): void {
   withWrites(withGatewayOptions(withFiles(program.command('apply'))))
     .description('apply objects in many clusters')

@@ -16,7 +16,7 @@ ASOF is how long ago all that is known of the cluster was last true.
 
 Exits with 1 if a cluster that --context names is not well.`;
 
-/** `muster clusters`: which clusters there are, and how true what is known of them is. */
+/** Adds `muster clusters`: lists the clusters, and how current their data is. */
 export function addClustersCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('clusters'))
     .description('which clusters there are, and how they are')

@@ -26,7 +26,7 @@ work, and stays until it is done, as with --wait.
 An object that is in some clusters and not in others is no failure, unless its
 cluster was named. Exits with 1 if one could not be deleted, or is nowhere.`;
 
-/** `muster delete`: objects of many clusters, and Propagations. */
+/** Adds `muster delete`: deletes objects in many clusters, and Propagations. */
 export function addDeleteCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('delete'))))
     .description('delete objects in many clusters, or take a Propagation back')
@@ -58,7 +58,7 @@ async function deleteObjects(session: Session, words: readonly string[], flags: 
 }
 
 async function takeBack(session: Session, places: readonly PropagationKey[], { cascade, wait, output }: DeleteFlags): Promise<number> {
-  // Without the flag as its spec says.
+  // Without the flag, the spec of the Propagation decides.
   const deletion =
     cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
   const changes = places.map((place) => {

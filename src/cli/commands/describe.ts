@@ -41,7 +41,7 @@ last 20 events. The values of Secrets are never shown.
 Exits with 1 if one of the names is in no cluster, with 3 if one was not found
 and a cluster did not answer.`;
 
-/** `muster describe`: all there is to know of objects in all clusters. */
+/** Adds `muster describe`: shows all details of objects in all clusters. */
 export function addDescribeCommand(program: Commander, run: RunCommand): void {
   withNamespaces(withGatewayOptions(program.command('describe')))
     .description('all there is to know of objects, in all clusters')
@@ -65,16 +65,17 @@ interface Described {
   readonly related: readonly RelationObjects[];
 }
 
-/** Each comes with its YAML and what it is related to, which counts. */
+/** Objects per page. Each object has YAML and related objects, which count against the limits of the gateway. */
 const pageSize = 25;
 
 const withRollout: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 
 /**
- * Prints all there is to know of objects in all clusters: their columns, what they are related to, YAML, events. Of a Secret no value.
+ * Prints all details of objects in all clusters: columns, related objects, YAML and events. Values of Secrets are never printed.
  *
- * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all; 3 if one was not found and a cluster did not answer.
- * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
+ * @returns The exit code: 1 if an object is in no cluster or a named cluster had a fault; 3 if an object was not found and a cluster did
+ * not answer.
+ * @throws {CommandFailure} if the words name no object, or no cluster serves a kind.
  */
 async function describeObjects(session: Session, words: readonly string[], { output, ...flags }: DescribeFlags): Promise<number> {
   const { namespaces } = selectionVariables(flags);
@@ -137,12 +138,12 @@ function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): 
   return textOfLines(lines);
 }
 
-/** A title with what it is about below it, or beside it if that is nothing. */
+/** Returns a title with its lines below, or `<none>` behind the title. */
 function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [`${title} <none>`] : [title, ...lines.map((line) => (line === '' ? '' : `  ${line}`))];
 }
 
-/** A line of YAML without what a terminal would obey. Its spaces have a meaning. */
+/** Returns a line of YAML without terminal control characters. Spaces stay, because they have a meaning. */
 function visible(line: string): string {
   return line
     .split(/( +)/)
@@ -150,7 +151,7 @@ function visible(line: string): string {
     .join('');
 }
 
-/** With their namespaces where those are not that of the object. */
+/** Returns the table of related objects. It has a column NAMESPACE if some are in another namespace. */
 function relatedLines(item: ListedItem, related: readonly RelationObjects[], nowMs: number): readonly string[] {
   const isElsewhere = related.some(({ items }) =>
     items.some(({ metadata }) => metadata.namespace && metadata.namespace !== item.metadata.namespace),
@@ -166,7 +167,7 @@ function relatedLines(item: ListedItem, related: readonly RelationObjects[], now
   return createTableColumns(['RELATION', ...placed('NAMESPACE'), 'NAME', 'READY', 'STATUS', 'AGE']).lines(rows);
 }
 
-/** The newest events, the last at the end, as kubectl describes them. */
+/** Returns the table of events, newest last, as in `kubectl describe`. */
 function eventLines({ items, totalCount }: RelatedObjectPage<ListedItem>, { nowMs, paint }: Look): readonly string[] {
   const at = { nowMs, isMixed: false };
   const rows = items.toReversed().map((event) => eventColumnsOfObject.map((column) => (column as PrintedColumn).cell(event, at)));
@@ -197,7 +198,7 @@ function answerOf({ item, related }: Described, nowMs: number): JsonObject {
   };
 }
 
-/** `LAST SEEN` as a key: `lastSeen`. */
+/** Returns `lastSeen` for `LAST SEEN`. */
 function keyOf(header: string): string {
   return header.toLowerCase().replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -48,13 +48,13 @@ What a cluster cannot do is told on standard error, and the others are listed
 all the same. Exits with 1 only if that cluster was named by --context; with 3
 if nothing was found and a cluster did not answer.`;
 
-/** `muster list`: objects of some kinds, of all clusters. */
+/** Adds `muster list`: lists objects of all clusters. */
 export function addListCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('list')))
     .alias('get')
     .description('list objects of all clusters')
     .argument('<object...>', 'KIND[,KIND], with names if not all are meant; or KIND/NAME')
-    // Any number of names.
+    // Allows any number of names.
     .allowExcessArguments(true)
     .addOption(new Option('-o, --output <format>', 'how they are printed').choices(outputs))
     .option('--where <condition>', 'only what is so, such as spec.replicas>3; may be repeated: all must hold', wheres)
@@ -124,7 +124,7 @@ interface Fields {
   readonly __type: { readonly fields: readonly { readonly name: string; readonly type: TypeOfField }[] | null } | null;
 }
 
-/** True if the path leads to a Boolean field. False if it leads beyond the fields of the type, for example to a label or the cluster. */
+/** True if the path leads to a Boolean field. False if it leaves the fields of the type, for example to a label or the cluster. */
 async function isBoolean({ gateway }: Session, type: string, path: readonly string[]): Promise<boolean> {
   const query = `query ($name: String!) {
     __type(name: $name) { fields { name type { name ofType { name ofType { name ofType { name } } } } } }
@@ -138,7 +138,7 @@ async function isBoolean({ gateway }: Session, type: string, path: readonly stri
   return name === 'Boolean';
 }
 
-/** The name of the type inside lists and non-nulls. */
+/** Returns the name of the type inside lists and non-nulls. */
 function nameOf(type: TypeOfField | null | undefined): string | undefined {
   return type === null || type === undefined ? undefined : (type.name ?? nameOf(type.ofType));
 }

@@ -41,12 +41,12 @@ Exits with 1 if a Pod or container that was named does not exist, and if a
 cluster named by --context could not tell; with 3 if nothing was found and a
 cluster did not answer.`;
 
-/** `muster logs`: what containers of all clusters wrote. */
+/** Adds `muster logs`: prints logs of containers in all clusters. */
 export function addLogsCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('logs')))
     .description('show or follow the logs of containers of all clusters')
     .argument('[pod...]', 'names of Pods; or choose them by -l')
-    // Any number of them.
+    // Allows any number of names.
     .allowExcessArguments(true)
     .option('-c, --container <name>', 'only containers of this name')
     .option('-f, --follow', 'go on with what is written from now on')
@@ -83,7 +83,7 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
   return readLogs(session, { asked: selection, extent: { ...extent, previous: flags.previous === true }, printer, hasTimes });
 }
 
-/** `web` of `pod/web`. Whose Pods are meant by other kinds, labels say. */
+/** Returns `web` for `pod/web`. Other kinds are refused: labels select their Pods. */
 function podName(word: string): string {
   const name = word.replace(/^(?:pods?|po)\//, '');
   if (name.includes('/')) throw new CommandFailure(exitCodes.refused, `expected the name of a Pod, or -l with labels of Pods, got ${word}`);
@@ -104,7 +104,7 @@ interface Reading {
   readonly hasTimes: boolean;
 }
 
-/** Text is cheaper than lines, and there may be more of it in an answer. */
+/** Reads logs once. Selects text unless times are needed, because text costs less than lines and an answer may hold more of it. */
 async function readLogs(session: Session, { asked, extent, printer, hasTimes }: Reading): Promise<number> {
   const { gateway, terminal } = session;
   const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $names: [String!], $container: String, $previous: Boolean,
@@ -123,7 +123,7 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
     if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: there is more: the end is missing\n`);
     if (log.fault !== null) report.print([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
   }
-  // Clusters whose Pods are not known have no log that could say so.
+  // A cluster whose Pods are unknown has no log entry that could carry its fault.
   report.print(faultsInExtensions(answer).map((fault) => (fault.kind == null ? fault : { ...fault, kind: { plural: 'pods' } })));
   const { absent, unknown, answers } = await findMissingLogs(session, asked, podLogs);
   for (const line of absent) terminal.err(`muster: ${printable(line)}\n`);

@@ -21,7 +21,7 @@ these clusters of a gateway that runs; the intent chooses as it says.
 
 Exits with 1 if it could not be done.`;
 
-/** `muster plan`: what an intent would do. */
+/** Adds `muster plan`: shows what an intent would do. */
 export function addPlanCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withFiles(program.command('plan')))
     .description('show what an intent would do in each cluster, and touch nothing')

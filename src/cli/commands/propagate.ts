@@ -35,7 +35,7 @@ refused, if the plan no longer holds, or if it ends in another way: failed,
 paused after failures, held for somebody to confirm, degraded; with 2 if the
 intent cannot be understood.`;
 
-/** `muster propagate`: records intents, and follows them. */
+/** Adds `muster propagate`: records intents and follows them. */
 export function addPropagateCommand(program: Commander, run: RunCommand): void {
   withDryRun(
     withGatewayOptions(withFiles(program.command('propagate'))),

@@ -10,7 +10,7 @@ import type { Session } from '../client/session.ts';
 import { jsonText, parseJsonOrText } from '../output/json-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** As they were written. */
+/** Texts of the variables, as the user wrote them. */
 type Variables = Readonly<Record<string, string>>;
 
 type QueryFlags = GatewayFlags & { readonly var?: Variables; readonly vars?: string; readonly operation?: string };
@@ -27,7 +27,7 @@ reads all variables from a file, as a JSON or YAML object; --var wins over it:
 
 Exits with 1 if an answer has errors.`;
 
-/** `muster query`: asks what stands in a file. */
+/** Adds `muster query`: executes the GraphQL document of a file. */
 export function addQueryCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('query'))
     .description('ask what stands in a file, and print the answer')
@@ -54,7 +54,7 @@ async function askText(session: Session, query: string, { var: written = {}, var
   const fromFile = vars === undefined ? {} : await variablesOf(vars, session);
   if (operation !== undefined) refuseUndeclared(operation, [...Object.keys(fromFile), ...Object.keys(written)]);
   const values = await Promise.all(Object.entries(written).map(async ([key, text]) => [key, await givenValue(text, session)] as const));
-  // As own keys, whatever their names.
+  // `Object.fromEntries` makes own keys even of names such as `__proto__`.
   const variables: JsonObject = Object.fromEntries([...Object.entries(fromFile), ...values]);
   const asked = { query, variables, ...(name === undefined ? {} : { operationName: name }) };
   if (operation?.operation === 'subscription') return printMessages(session, asked);
@@ -63,7 +63,7 @@ async function askText(session: Session, query: string, { var: written = {}, var
   return answer.errors === undefined ? exitCodes.good : exitCodes.failed;
 }
 
-/** Undefined where the gateway has to say what is wrong with it. */
+/** Returns the operation of the document. Undefined for an invalid document, which the gateway will explain. */
 async function operationIn(text: string, name: string | undefined): Promise<OperationDefinitionNode | undefined> {
   const { getOperationAST, parse } = await import('graphql');
   try {
@@ -73,7 +73,7 @@ async function operationIn(text: string, name: string | undefined): Promise<Oper
   }
 }
 
-/** A gateway takes no notice of them, as GraphQL has it; who mistypes a filter would be given everything. */
+/** Refuses undeclared variables. GraphQL ignores them, so a mistyped filter would select everything. */
 function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode, names: readonly string[]): void {
   const declared = variableDefinitions.map(({ variable: { name } }) => name.value);
   const unknown = names.find((name) => !declared.includes(name));
@@ -90,7 +90,7 @@ async function printMessages({ openStream, terminal, signal }: Session, asked: G
       await terminal.out(`${jsonText(message)}\n`);
     }
   } catch (error) {
-    // How to go on only the document knows: with which variable, and from which cursor.
+    // Only the document knows how to resume: which variable takes which cursor.
     if (!(error instanceof StreamLost)) throw error;
     throw new CommandFailure(exitCodes.failed, error.message, { cause: error });
   }
@@ -110,7 +110,7 @@ async function givenValue(text: string, { terminal }: Session): Promise<Json> {
   }
 }
 
-/** The variables in a file, JSON or YAML. */
+/** Reads the variables in a JSON or YAML file. */
 async function variablesOf(file: string, { terminal, reader }: Session): Promise<JsonObject> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readTextFile(file, terminal);

@@ -54,7 +54,7 @@ stay until no copy waits any more, as they do with --wait.
 Exits with 1 if there is none of the name, if it is refused, or if it is failed,
 paused, held or degraded where it is waited for.`;
 
-/** `muster rollout`: how far a Propagation is, and how it goes on. */
+/** Adds `muster rollout`: shows, pauses, resumes and rolls back a Propagation. */
 export function addRolloutCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withNamespace(program.command('rollout')))
     .description('see how far a Propagation is; pause it, resume it, roll it back')
@@ -135,14 +135,14 @@ async function stateOf({ gateway }: Session, place: PropagationKey): Promise<Pro
   return propagation;
 }
 
-/** `web` of `propagation/web`, as kubectl takes it. */
+/** Returns `web` for `propagation/web`, which kubectl accepts too. */
 function nameOf(word: string): string {
   const name = word.replace(/^prop(?:agations?)?(?:\.muster\.dev)?\//i, '');
   if (name.includes('/') || name === '') throw new CommandFailure(exitCodes.refused, `expected the name of a Propagation, got ${word}`);
   return name;
 }
 
-/** Whose flags these are. */
+/** The actions that accept each flag. */
 const owners: readonly { readonly flag: keyof RolloutFlags; readonly option: string; readonly actions: readonly RolloutAction[] }[] = [
   { flag: 'wait', option: '--wait', actions: ['resume', 'rollback'] },
   { flag: 'revision', option: '--revision', actions: ['rollback'] },

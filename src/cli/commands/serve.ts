@@ -3,7 +3,7 @@ import type { Flags } from '../../config/config.ts';
 import { logLevels } from '../../config/defaults.ts';
 import { collectValues } from '../arguments/gateway-options.ts';
 
-/** `muster serve`, which is also what `muster` does if no command is named. */
+/** Adds `muster serve`, the default command. */
 export function addServeCommand(program: Commander, run: (flags: Flags) => Promise<void>): Commander {
   return program
     .command('serve', { isDefault: true })
@@ -26,7 +26,7 @@ export function addServeCommand(program: Commander, run: (flags: Flags) => Promi
     .action((flags: Flags) => run(flags));
 }
 
-/** `muster schema`: the schema as text, without a cluster. */
+/** Adds `muster schema`: prints the schema without a cluster. */
 export function addSchemaCommand(program: Commander, print: (flags: Flags) => Promise<void>): Commander {
   return program
     .command('schema')

@@ -30,7 +30,7 @@ where a gateway has not read all these kinds yet.
 Exits with 1 if one of the names is in no cluster, with 3 if one was not found
 and a cluster did not answer.`;
 
-/** `muster tree`: owners and owned, in all clusters. */
+/** Adds `muster tree`: shows owners and owned objects in all clusters. */
 export function addTreeCommand(program: Commander, run: RunCommand): void {
   withNamespaces(withGatewayOptions(program.command('tree')))
     .description('what owns objects and what they own, in all clusters')
@@ -40,17 +40,18 @@ export function addTreeCommand(program: Commander, run: RunCommand): void {
     .action((words: readonly string[], flags: TreeFlags) => run(flags, (session) => showTrees(session, words, flags)));
 }
 
-/** Each comes with its owners, which count. */
+/** Objects per page. Each object has its owners, which count against the limits of the gateway. */
 const pageSize = 100;
 
 const header = ['CLUSTER', 'NAMESPACE', 'NAME', 'READY', 'STATUS', 'AGE'];
 const nameColumn = 2;
 
 /**
- * Prints objects below their owners and above what they own, in all clusters.
+ * Prints objects below their owners and above the objects that they own, in all clusters.
  *
- * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all; 3 if one was not found and a cluster did not answer.
- * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
+ * @returns The exit code: 1 if an object is in no cluster or a named cluster had a fault; 3 if an object was not found and a cluster did
+ * not answer.
+ * @throws {CommandFailure} if the words name no object, or no cluster serves a kind.
  */
 async function showTrees(session: Session, words: readonly string[], { output, ...flags }: TreeFlags): Promise<number> {
   const { namespaces } = selectionVariables(flags);
@@ -79,9 +80,9 @@ interface Look {
   readonly paint: Paint;
 }
 
-/** A line of the table. */
+/** One line of the table. */
 interface Line {
-  /** What is drawn before the name. */
+  /** The branches before the name. */
   readonly drawn: string;
   readonly cells: readonly string[];
   readonly isNamed: boolean;
@@ -89,7 +90,7 @@ interface Line {
 
 function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: Look): string {
   const lines = trees.flatMap((tree) => linesOf(tree, nowMs));
-  // Spaces of a cell are put together: so what is drawn takes the place of as many letters.
+  // `printable` collapses spaces, so placeholder letters reserve the width of the branches.
   const rows = lines.map(({ drawn, cells }) =>
     cells.map((cell, column) => (column === nameColumn ? `${'-'.repeat(drawn.length)}${cell}` : cell)),
   );
@@ -103,7 +104,9 @@ function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: Look): string {
   return textOfLines(columns);
 }
 
-/** From the outermost owner on, what is owned below its owner. A chain may be as long as somebody has made it: nothing here goes into itself. */
+/**
+ * Returns the lines of a tree, from the outermost owner down. Uses a stack instead of recursion, because chains of owners have no bound.
+ */
 function linesOf({ owners, missing, node }: ObjectTree, nowMs: number): readonly Line[] {
   const outermost = owners.at(-1) ?? node.item;
   const top = owners.reduce<TreeNode>((below, item) => ({ item, owned: [below], closesCircle: false }), node);

@@ -34,7 +34,7 @@ and what only all Jobs can tell waits until every cluster is in sync, so leave
 out by --context what is down.
   muster watch jobs -l batch=nightly --until all`;
 
-/** `muster watch`: objects of some kinds as they change, in all clusters. */
+/** Adds `muster watch`: prints changes of objects in all clusters. */
 export function addWatchCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('watch')))
     .description('watch objects of all clusters change; Jobs as a live table')
@@ -52,9 +52,9 @@ async function watch(session: Session, kinds: readonly string[], { output, until
   return watchObjects(session, { kinds, selection, output });
 }
 
-/** Asks the gateway what the names mean, which also refuses those that mean nothing. */
+/** True if the names mean Jobs only. Names without a kind are refused by the gateway. */
 async function areJobs(session: Session, kinds: readonly string[]): Promise<boolean> {
   const meant = new Set((await resolveKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
-  // No cluster, no answer; then the usual names are meant as everywhere.
+  // If no cluster has answered, only the usual names of Jobs count.
   return meant.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : meant.size === 1 && meant.has('Job.batch');
 }

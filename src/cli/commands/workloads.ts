@@ -22,7 +22,7 @@ all.
 An object that is in some clusters and not in others is no failure, unless its
 cluster was named. Exits with 1 if one could not be restarted, or is nowhere.`;
 
-/** `muster restart`: new Pods for workloads, in many clusters. */
+/** Adds `muster restart`: replaces the Pods of workloads in many clusters. */
 export function addRestartCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('restart'))))
     .description('replace the Pods of workloads in many clusters, one after the other')
@@ -41,7 +41,7 @@ What a Propagation keeps true is set back: change its count instead.
 An object that is in some clusters and not in others is no failure, unless its
 cluster was named. Exits with 1 if one could not be scaled, or is nowhere.`;
 
-/** `muster scale`: the count of replicas, in many clusters. */
+/** Adds `muster scale`: sets the replicas of workloads in many clusters. */
 export function addScaleCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('scale'))))
     .description('set the count of replicas of workloads in many clusters')

@@ -15,7 +15,7 @@ export class FoundNames {
   readonly answers = new ClusterAnswers();
   readonly #byTarget = new Map<string, { readonly names: Set<string>; readonly answers: ClusterAnswers }>();
 
-  /** The names found so far of a target, and the answers for it. The caller adds to both. */
+  /** Returns the names found so far for a target, and its answers. The caller adds to both. */
   forTarget({ kind }: ListTarget): { readonly names: Set<string>; readonly answers: ClusterAnswers } {
     const known = this.#byTarget.get(kind) ?? { names: new Set(), answers: new ClusterAnswers() };
     this.#byTarget.set(kind, known);
@@ -43,27 +43,27 @@ export class FoundNames {
   }
 }
 
-/** The condition that chooses the objects of a target by name. Null for all. */
+/** Returns the condition that selects the objects of a target by name. Null: all objects. */
 export function nameCondition({ names }: ListTarget): JsonObject | null {
   return names === undefined ? null : { path: 'metadata.name', in: names };
 }
 
-/** What to ask of objects that were named. */
+/** The GraphQL selection for named objects. */
 interface Selection {
   readonly fields: string;
-  /** Fragments that these use. */
+  /** GraphQL fragments that `fields` uses. */
   readonly fragments: string;
 }
 
 export interface FindNamedOptions {
   /** `KIND NAME…` or `KIND/NAME…`. */
   readonly words: readonly string[];
-  /** Null for all. */
+  /** Null: all namespaces. */
   readonly namespaces: readonly string[] | null;
   readonly report: ClusterFaultReport;
-  /** What is asked of the objects of a kind. */
+  /** Returns the selection for objects of a kind. */
   readonly select: (kind: ResolvedKind) => Promise<Selection>;
-  /** Most of them in one answer. */
+  /** Objects in one answer. */
   readonly pageSize: number;
 }
 

@@ -8,7 +8,7 @@ import { jsonText } from '../output/json-text.ts';
 import { printable } from '../output/table.ts';
 import { type FoundNames, nameCondition } from './find-named.ts';
 
-/** Formats for programs. */
+/** Output formats for programs. */
 type ListFormat = 'json' | 'yaml' | 'name';
 
 export interface ListDocumentsOptions {
@@ -27,8 +27,9 @@ interface ListedObject extends NamedObject {
 }
 
 /**
- * Prints objects of some kinds page by page as they come, so that any number of them takes little memory; those of several kinds one kind after the
- * other, as kubectl does, unless they are sorted otherwise.
+ * Prints objects page by page, so that memory stays small for any number of objects.
+ *
+ * Several kinds are printed one after the other, as in kubectl, unless another order is given.
  *
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds.
@@ -49,7 +50,7 @@ export async function listDocuments(session: Session, asked: ListDocumentsOption
   return isFound;
 }
 
-/** The lists to print: one for each target with names, else one for all kinds. */
+/** Returns the lists to print: one for each target with names, else one list for all kinds. */
 function listingsOf({ targets, selected, found }: ListDocumentsOptions) {
   if (targets.some(({ names }) => names !== undefined))
     return targets.map((target) => ({
@@ -62,7 +63,7 @@ function listingsOf({ targets, selected, found }: ListDocumentsOptions) {
   return [{ kinds, selected: { ...selected, orderBy }, names: new Set<string>(), answers: found.answers }];
 }
 
-/** How objects are printed one after the other. */
+/** The texts that are printed around and between objects. */
 interface DocumentStream {
   /** Before the first object. */
   readonly start: string;
@@ -70,7 +71,7 @@ interface DocumentStream {
   readonly between: string;
   /** After the last object. */
   readonly end: string;
-  /** All that is printed if there is no object. */
+  /** The whole output if there is no object. */
   readonly empty: string;
 }
 
@@ -78,7 +79,7 @@ const listStart = '{\n    "apiVersion": "v1",\n    "items": [';
 const listEnd = '],\n    "kind": "List",\n    "metadata": {}\n}\n';
 
 const streams: Readonly<Record<ListFormat, DocumentStream>> = {
-  // A List, each object with its cluster as an annotation: so it is still what kubectl reads.
+  // A Kubernetes List, so kubectl can read it. An annotation of each object names its cluster.
   json: {
     start: `${listStart}\n`,
     text: ({ object = {}, cluster }) => `        ${jsonText(withCluster(object, cluster.name), 4).replaceAll('\n', '\n        ')}`,

@@ -21,17 +21,17 @@ export interface ListTablesOptions {
 }
 
 /**
- * Prints a table of each kind, in the order in which they were named, with an empty line between two; nothing for a kind of which there is no object.
+ * Prints a table of each kind, in the order of the targets, with an empty line between tables. A kind without objects gets no table.
  *
  * @returns True if there was an object.
- * @throws {CommandFailure} if no cluster serves any of the kinds, or one cannot be asked so: then nothing is printed.
+ * @throws {CommandFailure} if no cluster serves any of the kinds, or the gateway refuses a query. Then nothing is printed.
  */
 export async function listTables(session: Session, asked: ListTablesOptions): Promise<boolean> {
   const { terminal } = session;
   const { targets } = asked;
   const kinds = new Map<string, { readonly kind: ResolvedKind; readonly target: ListTarget }>();
   const meant = await kindsOfTargets(session, targets);
-  // Two names of a kind are one table, but not if each comes with names of objects.
+  // Two names of one kind give one table, unless the targets have names of objects.
   for (const one of meant) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${fullKindName(one.kind)}`, one);
   const tables: string[] = [];
   for (const one of kinds.values()) {
@@ -42,7 +42,7 @@ export async function listTables(session: Session, asked: ListTablesOptions): Pr
   return tables.length > 0;
 }
 
-/** The kinds of targets: one of the targets may mean several. */
+/** Returns the kinds of all targets. A target may mean several kinds. */
 async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) {
   const meant = await Promise.all(targets.map(({ kind }) => resolveKinds(session, [kind])));
   const kinds = meant.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
@@ -50,7 +50,7 @@ async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) 
   return kinds;
 }
 
-/** The columns of a kind as kubectl prints it, without cluster and namespace; the wide ones where they are asked for. */
+/** Returns the columns of a kind as kubectl prints them, without cluster and namespace. Wide columns only if `isWide`. */
 export async function columnsToPrint(
   session: Session,
   kind: ResolvedKind,
@@ -60,13 +60,13 @@ export async function columnsToPrint(
   return columns.filter((column) => isWide || column.isWide !== true);
 }
 
-/** What to select for these columns, in an object of any kind. */
+/** Returns the GraphQL selection that these columns need. */
 export function selectionForColumns({ type }: ResolvedKind, columns: readonly PrintedColumn[]): string {
   const fields = [...new Set(columns.map((column) => column.fields))].filter((text) => text !== '');
   return `${itemFields}${fields.length === 0 ? '' : ` ... on ${type} { ${fields.join(' ')} }`}`;
 }
 
-/** How wide a column is, is known at the end: so all rows are held, as text. */
+/** Reads all rows before printing, because the width of a column is known only at the end. */
 async function tableOf(
   session: Session,
   { kind, target }: { readonly kind: ResolvedKind; readonly target: ListTarget },
@@ -86,7 +86,7 @@ async function tableOf(
   return tableLines(columns, rows, paintFor(session.terminal));
 }
 
-/** The lines of a table, without columns that none of its objects has. */
+/** Returns the lines of a table, without columns that no object has. */
 export function tableLines(
   columns: readonly PrintedColumn[],
   rows: readonly (readonly (string | undefined)[])[],
@@ -98,14 +98,14 @@ export function tableLines(
   return createTableColumns(header).lines(cells, stylesOf(header, cells, paint));
 }
 
-/** Where an object is. */
+/** Returns the columns CLUSTER and, for namespaced kinds, NAMESPACE. */
 export function locationColumns({ namespaced }: Pick<ResolvedKind, 'namespaced'>): readonly PrintedColumn[] {
   const cluster: PrintedColumn = { header: 'CLUSTER', fields: '', cell: (item) => item.cluster.name };
   const namespace: PrintedColumn = { header: 'NAMESPACE', fields: '', cell: ({ metadata }) => metadata.namespace ?? '' };
   return namespaced ? [cluster, namespace] : [cluster];
 }
 
-/** As kubectl cuts a cell of several lines. */
+/** Cuts a cell after its first line, as kubectl does. */
 export function firstLine(text: string): string {
   const end = text.search(/[\f\n\r]/);
   return end === -1 ? text : `${text.slice(0, end)}...`;

@@ -5,14 +5,14 @@ import type { Session } from '../client/session.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';
 
-/** An object with what says where it stands among others. */
+/** An object with its owner references. */
 export interface TreeItem extends ListedItem {
   readonly id: string;
   readonly metadata: ListedItem['metadata'] & {
     readonly uid?: string | null;
     readonly ownerReferences?: readonly OwnerReference[] | null;
   };
-  /** As far as it was asked for. */
+  /** The owner, if it was selected. */
   readonly owner?: TreeItem | null;
 }
 
@@ -23,34 +23,34 @@ interface OwnerReference {
   readonly controller: boolean | null;
 }
 
-/** An object with what it owns. */
+/** An object with the objects that it owns. */
 export interface TreeNode {
   readonly item: TreeItem;
-  /** By kind and name. */
+  /** The owned objects, by kind and name. */
   readonly owned: readonly TreeNode[];
-  /** It stands further up as well: owners go in a circle, and this is where it closes. */
+  /** True if the object also appears further up: its owners form a circle, and the tree ends here. */
   readonly closesCircle: boolean;
 }
 
-/** An object that was named, among its owners and what it owns. */
+/** A named object with its owners and the objects that it owns. */
 export interface ObjectTree {
-  /** Its owner, that one's owner, and so on. Without those of a circle that leads back to it. */
+  /** The owner, its owner, and so on. Empty if the owners form a circle through the object itself. */
   readonly owners: readonly TreeItem[];
-  /** What the outermost of them names as its owner, which is not to be seen there. */
+  /** The owner reference of the outermost owner whose object was not found or may not be read. */
   readonly missing: OwnerReference | undefined;
   readonly node: TreeNode;
 }
 
-/** So many owners are asked for at once: as many relations as a query may have inside each other. */
+/** Owners per query. The gateway allows this many nested relations. */
 const ownersAtOnce = 5;
 
-/** So many uids are looked for at once. */
+/** The largest number of uids in one query. */
 const uidsAtOnce = 500;
 
-/** The selection of a `TreeItem` with its first owners. */
+/** The GraphQL selection that gives a `TreeItem` with its first owners. */
 export const treeFields = `...Line ${ownersFields(ownersAtOnce)}`;
 
-/** The fragments that it uses. */
+/** The fragments of `treeFields`. */
 export const treeFragments = `fragment Line on Resource {
   id metadata { uid ownerReferences { kind name uid controller } } ...${summaryFragment}
 } ${summaryDefinition}`;
@@ -59,7 +59,11 @@ function ownersFields(depth: number): string {
   return depth === 0 ? '' : `owner { ...Line ${ownersFields(depth - 1)} }`;
 }
 
-/** Asks for the owners of objects, and for all that they own, however deep: an object once, however many own it, and a circle ends where it closes. */
+/**
+ * Queries the owners of objects, and everything that the objects own at any depth.
+ *
+ * An object with several owners appears once. A circle of owners ends where it closes.
+ */
 export async function readTrees(session: Session, items: readonly TreeItem[], report: ClusterFaultReport): Promise<readonly ObjectTree[]> {
   const nodes = await readOwned(session, items, report);
   const trees: ObjectTree[] = [];
@@ -85,7 +89,7 @@ async function readOwners(session: Session, item: TreeItem): Promise<Pick<Object
   }
 }
 
-/** The next owners, of an object of which only itself was asked for. */
+/** Queries the next owners of an object. */
 async function ownerOf({ gateway }: Session, { id, metadata }: TreeItem): Promise<TreeItem | null> {
   if ((metadata.ownerReferences ?? []).length === 0) return null;
   const query = `query ($id: ID!) { resource(id: $id) { ${ownersFields(ownersAtOnce)} } } ${treeFragments}`;
@@ -97,7 +101,7 @@ function firstReference({ metadata }: TreeItem): OwnerReference | undefined {
   return inOrder(metadata.ownerReferences ?? [])[0];
 }
 
-/** The controller first. */
+/** Sorts owner references, controllers first. */
 function inOrder(references: readonly OwnerReference[]): readonly OwnerReference[] {
   return references.toSorted((a, b) => Number(b.controller === true) - Number(a.controller === true));
 }
@@ -109,7 +113,7 @@ interface GrowingNode {
   readonly closesCircle: boolean;
 }
 
-/** Level by level: all that the objects of one own is asked for together. */
+/** Reads owned objects level by level: one query for all objects of a level. */
 async function readOwned(session: Session, items: readonly TreeItem[], report: ClusterFaultReport): Promise<readonly TreeNode[]> {
   const known = new Map<string, GrowingNode>();
   const roots = items.map((item) => grow(known, item, undefined));
@@ -131,7 +135,7 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
   const uids = [...new Set(owners.flatMap(({ item }) => item.metadata.uid ?? []))];
   const [uid, ...others] = uids;
   if (uid === undefined) return;
-  // What is equal to one value an index finds.
+  // `eq` uses an index of the gateway.
   const where = { path: 'metadata.ownerReferences.uid', ...(others.length === 0 ? { eq: uid } : { in: uids }) };
   const asked = {
     kinds: null,
@@ -143,7 +147,10 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
   for await (const items of listPages<TreeItem>(session, asked)) yield* items;
 }
 
-/** Every kind is asked for, and none was named: what a cluster cannot do is told once, and not which kinds it has not. */
+/**
+ * The query covers every kind and names none. So a fault is printed once per cluster, and kinds that a cluster does not serve are no
+ * fault.
+ */
 function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print'> {
   return {
     print: (faults) =>
@@ -155,7 +162,7 @@ function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print
   };
 }
 
-/** Puts an object below its controller, else another of these owners. Gives it if it was not known yet, and so may own more. */
+/** Adds an object below its controller, or below another of these owners. Returns it if it is new, because it may own further objects. */
 function attached(known: Map<string, GrowingNode>, owners: ReadonlyMap<string, GrowingNode>, item: TreeItem): readonly GrowingNode[] {
   const parents = inOrder(item.metadata.ownerReferences ?? []).flatMap(({ uid }) => owners.get(keyOf(item, uid)) ?? []);
   const [parent] = parents.filter((owner) => reaches(owner.item, item));
@@ -177,12 +184,12 @@ function grow(known: Map<string, GrowingNode>, item: TreeItem, parent: GrowingNo
   return node;
 }
 
-/** What is in a namespace owns nothing outside of it. */
+/** True if the owner can own the object. A namespaced object owns only objects of its namespace. */
 function reaches(owner: TreeItem, { metadata }: TreeItem): boolean {
   return !owner.metadata.namespace || owner.metadata.namespace === metadata.namespace;
 }
 
-/** A uid is of one cluster: one that was restored from the backup of another has the same. */
+/** Returns a key with cluster and uid. A cluster restored from another's backup has the same uids. */
 function keyOf({ cluster }: ListedItem, uid: string | null | undefined): string {
   return `${cluster.name} ${uid}`;
 }

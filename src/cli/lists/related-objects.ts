@@ -4,30 +4,30 @@ import type { ResolvedKind } from '../client/resolve-kinds.ts';
 import type { ListedItem } from '../columns/printed-column.ts';
 import { summaryFragment } from '../columns/summary-columns.ts';
 
-/** Objects that one is related to in a certain way. */
+/** The objects of one relation of an object. */
 export interface RelationObjects {
-  /** Such as `node` or `services`: as the schema calls it. */
+  /** Name of the relation in the schema: `node`, `services`. */
   readonly relation: string;
-  /** The first of them. */
+  /** The first objects. */
   readonly items: readonly ListedItem[];
-  /** How many there are beside these. */
+  /** Number of further objects. */
   readonly more: number;
 }
 
-/** A page of a relation to many. */
+/** A page of a to-many relation. */
 export interface RelatedObjectPage<Item> {
   readonly totalCount: number;
   readonly items: readonly Item[];
   readonly faults: readonly ClusterFault[];
 }
 
-/** So many objects of one relation are asked for. */
+/** The largest number of objects of one relation. */
 export const maxRelated = 20;
 
 interface Relations {
   readonly one?: readonly string[];
   readonly many?: readonly string[];
-  /** What it may own, where that is known; of a custom kind anything. */
+  /** Kinds that the object may own. Empty: any kind. Absent: it owns nothing. */
   readonly owned?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ const relationsOfKinds: Readonly<Record<string, Relations>> = {
   'CronJob.batch': { owned: ['Job.batch'] },
 };
 
-/** The selection of all that an object of the kind is related to, besides its events. It uses the fragment of `propagationSummary`. */
+/** Returns the GraphQL selection of all related objects, except events. It uses the fragment of `objectSummary`. */
 export function relatedFields(kind: ResolvedKind): string {
   const { one = [], many = [], owned } = relationsOf(kind);
   const page = `{ totalCount items { ...${summaryFragment} } faults { ${faultFields} } }`;
@@ -60,7 +60,7 @@ export function relatedFields(kind: ResolvedKind): string {
   ].join(' ');
 }
 
-/** What an object is related to, of the answer to that selection: one relation after the other, none without objects. */
+/** Returns the related objects in the answer to `relatedFields`, by relation. Relations without objects are left out. */
 export function relatedObjectsIn(kind: ResolvedKind, answer: object): readonly RelationObjects[] {
   const found = new Map(Object.entries(answer));
   const { one = [], many = [], owned } = relationsOf(kind);
@@ -76,7 +76,7 @@ export function relatedObjectsIn(kind: ResolvedKind, answer: object): readonly R
   return [...toOne, ...toMany].filter(({ items, more }) => items.length + more > 0);
 }
 
-/** What clusters could not say of relations to many, in the answer to that selection. */
+/** Returns the faults of to-many relations in the answer to `relatedFields`. */
 export function relatedFaultsIn(kind: ResolvedKind, answer: object): readonly ClusterFault[] {
   const found = new Map(Object.entries(answer));
   return ['owned', ...(relationsOf(kind).many ?? [])].flatMap(

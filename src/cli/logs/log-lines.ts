@@ -1,7 +1,7 @@
 import { paddingOf, printable } from '../output/table.ts';
 import { terminalWidth } from '../output/text-width.ts';
 
-/** Whose lines these are. */
+/** The container that wrote a log. */
 export interface LogSource {
   readonly cluster: { readonly name: string };
   readonly namespace: string;
@@ -14,10 +14,10 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Most lines of one log that a gateway tells at once. */
+/** The largest number of lines of one log in an answer. */
 export const maxTailLines = 10_000;
 
-/** Red is for what is wrong. */
+/** SGR colors of logs. Red is reserved for errors. */
 const colors = [36, 33, 32, 35, 34, 96, 93, 92, 95, 94];
 
 const maxColored = 1_000;
@@ -27,7 +27,7 @@ export interface LogPrinterOptions {
   readonly hasTimes: boolean;
 }
 
-/** Puts `cluster/namespace/pod/container` before each line, padded to the longest so far, each in a color of its own. */
+/** Prefixes each line with `cluster/namespace/pod/container`, padded to the longest prefix so far. Each log has its own color. */
 export class LogPrinter {
   readonly #options: LogPrinterOptions;
   readonly #colors = new Map<string, number>();
@@ -37,12 +37,12 @@ export class LogPrinter {
     this.#options = options;
   }
 
-  /** Makes room for these, so that their lines line up from the first on. */
+  /** Reserves the width of these prefixes, so that all lines align from the first one on. */
   reserveWidth(sources: readonly LogSource[]): void {
     for (const source of sources) this.#width = Math.max(this.#width, terminalWidth(nameOfLog(source)));
   }
 
-  /** The lines as they are printed, with their ends. The text is as the container wrote it. */
+  /** Returns the lines to print, with line ends. The text is unchanged. */
   print(source: LogSource, lines: readonly LogLine[]): string {
     this.reserveWidth([source]);
     const prefix = this.#prefix(nameOfLog(source));
@@ -53,14 +53,14 @@ export class LogPrinter {
     const padded = name + paddingOf(name, this.#width);
     if (!this.#options.hasColor) return padded;
     const color = this.#colors.get(name) ?? colors[this.#colors.size % colors.length] ?? 0;
-    // Pods come and go; with as many as this nobody tells colors apart.
+    // Pods come and go. Among this many logs colors no longer tell them apart.
     if (this.#colors.size >= maxColored) this.#colors.clear();
     this.#colors.set(name, color);
     return `\x1b[${color}m${padded}\x1b[0m`;
   }
 }
 
-/** `north/shop/web-1/app`; `north` where it is about the cluster as a whole. */
+/** Returns `north/shop/web-1/app`, or `north` for a message about a whole cluster. */
 export function nameOfLog({ cluster, namespace, pod, container }: LogSource): string {
   return printable([cluster.name, namespace, pod, container].filter((part) => part !== '').join('/'));
 }

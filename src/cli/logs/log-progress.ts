@@ -1,34 +1,35 @@
 import { type Instant, parseInstant } from '../../core/json/json-values.ts';
 import { type LogLine, type LogSource, nameOfLog } from './log-lines.ts';
 
-/** How far one log was told: its newest time, and how many of its lines have it. */
+/** The newest printed time of one log, and how many printed lines have that time. */
 interface PrintedPosition {
   readonly at: Instant;
   readonly count: number;
 }
 
-/** A log that was silent for so long, while others spoke, has nothing left to tell from before: clocks of nodes do not differ by more. */
+/** A log without lines for this long, while others have some, has no older lines to come. Clocks of nodes differ by less. */
 const silentMs = 300_000;
 
-/** More logs than these are remembered only while they speak: Pods come and go. */
+/** Beyond this many logs, silent ones are forgotten, because Pods come and go. */
 const maxRemembered = 1_000;
 
 /**
- * How far followed logs were told, so that a stream that is opened again goes on where it was lost: it asks from a moment on that none of them has
- * passed, and leaves out what was told.
+ * Remembers how far followed logs were printed, so that a reopened stream repeats no line.
+ *
+ * The stream restarts from a time that no log has passed. Lines that were printed before are then left out.
  */
 export class LogProgress {
   readonly #told = new Map<string, PrintedPosition>();
-  /** Of logs that tell again from `since`, what still comes that was told. */
+  /** Positions up to which logs repeat printed lines after a restart. */
   readonly #again = new Map<string, PrintedPosition>();
   #newestMs = 0;
 
-  /** Logs whose newest line is known. */
+  /** Number of logs whose newest line is known. */
   get remembered(): number {
     return this.#told.size;
   }
 
-  /** The lines that were not told yet, from now on told. */
+  /** Returns the lines that were not printed yet, and records them as printed. */
   newLines(source: LogSource, lines: readonly LogLine[]): readonly LogLine[] {
     const name = nameOfLog(source);
     const fresh = lines.filter((line) => this.#isNew(name, line));
@@ -36,7 +37,7 @@ export class LogProgress {
     return fresh;
   }
 
-  /** From when on to ask again: RFC 3339. Undefined if no line was told. */
+  /** Returns the RFC 3339 time to restart from. Undefined if no line was printed. */
   resumeTime(): string | undefined {
     this.#again.clear();
     for (const [name, told] of this.#told) this.#again.set(name, told);
@@ -45,7 +46,7 @@ export class LogProgress {
     return new Date(Math.max(oldest, this.#newestMs - silentMs)).toISOString();
   }
 
-  /** What they told before is not asked for again. */
+  /** Forgets logs that `resumeTime` would not go back to. */
   #forgetSilent(): void {
     for (const [name, { at }] of this.#told) if (at.ms < this.#newestMs - silentMs) this.#told.delete(name);
   }
@@ -60,7 +61,7 @@ export class LogProgress {
     return true;
   }
 
-  /** Up to the newest that was told, and of those of that very time as many as were. */
+  /** True for lines before the newest printed time, and for as many lines of that very time as were printed. */
   #wasTold(name: string, at: Instant): boolean {
     const again = this.#again.get(name);
     if (again === undefined) return false;

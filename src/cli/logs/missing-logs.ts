@@ -2,7 +2,7 @@ import { ClusterAnswers, type ClusterSync, syncFields } from '../client/cluster-
 import type { Session } from '../client/session.ts';
 import type { LogSource } from './log-lines.ts';
 
-/** Which logs were asked for: the arguments of `podLogs`. */
+/** The arguments of `podLogs`. */
 export interface LogArguments {
   readonly clusters: readonly string[] | null;
   readonly namespaces: readonly string[] | null;
@@ -25,10 +25,10 @@ interface Named {
   readonly name: string | null;
 }
 
-/** As many Pods as the gateway tells at once. */
+/** The largest number of Pods in one answer. */
 const maxPods = 500;
 
-/** Logs that were requested and were not found. */
+/** Requested logs that were not found. */
 export interface MissingLogs {
   /** A line for each Pod or container that does not exist. */
   readonly absent: readonly string[];
@@ -38,8 +38,10 @@ export interface MissingLogs {
 }
 
 /**
- * What was named and does not exist: a line for each Pod that is nowhere, and for each that has no container of the name, or one line if no Pod of
- * the labels has. Nothing if it is only that no Pod has the labels, which may be so. Asks only if `logs` leaves it open.
+ * Finds requested Pods and containers that do not exist.
+ *
+ * Reports each named Pod without an object, and each Pod without the named container. For a request by labels it reports only a container
+ * that none of the Pods has; labels without Pods are no error. Sends no query if `logs` already answers the question.
  */
 export async function findMissingLogs({ gateway }: Session, asked: LogArguments, logs: readonly LogSource[]): Promise<MissingLogs> {
   const { names, container, ...selection } = asked;
@@ -69,7 +71,7 @@ export async function findMissingLogs({ gateway }: Session, asked: LogArguments,
   return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(asked)}`), answers };
 }
 
-/** Nothing if one of them has it: it has appeared since. */
+/** Returns an empty list if a Pod has the container: it has appeared since. */
 function noContainer(whose: string, pods: Found['pods']['items'], container: string | null): readonly string[] {
   const lists = pods.flatMap(({ spec }) => [spec?.initContainers, spec?.containers, spec?.ephemeralContainers]);
   const known = new Set(lists.flatMap((list) => list?.map(({ name }) => name ?? '') ?? []));

@@ -7,7 +7,7 @@ import { type LogLine, type LogPrinter, type LogSource, maxTailLines, nameOfLog 
 import { LogProgress } from './log-progress.ts';
 import { findMissingLogs, type LogArguments } from './missing-logs.ts';
 
-/** Which logs to follow, and how much of what was written before. */
+/** The logs to follow, and how many old lines to print first. */
 export interface PrintFollowedLogsOptions {
   readonly selection: LogArguments;
   readonly extent: { readonly sinceSeconds?: number; readonly tailLines?: number };
@@ -29,7 +29,7 @@ const query = `subscription ($clusters: [String!], $namespaces: [String!], $labe
   }
 }`;
 
-/** Prints logs as they are written, until the signal aborts. A stream that is lost goes on where it was. */
+/** Prints logs as they are written, until the signal aborts. A lost stream resumes at the last printed lines. */
 export async function printFollowedLogs(session: Session, { selection, extent, printer }: PrintFollowedLogsOptions): Promise<number> {
   const { clock, terminal } = session;
   const progress = new LogProgress();
@@ -37,7 +37,7 @@ export async function printFollowedLogs(session: Session, { selection, extent, p
   const startMs = clock.now();
   const variables = (how: 'first' | 'resumed' | 'anew'): JsonObject => {
     if (how === 'first') return { ...selection, ...extent };
-    // Nothing told: all that there is was written since, unless old lines were not wanted.
+    // If no line was printed, every line is new, unless old lines were not wanted.
     const since = progress.resumeTime() ?? (extent.tailLines === 0 ? new Date(startMs).toISOString() : null);
     return { ...selection, sinceTime: since, tailLines: maxTailLines };
   };

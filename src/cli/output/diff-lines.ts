@@ -1,6 +1,6 @@
 import type { Paint } from './table.ts';
 
-/** The first that fits decides. */
+/** The first matching pattern decides the color. */
 const diffColors = [
   [/^(?:---|\+\+\+)(?: |$)/, 1],
   [/^@@/, 36],
@@ -8,7 +8,7 @@ const diffColors = [
   [/^-/, 31],
 ] as const;
 
-/** A unified diff, its lines colored by what they say. */
+/** Returns the lines of a unified diff, colored by their first characters. */
 export function diffLines(diff: string, paint: Paint): readonly string[] {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();

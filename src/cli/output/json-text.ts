@@ -1,8 +1,9 @@
 import { type Json, parseJsonExactly } from '../../core/json.ts';
 
 /**
- * The value as JSON without characters that a terminal would obey. JSON leaves two sets of them as they are: U+007F to U+009F, and those that change
- * the direction of text.
+ * Returns the value as JSON without characters that control a terminal.
+ *
+ * JSON itself does not escape U+007F to U+009F or characters that change the direction of text.
  */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(
@@ -11,7 +12,7 @@ export function jsonText(value: unknown, indent?: number): string {
   );
 }
 
-/** What was written on the command line: its value if it is JSON, its numbers exact; else the text itself. */
+/** Parses an argument of the command line as JSON with exact numbers. Text that is not JSON stays text. */
 export function parseJsonOrText(text: string): Json {
   try {
     return parseJsonExactly(text);

@@ -3,7 +3,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** In which units a length below so many seconds is told: the older something is, the coarser, as kubectl does. */
+/** The units for durations below a number of seconds. Longer durations get coarser units, as in kubectl. */
 const steps: readonly { readonly below: number; readonly unit: number; readonly finer?: number }[] = [
   { below: 2 * minute, unit: 1 },
   { below: 10 * minute, unit: minute, finer: 1 },
@@ -24,7 +24,11 @@ const names: ReadonlyMap<number, string> = new Map([
   [year, 'y'],
 ]);
 
-/** A length of time as kubectl writes it: `59s`, `3m5s`, `2d1h`, `3y`. A second too few may be a clock that is late: `0s`; more is `<invalid>`. */
+/**
+ * Returns a duration as kubectl writes it: `59s`, `3m5s`, `2d1h`, `3y`.
+ *
+ * Up to 1 s in the future counts as `0s`, because clocks differ. Anything later is `<invalid>`.
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
@@ -35,12 +39,12 @@ export function humanDuration(ms: number): string {
   return finer === undefined || rest === 0 ? coarse : `${coarse}${rest}${names.get(finer)}`;
 }
 
-/** How long ago that was, at `nowMs` of the epoch; `<unknown>` for what has no time. */
+/** Returns the time from `time` to `nowMs`. `<unknown>` if there is no time. */
 export function ageText(time: string | null | undefined, nowMs: number): string {
   return time === undefined || time === null ? '<unknown>' : humanDuration(nowMs - Date.parse(time));
 }
 
-/** `FAILURE_TARGET` as kubectl writes it: `FailureTarget`. */
+/** Returns `FailureTarget` for `FAILURE_TARGET`, as kubectl writes phases. */
 export function phaseText(phase: string): string {
   return phase
     .toLowerCase()

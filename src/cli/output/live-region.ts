@@ -1,37 +1,38 @@
 import { terminalWidth } from './text-width.ts';
 
-/** How large a terminal is, in characters. */
+/** Size of a terminal in characters. */
 export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
 }
 
 /**
- * The last lines of a terminal, drawn again in place. Every method gives the text to write. The cursor is hidden from the first frame to `end`.
+ * The last lines of a terminal, redrawn in place. Each method returns the text to write. The cursor is hidden from the first frame to
+ * `end`.
  */
 export interface LiveRegion {
-  /** These lines instead of those of the last frame: cut to the size, only what has changed written, at once. */
+  /** Replaces the lines of the last frame. Lines are cut to the size, and only changed lines are written. */
   frame(lines: readonly string[], size: TerminalSize): string;
-  /** What to write before and after lines that are to stay above the region. Both empty if nothing is drawn. */
+  /** Returns what to write before and after lines that shall stay above the region. Both are empty if nothing is drawn. */
   linesAbove(size: TerminalSize): { readonly before: string; readonly after: string };
-  /** The last frame stays; the cursor is shown, beneath it. Empty if nothing was drawn. Twice is once. */
+  /** Keeps the last frame and shows the cursor below it. Empty if nothing was drawn. A second call does nothing. */
   end(): string;
 }
 
 const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
-/** Between these a terminal that knows them shows nothing; others ignore them. */
+/** Synchronized output: a terminal that supports it shows the whole update at once. Others ignore it. */
 const [beginUpdate, endUpdate] = ['\x1b[?2026h', '\x1b[?2026l'];
 const eraseRest = '\x1b[K';
 const eraseBelow = '\x1b[J';
 
-/** Makes a region of no lines, at the cursor. */
+/** Creates an empty region at the cursor. */
 export function createLiveRegion(): LiveRegion {
   let drawn: readonly string[] = [];
   let drawnColumns = 0;
 
   function frame(lines: readonly string[], { columns, rows }: TerminalSize): string {
-    // A line as wide as the terminal would leave the cursor at its end or on the next line, as the terminal likes.
+    // A line as wide as the terminal leaves the cursor at an unspecified place, so lines are one column shorter.
     const next = lines.slice(0, rows).map((line) => cutTo(line, columns - 1));
     if (next.length === 0) next.push('');
     const isSameSize = columns === drawnColumns;
@@ -60,13 +61,13 @@ export function createLiveRegion(): LiveRegion {
   };
 }
 
-/** To the start of the region, which a terminal that has become narrower has wrapped. */
+/** Moves to the start of the region. A terminal that became narrower has wrapped its lines. */
 function upTo(drawn: readonly string[], columns: number): string {
   const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(terminalWidth(line) / columns)), 0);
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r';
 }
 
-/** The cursor goes behind the last line even if that was not written again: what is erased after it must not be it. */
+/** Moves the cursor behind the last line, even if that line was not rewritten. Otherwise the next erase would delete it. */
 function endOfLast(lines: readonly string[]): string {
   const width = terminalWidth(lines.at(-1) ?? '');
   return width === 0 ? '\r' : `\r\x1b[${width}C`;
@@ -75,7 +76,7 @@ function endOfLast(lines: readonly string[]): string {
 const graphemes = new Intl.Segmenter();
 const colors = /((?!\s)\p{Cc}\[[\d;]*m)/u;
 
-/** The line in at most so many columns of a terminal; colors in it are ended. */
+/** Cuts a line to a number of terminal columns, and resets its colors. */
 export function cutTo(line: string, columns: number): string {
   if (terminalWidth(line) <= columns) return line;
   let left = columns - 1;

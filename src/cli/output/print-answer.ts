@@ -2,18 +2,18 @@ import { printYaml } from '../../core/json/print-yaml.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { jsonText } from './json-text.ts';
 
-/** Formats for programs. */
+/** Output formats for programs. */
 export const documentFormats = ['json', 'yaml'] as const;
 
 export type DocumentFormat = (typeof documentFormats)[number];
 
-/** The answers as they are, for programs: one JSON per answer, or a YAML document each. */
+/** Prints whole answers for programs: one JSON text or one YAML document per answer. */
 export function printAnswers(answers: readonly object[], format: DocumentFormat): string {
   switch (format) {
     case 'json':
       return answers.map((answer) => `${jsonText(answer, 2)}\n`).join('');
     case 'yaml':
-      // What a gateway answered is JSON.
+      // The answer of a gateway is always JSON.
       return answers.map((answer) => printYaml(answer as JsonObject)).join('---\n');
     default:
       throw format satisfies never;

@@ -4,15 +4,17 @@ import type { Log } from '../../core/log.ts';
 
 export interface ProcessLogOptions {
   readonly level: LogLevel;
-  /** Takes whole lines. */
+  /** Writes one whole line. */
   readonly write: (line: string) => void;
   /** True: lines for people. False: JSON. */
   readonly isTerminal: boolean;
 }
 
 /**
- * The log of the process: one line per call, JSON for programs or text for people. `cluster` lines tell who joins, leaves and changes phase, `mirror`
- * lines how each kind is; what an outage of the whole cluster explains is told of its kinds at `debug` only.
+ * Creates the log of the process: one line per call, JSON for programs or text for people.
+ *
+ * `cluster` lines report clusters that join, leave or change phase. `mirror` lines report the state of each kind. While a whole cluster is
+ * down, the lines of its kinds are logged at `debug` only.
  */
 export function createProcessLog({ level, write, isTerminal }: ProcessLogOptions): Log {
   const logger = pino(
@@ -33,12 +35,12 @@ export function createProcessLog({ level, write, isTerminal }: ProcessLogOptions
   };
 }
 
-/** The same log, whose info lines are only debug for as long as it is to be quiet: while the terminal shows the same in its own way. */
+/** Returns a log that writes info lines at `debug` while `isQuiet` returns true, because the terminal shows the same facts. */
 export function withQuietInfo(log: Log, isQuiet: () => boolean): Log {
   return { ...log, info: (fields, message) => (isQuiet() ? log.debug(fields, message) : log.info(fields, message)) };
 }
 
-/** The same log without what faults say, which is only debug: whoever asked is told of these with the answer. */
+/** Returns a log that writes faults at `debug`, because the command prints faults with the answer. */
 export function withQuietFaults(log: Log): Log {
   return { ...log, warn: (fields, message) => ('fault' in fields ? log.debug(fields, message) : log.warn(fields, message)) };
 }
@@ -46,7 +48,7 @@ export function withQuietFaults(log: Log): Log {
 const colors: Readonly<Record<string, string>> = { debug: '\x1b[90m', info: '\x1b[36m', warn: '\x1b[33m', error: '\x1b[31m' };
 const reset = '\x1b[0m';
 
-/** `14:03:07 warn  the message  key=value …`, with the stack of an error beneath. */
+/** Formats a line as `14:03:07 warn  the message  key=value …`, with the stack of an error below. */
 function readable(line: string): string {
   const { level, time, msg, error, err = error, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const color = colors[String(level)] ?? '';

@@ -1,54 +1,54 @@
 import { type Paint, paddingOf, paintFor, printable } from './table.ts';
 import { terminalWidth } from './text-width.ts';
 
-/** How far one cluster has come while the gateway starts. */
+/** The progress of one cluster while the gateway starts. */
 export type StartProgress = { readonly cluster: string } & (
   | { readonly step: 'connecting' }
-  /** First lists are under way. */
+  /** The first lists are running. */
   | { readonly step: 'listing'; readonly version: string; readonly objects: number }
-  /** `fault`: what is not as it ought to be all the same. */
+  /** All mirrors are in sync. `fault` reports a remaining problem. */
   | {
       readonly step: 'synced';
       readonly version: string;
       readonly objects: number;
       readonly fault?: { readonly code: string; readonly message: string };
     }
-  /** It goes on without this cluster: why, as its fault says. */
+  /** The gateway starts without this cluster. `code` and `message` are its fault. */
   | { readonly step: 'failed'; readonly code: string; readonly message: string }
-  /** It is `same` by another name, and is read as that. */
+  /** The cluster is `same` under another name, and is read only once. */
   | { readonly step: 'duplicate'; readonly same: string }
 );
 
 export interface StartViewOptions {
-  /** Takes whole lines. */
+  /** Writes one whole line. */
   readonly write: (line: string) => void;
   /** True: aligned and in color. False: plain lines. */
   readonly isTerminal: boolean;
 }
 
-/** What stands in the terminal once the gateway is ready. */
+/** The text that stays in the terminal once the gateway is ready. */
 interface Banner {
   readonly url: string;
-  /** It answers from the embedded fleet: nobody is to take it for his own clusters. */
+  /** True for the embedded fleet: users must not take it for their own clusters. */
   readonly demo: boolean;
-  /** Queries worth pasting; empty for none. */
+  /** Example queries to print. Empty: none. */
   readonly queries: readonly string[];
 }
 
-/** The terminal while the gateway starts: a line for each step of each cluster, then the address. Says nothing twice. */
+/** Shows the start of a gateway: a line for each step of each cluster, then the address. Repeats no line. */
 export interface StartView {
   progressed(progress: StartProgress): void;
   ready(banner: Banner): void;
 }
 
-/** Makes the view of one start. */
+/** Creates the view of one start. */
 export function createStartView({ write, isTerminal }: StartViewOptions): StartView {
   const told = new Map<string, string>();
   const paint = paintFor({ hasColor: isTerminal });
   let width = 0;
   return {
     progressed: (progress) => {
-      // Counts that grow within a step are no news.
+      // A growing count is not a new step.
       if (told.get(progress.cluster) === progress.step) return;
       told.set(progress.cluster, progress.step);
       if (isTerminal) width = Math.max(width, terminalWidth(progress.cluster));
@@ -90,11 +90,11 @@ function counted(objects: number): string {
   return `${objects.toLocaleString('en')} ${objects === 1 ? 'object' : 'objects'}`;
 }
 
-/** How far a start is, in one line: `starting: 2 of 3 clusters, waiting for south (connecting)`. */
+/** Shows the start of a gateway in one line: `starting: 2 of 3 clusters, waiting for south (connecting)`. */
 export class StartLine {
   readonly #steps = new Map<string, StartProgress['step']>();
 
-  /** The line after this. */
+  /** Returns the line after this progress. */
   progressed({ cluster, step }: StartProgress): string {
     if (step === 'duplicate') this.#steps.delete(cluster);
     else this.#steps.set(cluster, step);

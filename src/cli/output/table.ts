@@ -1,24 +1,24 @@
 import { terminalWidth } from './text-width.ts';
 
-/** Between two columns, as in kubectl's tables. */
+/** The space between two columns, as in kubectl's tables. */
 const gap = '   ';
 
-/** Lines under a header, in columns as wide as the widest cell so far: what comes later lines up with what came before unless it is wider. */
+/** Prints rows under a header. Columns are as wide as their widest cell so far, so later lines align unless they are wider. */
 export interface TableColumns {
   /**
-   * The lines of these rows, without ends; before the first of all, the header.
+   * Returns the lines of these rows, without line ends. The first call with rows puts the header first.
    *
-   * @param style Colors a cell, which is padded after that; the header is row -1.
+   * @param style Colors a cell before padding. The header is row -1.
    */
   lines(rows: readonly (readonly string[])[], style?: CellStyle): readonly string[];
 }
 
-/** Gives a text its color. */
+/** Returns the text of a cell with its color. */
 export type CellStyle = (text: string, at: { readonly row: number; readonly column: number }) => string;
 
-/** Makes the columns of one table. Cells are shown as `printable` makes them. */
+/** Creates the columns of one table. Cells pass through `printable`. */
 export function createTableColumns(header: readonly string[]): TableColumns {
-  // Of custom kinds the header comes from clusters too.
+  // The header of a custom kind comes from a cluster too.
   const titles = header.map(printable);
   const widths = titles.map((title) => terminalWidth(title));
   let isFirst = true;
@@ -33,17 +33,17 @@ export function createTableColumns(header: readonly string[]): TableColumns {
   };
 }
 
-/** A whole table; empty for no rows. */
+/** Returns a whole table. Empty if there are no rows. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   return textOfLines(createTableColumns(header).lines(rows));
 }
 
-/** The lines with their ends. */
+/** Joins lines, each with a line end. */
 export function textOfLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The text on one line and without what a terminal would obey: names and messages come from clusters, which are not ours. */
+/** Returns the text on one line without terminal control characters. Names and messages of clusters are untrusted. */
 export function printable(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (control) => {
     const code = control.codePointAt(0) ?? 0;
@@ -56,15 +56,15 @@ function lineOf(row: readonly string[], widths: readonly number[], style: (text:
   return styled.join(gap).trimEnd();
 }
 
-/** The spaces that make the text so many columns of a terminal wide. */
+/** Returns the spaces that pad the text to a number of terminal columns. */
 export function paddingOf(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, columns - terminalWidth(text)));
 }
 
-/** Gives a text a color or a weight: the code is that of SGR (ECMA-48), such as 31 for red. Or leaves it as it is. */
+/** Adds a color or weight to a text. The code is that of SGR (ECMA-48), such as 31 for red. A terminal without colors gets plain text. */
 export type Paint = (code: number, text: string) => string;
 
-/** As the terminal likes it. */
+/** Returns the `Paint` for a terminal with or without colors. */
 export function paintFor({ hasColor }: { readonly hasColor: boolean }): Paint {
   return hasColor ? (code, text) => `\x1b[${code}m${text}\x1b[0m` : (_code, text) => text;
 }

@@ -1,28 +1,28 @@
 import { text } from 'node:stream/consumers';
 import { createLiveRegion, cutTo, type TerminalSize } from './live-region.ts';
 
-/** Where a command writes, and what it knows of it. */
+/** The terminal or files that a command writes to. */
 export interface Terminal {
-  /** Standard output. Resolves once there is room for more; never if nobody reads it any more. */
+  /** Writes to standard output. Resolves once there is room for more; never if the reader has gone. */
   out(text: string): Promise<void>;
-  /** Standard error: whole lines. */
+  /** Writes whole lines to standard error. */
   err(text: string): void;
-  /** One line on standard error that tells how far something is, until the next or an empty one takes its place. Only where `isWatched`. */
+  /** Replaces the status line on standard error. An empty text removes it. Only if `isWatched`. */
   status(text: string): void;
-  /** Draws these lines at the bottom of the terminal, instead of those drawn before. Only where `isInteractive`. */
+  /** Replaces the lines at the bottom of the terminal. Only if `isInteractive`. */
   draw(lines: readonly string[]): void;
-  /** What was drawn stays, and the cursor is back; the status is gone. Twice is once. */
+  /** Keeps the drawn lines, shows the cursor and removes the status. A second call does nothing. */
   settle(): void;
-  /** Standard output is a terminal that can be drawn on. */
+  /** True if standard output is a terminal that can be redrawn. */
   readonly isInteractive: boolean;
-  /** Standard output is to have colors. */
+  /** True if standard output shall have colors. */
   readonly hasColor: boolean;
-  /** Standard error is a terminal: someone is watching. */
+  /** True if standard error is a terminal. */
   readonly isWatched: boolean;
   size(): TerminalSize;
-  /** Called when the size has changed. */
+  /** Calls `changed` when the size has changed, until the signal aborts. */
   onResize(changed: () => void, signal: AbortSignal): void;
-  /** All of standard input. */
+  /** Returns all of standard input. */
   readInput(): Promise<string>;
 }
 
@@ -31,14 +31,14 @@ export interface StandardStreams {
   readonly stdin: AsyncIterable<Buffer | string>;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** `TERM`: a dumb one cannot be drawn on. */
+  /** The variable `TERM`. A `dumb` terminal cannot be redrawn. */
   readonly term: string | undefined;
 }
 
-/** A terminal of which nothing is known is taken to be of this size. */
+/** The assumed size of a terminal that does not report one. */
 const usualSize = { columns: 80, rows: 24 };
 
-/** The terminal of a process. */
+/** Creates the terminal of a process. */
 export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams): Terminal {
   const region = createLiveRegion();
   const isInteractive = stdout.isTTY === true && term !== 'dumb';
@@ -52,7 +52,7 @@ export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams)
         else stdout.once('drain', resolve);
       }),
     err: (text) => {
-      // What is drawn stands on the same screen: it makes room.
+      // The live region is on the same screen and must move down.
       const { before, after } = isWatched ? region.linesAbove(size()) : { before: '', after: '' };
       if (before !== '') stdout.write(before);
       stderr.write(status === '' ? text : `\r\x1b[K${text}${status}`);

@@ -8,7 +8,11 @@ import { paintFor, printable, textOfLines } from '../output/table.ts';
 import { type Plan, planFields } from './plan.ts';
 import { isShownWithCluster, planLines } from './plan-lines.ts';
 
-/** Prints what intents would do, which touches nothing. 1 if one of them could not be done, or if a cluster that was named is not well. */
+/**
+ * Prints what intents would do, without writing anything.
+ *
+ * @returns The exit code: 1 if a plan has an error, or a named cluster has a fault.
+ */
 export async function planIntents(session: Session, intents: readonly ParsedIntent[], output: DocumentFormat | undefined): Promise<number> {
   const { terminal } = session;
   const plans: Plan[] = [];

@@ -5,8 +5,10 @@ import { createTableColumns, type Paint, printable } from '../output/table.ts';
 import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
 
 /**
- * A plan for people, line by line: a table of its clusters; what would change in each of them; overrides without effect; notes with their paths; how many
- * replicas have a place; at last its digest, unless an error keeps it from being done.
+ * Returns the lines of a plan for people.
+ *
+ * They are a table of clusters, the changes in each cluster, overrides without effect, notes with their paths, and the placed replicas.
+ * The last line is the digest, unless an error prevents the plan.
  */
 export function planLines(plan: Plan, paint: Paint): readonly string[] {
   const changes = plan.clusters.flatMap((one) => changesIn(one, paint));
@@ -18,13 +20,13 @@ export function planLines(plan: Plan, paint: Paint): readonly string[] {
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-/** `warning: UNMATCHED_OVERRIDE overrides[1].image: no container is called webb`. */
+/** Returns `warning: UNMATCHED_OVERRIDE overrides[1].image: no container is called webb`. */
 export function noteLine({ severity, code, message, path }: IntentNote): string {
   const word = severity === 'INFO' ? 'note' : severity.toLowerCase();
   return printable(`${word}: ${code}${path === null ? '' : ` ${path}`}: ${message}`);
 }
 
-/** What keeps objects of a plan from being as planned: a line for each, which says where. */
+/** Returns a line for each problem that prevents an object from becoming as planned. */
 export function refusalLines({ clusters }: Pick<Plan, 'clusters'>): readonly string[] {
   return clusters.flatMap(({ cluster, objects, fault }) => [
     ...(fault === null ? [] : [printable(`${cluster.name}: ${reasonOfFault(fault)}`)]),
@@ -65,7 +67,10 @@ function replicasOf({ from, to }: { readonly from: number; readonly to: number }
   return from === to ? String(to) : `${from}→${to}`;
 }
 
-/** `CREATE`, or with several objects `CREATE 2, UNCHANGED 1`; of what the cluster refuses why: `INVALID`. */
+/**
+ * Returns `CREATE`, or for several objects `CREATE 2, UNCHANGED 1`. An object that the cluster refuses counts under its fault code, such
+ * as `INVALID`.
+ */
 function actionsOf({ objects, fault }: ClusterPlan): string {
   if (fault !== null) return fault.code;
   const counts = new Map<string, number>();
@@ -78,7 +83,7 @@ function actionsOf({ objects, fault }: ClusterPlan): string {
   return [...counts].map(([action, count]) => `${action} ${count}`).join(', ');
 }
 
-/** A part for each object that does not stay as it is. */
+/** Returns the lines of each object that changes. */
 function changesIn({ cluster, objects, fault }: ClusterPlan, paint: Paint): readonly (readonly string[])[] {
   const failed = fault === null ? [] : [[paint(31, printable(`${cluster.name}: ${reasonOfFault(fault)}`))]];
   return [...failed, ...objects.map((object) => objectLines(cluster.name, object, paint))];
@@ -106,7 +111,7 @@ function replicaLines({ desired, placed, unplaced }: Plan): readonly string[] {
   return [`replicas: ${placed ?? 0} placed of ${desired}${missing}`];
 }
 
-/** True if a fault of the plan is told with one of its clusters already. */
+/** True if a cluster of the plan already shows this fault. */
 export function isShownWithCluster({ clusters }: Plan, fault: ClusterFault): boolean {
   return clusters.some(
     (one) => one.cluster.name === fault.cluster.name && one.fault?.code === fault.code && one.fault.message === fault.message,

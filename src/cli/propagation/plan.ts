@@ -1,7 +1,7 @@
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
 import { type AnsweredKey, answeredKeyFields } from '../client/object-names.ts';
 
-/** What is said about an intent. */
+/** A note of a plan: a warning or an error. */
 export interface IntentNote {
   readonly severity: string;
   readonly code: string;
@@ -9,7 +9,7 @@ export interface IntentNote {
   readonly path: string | null;
 }
 
-/** What would become of one object. */
+/** The planned change of one object. */
 export interface ObjectPlan {
   readonly key: AnsweredKey;
   readonly action: string;
@@ -19,7 +19,7 @@ export interface ObjectPlan {
   readonly fault: ClusterFault | null;
 }
 
-/** What would become of one cluster. */
+/** The planned changes of one cluster. */
 export interface ClusterPlan {
   readonly cluster: { readonly name: string };
   readonly chosen: boolean;
@@ -33,7 +33,7 @@ export interface ClusterPlan {
   readonly fault: ClusterFault | null;
 }
 
-/** A plan, as far as people are told of it. */
+/** A plan with the fields that are shown to people. */
 export interface Plan {
   readonly digest: string;
   readonly ok: boolean;
@@ -46,10 +46,10 @@ export interface Plan {
   readonly faults: readonly ClusterFault[];
 }
 
-/** The selection of an `IntentNote`. */
+/** The GraphQL selection that gives an `IntentNote`. */
 export const noteFields = 'severity code message path';
 
-/** The selection of a `Plan`: with `manifests`, all of it, as programs want it. */
+/** Returns the GraphQL selection of a plan. `manifests`: all fields, for programs. `told`: the fields of `Plan`. */
 export function planFields(of: 'told' | 'manifests'): string {
   const all = of === 'manifests' ? 'group tier score available' : '';
   const share = of === 'manifests' ? 'strategy weight min max capacity kept completions' : '';

@@ -4,7 +4,7 @@ import { createTableColumns, type Paint, paintFor, printable } from '../output/t
 import { type ClusterCopyState, type PropagationState, propagationName, propagationSummary, reasonText } from './propagation-state.ts';
 
 export interface PropagationFrameOptions {
-  /** In the order they were asked for. */
+  /** The Propagations in the order of the command line. */
   readonly states: readonly PropagationState[];
   readonly size: TerminalSize;
   readonly nowMs: number;
@@ -31,19 +31,20 @@ const colors: Readonly<Record<string, number>> = {
   DELETING: 36,
 };
 
-/** Where there is not room for all, what failed and what moves is seen first. */
+/** The order in which clusters are kept if there is not enough room: failed and moving ones first. */
 const importance: readonly string[] = [
   ...['FAILED', 'DENIED', 'UNKNOWN', 'ROLLING_BACK', 'PROGRESSING', 'APPLYING', 'DRAINING', 'DELETING', 'SOAKING', 'WAITING', 'SETTLED'],
 ];
 
 /**
- * The lines of the live table of Propagations: of each what it is in, then its clusters by name. At most as high as the size; clusters that do not fit are
- * left out, those that are settled first, and how many is said.
+ * Returns the lines of the live table of Propagations: for each a heading and its clusters by name.
+ *
+ * At most as many lines as the terminal has. Settled clusters are left out first, and a line counts the clusters left out.
  */
 export function propagationFrame({ states, size, nowMs, hasColor }: PropagationFrameOptions): readonly string[] {
   if (states.length === 0) return ['waiting for the first state'];
   const paint = paintFor({ hasColor });
-  // Each has a heading, a header and the line of those left out; between two stands an empty line.
+  // Each Propagation has a heading, a header and a line that counts clusters left out. An empty line separates two Propagations.
   const room = Math.max(1, Math.floor((size.rows - states.length * 4 + 1) / states.length));
   return states
     .flatMap((state, index) => [...(index === 0 ? [] : ['']), ...propagationLines(state, { nowMs, room, paint })])
@@ -56,7 +57,7 @@ interface StateOptions {
   readonly paint: Paint;
 }
 
-/** One Propagation: what it is in, then a table of its clusters, at most so many. */
+/** Returns the lines of one Propagation: a heading, and a table of at most `room` clusters. */
 export function propagationLines(state: PropagationState, { nowMs, room, paint }: StateOptions): readonly string[] {
   const { clusters, phase } = state;
   const shown = clusters.length <= room ? clusters : chosen(clusters, room);

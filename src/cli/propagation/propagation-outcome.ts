@@ -13,7 +13,7 @@ import { createPropagationShow, silentShow } from './propagation-show.ts';
 import { obstacleLines, type PropagationState, propagationFields, propagationSummary } from './propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
 
-/** What became of a mutation of a Propagation. */
+/** The result of a mutation of a Propagation. */
 interface PropagationOutcome {
   readonly result: string;
   readonly propagation: PropagationState | null;
@@ -27,7 +27,7 @@ function outcomeFields(output: OutcomeFormat | undefined): string {
   return `result propagation { ${propagationFields} } plan { ${plan} } notes { ${noteFields} } faults { ${faultFields} }`;
 }
 
-/** Which one was meant, and what came of it. */
+/** The result for one named Propagation. */
 interface NamedOutcome extends PropagationKey {
   readonly outcome: PropagationOutcome;
 }
@@ -36,22 +36,25 @@ export type OutcomeFormat = DocumentFormat | 'name';
 
 export interface OutcomeOptions {
   readonly output: OutcomeFormat | undefined;
-  /** What was done to those that were accepted, as kubectl says it: `paused`. */
+  /** Returns what was done to an accepted Propagation, in kubectl's words: `paused`. */
   readonly word: (propagation: PropagationState) => string;
-  /** How far to follow those that were accepted. */
+  /** How far to follow accepted Propagations. `accepted`: not at all. */
   readonly until: FollowedPropagation['until'] | 'accepted';
 }
 
-/** What a new plan comes to: a copy that is not well may be so in passing. */
+/** Time that an end must last after a new plan. A copy may be unhealthy for a moment. */
 const ofNewPlan = { good: 0, bad: 3_000 } as const;
 
-/** What stood there before a change that makes no new plan: a controller that begins may have to wait for the Lease of one that was killed. */
+/**
+ * Time that an end must last after a change without a new plan. A new leader may have to wait until the Lease of a killed controller
+ * expires.
+ */
 const ofOldPlan = { good: 0, bad: 25_000 } as const;
 
-/** The same where the controller begins with us: what it has settled before it looks at once more. */
+/** The same if the controller starts in this process: it checks settled Propagations once more. */
 const ofOwnStart = { good: 2_000, bad: 25_000 } as const;
 
-/** The arguments that say which Propagation is meant. */
+/** Returns the mutation inputs that name a Propagation. */
 export function keyInputs({ namespace, name }: PropagationKey): MutationInputs {
   return { namespace: { type: 'String!', value: namespace }, name: { type: 'String!', value: name } };
 }
@@ -60,8 +63,11 @@ export function keyInputs({ namespace, name }: PropagationKey): MutationInputs {
 export type PropagationChange = PropagationKey & Pick<Mutation, 'field' | 'inputs'>;
 
 /**
- * Asks for the mutations, one after the other, and tells what comes of each: a line as kubectl tells it, and what stands against it if it is refused. Follows
- * those that were accepted, as far as the options say. 1 if one was not accepted, or did not end well.
+ * Sends mutations one after the other. Prints a line for each result as kubectl does, and the reasons for a refusal.
+ *
+ * Then follows the accepted Propagations as far as the options ask.
+ *
+ * @returns The exit code: 1 if a mutation was not accepted or a Propagation did not end well.
  */
 export async function changePropagations(
   session: Session,
@@ -89,7 +95,7 @@ export async function changePropagations(
   return accepted.length === named.length && hasEnded ? exitCodes.good : exitCodes.failed;
 }
 
-/** A table or lines of those that are followed. */
+/** Creates a table or lines for the followed Propagations. */
 export function showFor(session: Session, followed: readonly FollowedPropagation[]) {
   return createPropagationShow(
     session,
@@ -97,7 +103,7 @@ export function showFor(session: Session, followed: readonly FollowedPropagation
   );
 }
 
-/** How one ended, in a line on standard error, and what keeps it from being settled. False if it did not end well. */
+/** Prints how a Propagation ended on standard error, and what keeps it from being settled. Returns false for a bad end. */
 export function reportEnd(
   { terminal, signal }: Session,
   end: PropagationEnd,
@@ -123,7 +129,7 @@ async function reportOutcome(session: Session, one: NamedOutcome, { output, word
   const { namespace, name, outcome } = one;
   const { result, propagation, plan, notes } = outcome;
   const isPlanShown = result === 'PLAN_STALE' && plan !== null && (output === undefined || output === 'name');
-  // A plan tells them itself.
+  // A printed plan already contains the notes.
   for (const note of isPlanShown ? [] : notes) terminal.err(`${noteLine(note)}\n`);
   const said = propagation === null ? 'accepted' : word(propagation);
   const line = printable(`propagation.muster.dev/${name} ${result === 'UNCHANGED' ? 'unchanged' : said}`);
@@ -149,7 +155,7 @@ async function reportOutcome(session: Session, one: NamedOutcome, { output, word
   new ClusterFaultReport(session).print(outcome.faults);
 }
 
-/** It has been deleted, and only that can still come to an end. */
+/** True if the Propagation is being deleted, so the only possible end is `gone`. */
 function isGoing({ outcome: { propagation } }: NamedOutcome): boolean {
   return propagation?.phase === 'DELETING';
 }
@@ -165,7 +171,7 @@ function followedOf(
   return { ...followed, patienceMs: propagation?.phase === 'PLANNING' ? ofNewPlan : session.ownsGateway ? ofOwnStart : ofOldPlan };
 }
 
-/** To be followed from what it is now to where nothing is left to do. */
+/** Follows a Propagation from its current state until it is settled. */
 export function followFromNow({ ownsGateway }: Session, place: PropagationKey): FollowedPropagation {
   return { ...place, generation: 0, patienceMs: ownsGateway ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
 }

@@ -5,17 +5,17 @@ import { createLiveTable } from '../watches/live-table.ts';
 import { propagationFrame } from './propagation-frame.ts';
 import { type PropagationState, progressText, propagationName, reasonText } from './propagation-state.ts';
 
-/** Shows how Propagations come along. */
+/** Shows the progress of Propagations. */
 export interface PropagationShow {
   show(state: PropagationState): Promise<void>;
-  /** Shows what was not shown yet, then no more. Twice is once. */
+  /** Shows the last state, then stops. A second call does nothing. */
   end(): void;
 }
 
-/** Shows nothing, for programs. */
+/** Shows nothing. Used with output for programs. */
 export const silentShow: PropagationShow = { show: async () => undefined, end: () => undefined };
 
-/** On a terminal a table that is drawn again in place; elsewhere a line for each change. */
+/** Creates a table that is redrawn in place on a terminal, or a line per change elsewhere. */
 export function createPropagationShow(session: Session, places: readonly string[]): PropagationShow {
   return session.terminal.isInteractive ? tableShow(session, places) : lineShow(session, { isMixed: places.length > 1 });
 }
@@ -37,10 +37,10 @@ function tableShow(session: Session, places: readonly string[]): PropagationShow
   };
 }
 
-/** As wide as the widest that may come, so that later lines line up. */
+/** As wide as the widest phase, so that later lines align. */
 const phaseHeader = 'PHASE'.padEnd('Progressing'.length);
 
-/** A line for each cluster that is other than before, and one for the whole, whose cluster is empty. */
+/** Prints a line for each cluster that has changed, and one with an empty cluster for the whole Propagation. */
 function lineShow({ terminal }: Session, { isMixed }: { readonly isMixed: boolean }): PropagationShow {
   const columns = createTableColumns([...(isMixed ? ['PROPAGATION'] : []), 'CLUSTER', phaseHeader, 'READY', 'WHY']);
   const told = new Map<string, string>();

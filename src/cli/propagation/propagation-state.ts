@@ -2,7 +2,7 @@ import { type ClusterFault, faultFields, reasonOfFault } from '../client/cluster
 import { phaseText } from '../output/kubectl-text.ts';
 import { type IntentNote, noteFields } from './plan.ts';
 
-/** A Propagation as the graph tells it. */
+/** A Propagation in an answer of the gateway. */
 export interface PropagationState {
   readonly namespace: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface PropagationState {
   readonly faults: readonly ClusterFault[];
 }
 
-/** What its copies in one cluster are in. */
+/** The state of the copies in one cluster. */
 export interface ClusterCopyState {
   readonly cluster: { readonly name: string };
   readonly phase: string;
@@ -46,18 +46,18 @@ interface StateCondition {
   readonly message: string | null;
 }
 
-/** The selection of a `PropagationState`. */
+/** The GraphQL selection that gives a `PropagationState`. */
 export const propagationFields = `namespace name generation observedGeneration revision digest phase paused desired placed unplaced ready
   progress { wave waves clusters done failed since nextCheckAt }
   clusters { cluster { name } phase reason message wave replicas ready health since asOf fault { ${faultFields} } }
   conditions { type status reason message lastTransitionTime } completion { mode needed complete failed done }
   notes { ${noteFields} } faults { ${faultFields} }`;
 
-/** Whether anything is still to come of it: `good` and `bad` are ends, as long as nobody does anything. */
+/** Returns whether the phase is an end. `good` and `bad` last until a user acts; `open` changes by itself. */
 export function endVerdict({ phase }: Pick<PropagationState, 'phase'>): 'open' | 'good' | 'bad' {
   switch (phase) {
     case 'SETTLED':
-    // Somebody wanted nothing to be done.
+    // A user asked for no work.
     case 'SUSPENDED':
       return 'good';
     case 'PAUSED':
@@ -65,23 +65,23 @@ export function endVerdict({ phase }: Pick<PropagationState, 'phase'>): 'open' |
     case 'FAILED':
     case 'DEGRADED':
       return 'bad';
-    // PLANNING, ROLLING, ROLLING_BACK, DELETING, and what a later gateway may add.
+    // PLANNING, ROLLING, ROLLING_BACK, DELETING, and phases of later gateways.
     default:
       return 'open';
   }
 }
 
-/** `shop/web`. */
+/** Returns `shop/web`. */
 export function propagationName({ namespace, name }: Pick<PropagationState, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 
-/** `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 without a place`. */
+/** Returns `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 without a place`. */
 export function propagationSummary(state: PropagationState): string {
   return [phaseText(state.phase), progressText(state)].filter((part) => part !== '').join(', ');
 }
 
-/** The same without what it is in; empty before there is a plan. */
+/** Returns the summary without the phase. Empty before there is a plan. */
 export function progressText({ progress, desired, ready, unplaced }: PropagationState): string {
   const { wave, waves, clusters, done, failed } = progress;
   return [
@@ -93,18 +93,18 @@ export function progressText({ progress, desired, ready, unplaced }: Propagation
   ].join(', ');
 }
 
-/** Why a cluster's line is what it is; empty if there is nothing to say. */
+/** Returns the reason for the state of a cluster. Empty if there is none. */
 export function reasonText({ reason, message, fault }: ClusterCopyState): string {
   const said = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
   const failed = fault === null || said.includes(fault.message) ? '' : reasonOfFault(fault);
   return [said, failed].filter((part) => part !== '').join('; ');
 }
 
-/** What keeps it from being settled, and what somebody could do: a line each. */
+/** Returns the lines that explain what keeps a Propagation from being settled, and what a user can do. */
 export function obstacleLines(state: PropagationState): readonly string[] {
   const { phase, conditions, notes } = state;
   const told = conditions.filter(
-    // What is only under way is in nobody's way.
+    // `Applying` is normal progress, not an obstacle.
     ({ type, status, reason, message }) => causes.has(type ?? '') && status !== 'True' && reason !== 'Applying' && (message ?? '') !== '',
   );
   return [
@@ -123,7 +123,7 @@ function hintsOf(phase: string, { namespace, name, conditions }: PropagationStat
   const target = `${name} -n ${namespace}`;
   const isFor = (wanted: string, why: string) => conditions.some(({ type, reason }) => type === wanted && reason === why);
   const goOn = `go on with: ${verb(`resume ${target}`)}`;
-  // What somebody paused stays so, whatever it is taken back to.
+  // A Propagation paused by a user stays paused after a rollback.
   if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or take it back with: ${verb(`rollback ${target}`)}` : goOn];
   if (phase === 'HELD' && (isFor('Planned', 'PruneHeld') || isFor('Planned', 'DeletionHeld')))
     return [`confirm what would be deleted with: ${verb(`resume ${target} --confirm-prune`)}`];

@@ -5,17 +5,17 @@ import type { PropagationKey } from '../writes/write-targets.ts';
 import type { PropagationShow } from './propagation-show.ts';
 import { endVerdict, type PropagationState, propagationFields } from './propagation-state.ts';
 
-/** A Propagation to be followed to its end. */
+/** A Propagation to follow until it ends. */
 export interface FollowedPropagation extends PropagationKey {
-  /** States of older ones say nothing. */
+  /** States of older generations are ignored. */
   readonly generation: number;
-  /** How long an end must last to count: the controller may be about to look at it, and to mend it. */
+  /** Milliseconds that an end must last before it counts. The controller may be about to repair it. */
   readonly patienceMs: { readonly good: number; readonly bad: number };
-  /** `settled`: nothing is left to do. `gone`: it was deleted. */
+  /** `settled`: no work is left. `gone`: the Propagation was deleted. */
   readonly until: 'settled' | 'gone';
 }
 
-/** How it ended: with its last state, or it is no more. Undefined if the signal aborted before. */
+/** The end with the last state, or `gone`. Undefined if the signal aborted before an end. */
 export type PropagationEnd =
   | { readonly result: 'good' | 'bad'; readonly state: PropagationState }
   | { readonly result: 'gone' }
@@ -24,9 +24,9 @@ export type PropagationEnd =
 const query = `subscription ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${propagationFields} } }`;
 
 /**
- * Shows each until nothing is left to do for it: all side by side; how each ended, in their order. A stream that is lost is opened again.
+ * Follows all Propagations at the same time and shows them until they end. Returns the ends in their order. A lost stream is opened again.
  *
- * @throws {CommandFailure} if one of them cannot be followed.
+ * @throws {CommandFailure} if a Propagation cannot be followed.
  */
 export async function watchPropagations(
   session: Session,
@@ -38,7 +38,7 @@ export async function watchPropagations(
   try {
     return await Promise.all(followed.map((one) => watchOne({ ...session, signal }, one, show)));
   } finally {
-    // Where one fails the others are of no use any more.
+    // If one fails, the others need not be followed.
     life.abort();
     show.end();
   }
@@ -64,7 +64,7 @@ async function watchOne(
       end.see(event.message);
     }
   } catch (error) {
-    // One that was there, and is refused when the stream is opened again.
+    // The Propagation existed, and was deleted while the stream was lost.
     if (isKnown && error instanceof StreamRefused) return { result: 'gone' };
     throw error;
   }
@@ -73,15 +73,15 @@ async function watchOne(
 
 type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 
-/** An end that has to last yet. */
+/** An end that has not lasted long enough yet. */
 interface Candidate {
   readonly result: 'good' | 'bad';
   readonly state: PropagationState;
-  /** Aborts if it does not. */
+  /** Aborts if the state changes before. */
   readonly passing: AbortController;
 }
 
-/** Aborts its signal once what it has seen is an end. */
+/** Aborts its signal once an end has lasted long enough. */
 class EndWatch {
   readonly #session: Session;
   readonly #ends: Ends;
@@ -101,7 +101,7 @@ class EndWatch {
     const { generation, until } = this.#ends;
     const result = until === 'gone' || state.generation < generation ? 'open' : endVerdict(state);
     if (result === this.#candidate?.result) {
-      // No younger for what else has changed.
+      // Other changes do not restart the time.
       this.#candidate = { ...this.#candidate, state };
       return;
     }

@@ -6,19 +6,19 @@ import { type ChangeMessage, type StreamedChange, type StreamedItem, StreamedObj
 
 export interface ChangeLinesOptions<Item extends StreamedItem> {
   readonly header: readonly string[];
-  /** The cells of a change. */
+  /** Returns the cells of a change. */
   readonly row: (change: StreamedChange<Item>) => readonly string[];
-  /** Opaque; equal for the same state of an object. */
+  /** Returns a text that is equal for equal states of an object. */
   readonly versionOf: (item: Item) => string;
 }
 
-/** As wide as the widest of the changes, so that lines that come later line up. */
+/** As wide as the longest event, so that later lines align. */
 export const eventHeader = 'EVENT'.padEnd('MODIFIED'.length);
 
-/** The first states of clusters come one after the other, but soon: they are printed together, so that their columns are of one width. */
+/** The first states of clusters arrive shortly after each other. They are printed together, so that their columns have equal widths. */
 const gatherMs = 200;
 
-/** Prints the messages of a stream for people: a line per change in columns, faults on standard error. */
+/** Prints the messages of a stream for people: a line per change, and faults on standard error. */
 export class ChangeLines<Item extends StreamedItem> {
   readonly #session: Session;
   readonly #row: ChangeLinesOptions<Item>['row'];
@@ -35,7 +35,7 @@ export class ChangeLines<Item extends StreamedItem> {
     this.#columns = createTableColumns(header);
   }
 
-  /** Takes a message. Those of the first moment are written a moment later. */
+  /** Adds a message. Messages of the first 200 ms are printed together. */
   async add(message: ChangeMessage<Item> & { readonly fault: ClusterFault | null }): Promise<void> {
     const { terminal, clock, signal } = this.#session;
     if (message.fault !== null) terminal.err(lineOfFault(message.fault));
@@ -47,23 +47,23 @@ export class ChangeLines<Item extends StreamedItem> {
     });
   }
 
-  /** Writes what was taken. */
+  /** Prints all waiting lines. */
   async flush(): Promise<void> {
     const lines = this.#columns.lines(this.#waiting);
     this.#waiting = [];
     if (lines.length > 0) await this.#session.terminal.out(textOfLines(lines));
   }
 
-  /** The stream begins anew. */
+  /** Call this when the stream starts from the beginning. */
   restart(): void {
     this.#held.restart();
   }
 }
 
-/** Prints the messages of a stream for programs: one JSON per line. What begins anew is told by messages `RESET`, as a gateway tells it. */
+/** Prints the messages of a stream as JSON, one per line. A restart is printed as `RESET` messages, as the gateway sends them. */
 export class MessageLines {
   readonly #write: (text: string) => Promise<void>;
-  /** What each cluster and kind is, as its messages say it. */
+  /** The clusters and kinds of the printed messages. */
   readonly #scopes = new Map<string, Pick<ChangeMessage<unknown>, 'cluster' | 'kind'>>();
 
   constructor(write: (text: string) => Promise<void>) {
@@ -77,7 +77,7 @@ export class MessageLines {
     await this.#write(`${jsonText(message)}\n`);
   }
 
-  /** Says of all that was told that it is void. */
+  /** Prints a `RESET` for each cluster and kind. */
   async restart(): Promise<void> {
     const nothing = { fault: null, added: [], modified: [], deleted: [] };
     for (const scope of this.#scopes.values()) await this.#write(`${JSON.stringify({ type: 'RESET', ...scope, ...nothing })}\n`);

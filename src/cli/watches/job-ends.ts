@@ -1,22 +1,22 @@
-/** When to stop watching Jobs: once any of them is complete, or all are. */
+/** When to stop watching Jobs: `any` once one is complete, `all` once all are complete. */
 export const untilChoices = ['any', 'all'] as const;
 
 export type UntilChoice = (typeof untilChoices)[number];
 
-/** What is known of the Jobs that match. */
+/** Counts of the Jobs that match. */
 export interface JobTally {
   readonly total: number;
   readonly complete: number;
   readonly failed: number;
-  /** Every cluster asked is in sync: there are no Jobs but these. */
+  /** True if every selected cluster is in sync, so that no Job is unknown. */
   readonly isWhole: boolean;
 }
 
 /**
- * Whether it has come true, can no longer, or is still open.
+ * Returns whether the condition is true, can no longer become true, or is open.
  *
- * `any`: true once one is complete; false once all have failed. `all`: true once each is complete; false once one has failed. What needs all Jobs to be
- * known stays open while they are not, and while there are none.
+ * `any`: true once one Job is complete, false once all have failed. `all`: true once all are complete, false once one has failed. A
+ * decision about all Jobs stays open while some are unknown, and while there are none.
  */
 export function judgeJobs(until: UntilChoice, { total, complete, failed, isWhole }: JobTally): 'true' | 'false' | 'open' {
   const isEach = (count: number) => isWhole && total > 0 && count === total;

@@ -15,13 +15,13 @@ export interface JobFrameOptions {
 
 const statusColumn = 3;
 
-/** So many clusters at most are counted one by one. */
+/** Above this number of clusters, only the sum of all is shown. */
 const maxClusterLines = 12;
 
-/** Always counted, also if there are none. */
+/** Phases that are shown even if their count is 0. */
 const usualPhases = ['COMPLETE', 'FAILED', 'RUNNING'];
 
-/** Those that still move are seen first where there is not room for all. */
+/** The order in which Jobs are kept if there is not enough room: moving ones first. */
 const importance: readonly string[] = ['RUNNING', 'FAILURE_TARGET', 'FAILED', 'TERMINATING', 'SUSPENDED', 'COMPLETE'];
 
 const colors: Readonly<Record<string, number>> = {
@@ -34,15 +34,16 @@ const colors: Readonly<Record<string, number>> = {
 };
 
 /**
- * The lines of the live table of Jobs: the Jobs by cluster, namespace and name, then their number by cluster and phase. At most as high as the size; of
- * Jobs that do not fit, those that have ended are left out first, and how many is said.
+ * Returns the lines of the live table of Jobs: Jobs by cluster, namespace and name, then counts by cluster and phase.
+ *
+ * At most as many lines as the terminal has. Jobs that have ended are left out first, and a line counts the Jobs left out.
  */
 export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptions): readonly string[] {
   if (summary === undefined) return ['waiting for the first state'];
   const paint = paintFor({ hasColor });
   const counts = summaryLines(summary, { nowMs, room: size.rows - 4, paint });
   const all = [...jobs];
-  // Above the counts stand a header, the line of those left out, and an empty line.
+  // The counts follow a header, the line that counts Jobs left out, and an empty line.
   const room = Math.max(0, size.rows - counts.length - 3);
   const shown = chosen(all, all.length <= room + 1 ? room + 1 : room);
   const left = all.length - shown.length;
@@ -80,12 +81,12 @@ function startOf({ startTime }: JobState): number {
 
 interface SummaryOptions {
   readonly nowMs: number;
-  /** Lines there may be, at least two. */
+  /** The largest number of lines: at least two. */
   readonly room: number;
   readonly paint: Paint;
 }
 
-/** Clusters by phases, with the whole beneath; which of them are not in sync, since when and why. */
+/** Returns the counts of clusters by phase, with the sum below. Clusters out of sync show since when and why. */
 function summaryLines({ total, stale, byPhase, byCluster }: JobSummary, { nowMs, room, paint }: SummaryOptions): readonly string[] {
   const phases = byPhase.map(({ phase }) => phase).filter((phase) => usualPhases.includes(phase) || countInPhase(byPhase, phase) > 0);
   const shown = byCluster.length <= Math.min(maxClusterLines, Math.max(0, room - 2)) ? byCluster : [];
@@ -101,7 +102,7 @@ function summaryLines({ total, stale, byPhase, byCluster }: JobSummary, { nowMs,
   return columns.lines(rows, (text, { row }) => (row === -1 ? paint(1, text) : isStale(row) ? paint(33, text) : text));
 }
 
-/** `SYNCED`, or `STALE for 12s: UNREACHABLE the connection was refused`. */
+/** Returns `SYNCED`, or `STALE for 12s: UNREACHABLE the connection was refused`. */
 function syncText({ phase, asOf, fault }: JobSummary['byCluster'][number]['sync'], nowMs: number): string {
   if (phase === 'SYNCED') return phase;
   const since = asOf === null ? '' : ` for ${humanDuration(nowMs - Date.parse(asOf))}`;

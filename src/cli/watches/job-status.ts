@@ -3,7 +3,7 @@ import { completionsText } from '../columns/workload-tables.ts';
 import { ageText, humanDuration, phaseText } from '../output/kubectl-text.ts';
 import type { ChangeMessage } from './streamed-objects.ts';
 
-/** A Job as `jobStatus` tells it. */
+/** A Job in a message of `jobStatus`. */
 export interface JobState {
   readonly id: string;
   readonly cluster: { readonly name: string };
@@ -33,7 +33,7 @@ export interface PhaseCount {
   readonly count: number;
 }
 
-/** All Jobs in sight, as of a message. */
+/** Counts of all visible Jobs at the time of a message. */
 export interface JobSummary {
   readonly total: number;
   readonly stale: number;
@@ -56,7 +56,7 @@ export interface JobMessage extends ChangeMessage<JobState> {
 const stateFields = `id cluster { name } namespace name phase active ready succeeded failed parallelism completions startTime completionTime
   conditions { type status reason message lastTransitionTime } job { metadata { uid creationTimestamp resourceVersion } }`;
 
-/** The subscription whose messages these are. */
+/** The subscription that gives `JobMessage`s. */
 export const jobStatusQuery = `subscription ($clusters: [String!], $namespaces: [String!], $labels: String, $after: String) {
   jobStatus(clusters: $clusters, namespaces: $namespaces, labels: $labels, after: $after) {
     type cluster { name } cursor fault { ${faultFields} }
@@ -68,7 +68,7 @@ export const jobStatusQuery = `subscription ($clusters: [String!], $namespaces: 
   }
 }`;
 
-/** What the columns of a table of Jobs say, as `kubectl get jobs` does. */
+/** The columns of a Job, as `kubectl get jobs` prints them. */
 export interface JobCells {
   readonly status: string;
   readonly completions: string;
@@ -76,7 +76,7 @@ export interface JobCells {
   readonly age: string;
 }
 
-/** The cells of a Job at that moment. The duration of one that failed ends when it did, which kubectl lets run on. */
+/** Returns the cells of a Job at `nowMs`. The duration of a failed Job ends at its failure; in kubectl it grows on. */
 export function cellsOfJob(state: JobState, nowMs: number): JobCells {
   const { phase, startTime, job } = state;
   return {
@@ -87,7 +87,7 @@ export function cellsOfJob(state: JobState, nowMs: number): JobCells {
   };
 }
 
-/** How many Jobs are in that phase. */
+/** Returns the number of Jobs in a phase. */
 export function countInPhase(byPhase: readonly PhaseCount[], phase: string): number {
   return byPhase.find((one) => one.phase === phase)?.count ?? 0;
 }

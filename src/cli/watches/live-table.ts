@@ -1,20 +1,20 @@
 import type { Session } from '../client/session.ts';
 
-/** Lines that are drawn anew in place. */
+/** Lines that are redrawn in place. */
 export interface LiveTable {
-  /** There is something new to see. */
+  /** Call this after a change. */
   wake(): void;
-  /** Draws what is to stay, and no more. Twice is once. */
+  /** Draws the last frame, then stops. A second call does nothing. */
   end(): void;
 }
 
-/** Changes are seen at once, but what follows within this time is drawn together. */
+/** A change is drawn at once. Further changes within this time are drawn together. */
 const frameMs = 100;
 
-/** Ages grow by themselves. */
+/** Ages change every second. */
 const tickMs = 1_000;
 
-/** Draws the frame at once, after each `wake`, when the size changes, and every second, until `end` or the end of the session. */
+/** Draws the frame now, after each `wake`, when the size changes, and every second, until `end` or the end of the session. */
 export function createLiveTable({ terminal, clock, signal: life }: Session, frame: () => readonly string[]): LiveTable {
   const ending = new AbortController();
   const signal = AbortSignal.any([life, ending.signal]);
@@ -41,7 +41,7 @@ export function createLiveTable({ terminal, clock, signal: life }: Session, fram
     },
     end: () => {
       if (ending.signal.aborted) return;
-      // What was last heard is what stays; after an interrupt the shell has the terminal.
+      // Keeps the last known state. After an interrupt the shell owns the terminal.
       if (isKnown && !signal.aborted) draw();
       ending.abort();
       terminal.settle();

@@ -1,4 +1,4 @@
-/** A message of a stream of changes, as far as folding it goes. */
+/** The parts of a message that change the set of objects. */
 export interface ChangeMessage<Item> {
   readonly type: string;
   readonly cluster: { readonly name: string };
@@ -9,34 +9,36 @@ export interface ChangeMessage<Item> {
   readonly deleted: readonly Item[];
 }
 
-/** What a message changed for who has seen all before it. */
+/** A change that is new to a reader of all earlier messages. */
 export interface StreamedChange<Item> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly item: Item;
 }
 
-/** An object that changes are about. */
+/** An object of a stream of changes. */
 export interface StreamedItem {
   readonly id: string;
 }
 
 /**
- * What a stream of changes has told so far. Of a state that comes again, after a reset or from another gateway, only the difference counts: each change
- * is told once, each deletion too.
+ * The current objects of a stream of changes.
+ *
+ * After a reset or a change of gateway, the stream sends its state again. Then only differences are reported, each change and each
+ * deletion once.
  */
 export class StreamedObjects<Item extends StreamedItem> {
-  /** By cluster and kind, then by id. */
+  /** Objects by cluster and kind, then by id. */
   readonly #scopes = new Map<string, Map<string, Item>>();
-  /** What stood there before the state that is coming now: deleted unless it comes again. */
+  /** Objects from before a reset. An object missing from the new state is reported as deleted once that state is complete. */
   readonly #doubtful = new Map<string, Map<string, Item>>();
   readonly #versionOf: (item: Item) => string;
 
-  /** @param versionOf Opaque; equal for the same state of an object. */
+  /** @param versionOf Returns a text that is equal for equal states of an object. */
   constructor(versionOf: (item: Item) => string) {
     this.#versionOf = versionOf;
   }
 
-  /** Takes a message, and tells what it changes. */
+  /** Adds a message and returns what it changes. */
   apply(message: ChangeMessage<Item>): readonly StreamedChange<Item>[] {
     const scope = scopeOf(message);
     if (message.type === 'RESET') this.#doubt(scope);
@@ -56,12 +58,12 @@ export class StreamedObjects<Item extends StreamedItem> {
     return [...changes, ...gone.map((item) => ({ type: 'DELETED', item }) as const)];
   }
 
-  /** The stream begins anew, everywhere. */
+  /** Call this when the stream starts from the beginning for all clusters. */
   restart(): void {
     for (const scope of [...this.#scopes.keys()]) this.#doubt(scope);
   }
 
-  /** All that is there, what is doubtful too. */
+  /** Yields all objects, including those from before a reset. */
   *values(): Iterable<Item> {
     for (const part of [this.#scopes, this.#doubtful]) for (const held of part.values()) yield* held.values();
   }

@@ -9,17 +9,18 @@ import { cellsOfJob, countInPhase, type JobMessage, type JobState, type JobSumma
 import { createLiveTable } from './live-table.ts';
 import { type StreamedChange, StreamedObjects } from './streamed-objects.ts';
 
-/** Which Jobs to watch, how they are shown, and when to stop. */
+/** The Jobs to watch, the output format, and the condition to stop. */
 export interface WatchJobsOptions {
-  /** `clusters`, `namespaces`, `labels`. */
+  /** Values of `clusters`, `namespaces` and `labels`. */
   readonly selection: JsonObject;
   readonly output: 'json' | undefined;
   readonly until: UntilChoice | undefined;
 }
 
 /**
- * Shows the live status of Jobs until the signal aborts, or until what `until` says is decided and every cluster that counted for it has told its Jobs. A stream
- * that is lost goes on where it was.
+ * Shows the live status of Jobs until the signal aborts or the condition `until` is decided.
+ *
+ * The decision waits until every cluster with Jobs has sent its first state. A lost stream resumes where it was.
  */
 export async function watchJobs(session: Session, { selection, output, until }: WatchJobsOptions): Promise<number> {
   const { terminal } = session;
@@ -49,13 +50,13 @@ export async function watchJobs(session: Session, { selection, output, until }: 
   }
 }
 
-/** A cluster's first state comes in one message or more, after which it says that this was all, or that no more can be had. */
+/** The first state of a cluster comes in one or more messages. It ends with a message of another type: in sync, or a fault. */
 function keepTold(told: Set<string>, { type, cluster }: JobMessage): void {
   if (type === 'INITIAL' || type === 'RESET') told.delete(cluster.name);
   else told.add(cluster.name);
 }
 
-/** A summary counts Jobs whose messages are still to come. */
+/** A summary already counts Jobs whose messages are still to come. */
 function isAllTold(told: ReadonlySet<string>, { byCluster }: JobSummary): boolean {
   return byCluster.every(({ cluster, total }) => total === 0 || told.has(cluster.name));
 }
@@ -79,7 +80,7 @@ function tallyOf({ total, byPhase, byCluster }: JobSummary) {
 interface JobShow {
   show(message: JobMessage): Promise<void>;
   restart(): Promise<void>;
-  /** Shows what was not shown yet, then no more. Twice is once. */
+  /** Shows the last state, then stops. A second call does nothing. */
   end(): Promise<void>;
 }
 
@@ -98,7 +99,7 @@ function lineShow(session: Session): JobShow {
   return { show: (message) => lines.add(message), restart: async () => lines.restart(), end: () => lines.flush() };
 }
 
-/** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
+/** Shows a table that is redrawn after changes and every second. The table contains the faults. */
 function tableShow(session: Session): JobShow {
   const { terminal, clock } = session;
   const held = new StreamedObjects(versionOf);
@@ -118,7 +119,7 @@ function tableShow(session: Session): JobShow {
   };
 }
 
-/** Names come again, and so do versions: of another object. */
+/** A recreated object may have the same name, so the version contains its uid. */
 function versionOf({ job }: JobState): string {
   return `${job.metadata.uid} ${job.metadata.resourceVersion}`;
 }

@@ -10,10 +10,10 @@ import { columnsToPrint, firstLine, locationColumns, selectionForColumns } from 
 import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
 import type { ChangeMessage, StreamedChange, StreamedItem } from './streamed-objects.ts';
 
-/** Which objects to watch, and how they are shown. */
+/** The kinds to watch, and the output format. */
 export interface WatchObjectsOptions {
   readonly kinds: readonly string[];
-  /** `clusters`, `namespaces`, `labels`. */
+  /** Values of `clusters`, `namespaces` and `labels`. */
   readonly selection: JsonObject;
   readonly output: 'json' | undefined;
 }
@@ -44,7 +44,7 @@ const queryOf = ({ fields, fragments = '' }: Pick<ShownColumns, 'fields' | 'frag
   } ${fragments}`;
 };
 
-/** Prints objects as they change, until the signal aborts. A stream that is lost goes on where it was. */
+/** Prints changes of objects until the signal aborts. A lost stream resumes where it was. */
 export async function watchObjects(session: Session, { kinds, selection, output }: WatchObjectsOptions): Promise<number> {
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ kinds, ...selection, after: how === 'anew' ? null : cursor });
@@ -65,7 +65,7 @@ interface ObjectShow {
   restart(): Promise<void>;
 }
 
-/** The columns of the lines, and the fields that they need. */
+/** Columns of the lines, and their GraphQL selection. */
 interface ShownColumns {
   readonly columns: readonly PrintedColumn[];
   readonly fields: string;
@@ -73,7 +73,7 @@ interface ShownColumns {
   readonly isMixed: boolean;
 }
 
-/** The columns of a kind as `list` prints them. For several kinds, the columns that all of them have. */
+/** Returns the columns of a kind as `list` prints them. For several kinds, the columns that all of them have. */
 async function columnsToWatch(session: Session, kinds: readonly string[]): Promise<ShownColumns> {
   const meant = new Map((await resolveKinds(session, kinds)).map(({ kind }) => [fullKindName(kind), kind]));
   const [kind, another] = meant.values();
@@ -107,7 +107,7 @@ function changeLines(session: Session, { columns, isMixed }: ShownColumns): Obje
   return { show: (message) => lines.add(message), restart: async () => lines.restart() };
 }
 
-/** Messages as they come, with whole objects in place of their selections. */
+/** Prints messages with whole objects in place of the GraphQL selections. */
 function jsonLines({ terminal }: Session): ObjectShow {
   const lines = new MessageLines((text) => terminal.out(text));
   const whole = (items: Message['added']) => items.map(({ object = {} }) => object);

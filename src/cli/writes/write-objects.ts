@@ -12,26 +12,26 @@ import {
   writeResultFields,
 } from './write-results.ts';
 
-/** Most writes that a gateway takes in one mutation. */
+/** The largest number of writes in one mutation. */
 const maxWrites = 1_000;
 
-/** What a request's body may hold beside a manifest that is as large as an object can be. */
+/** Bytes of manifests in one mutation. A larger manifest is sent alone. */
 const maxBytes = 3 << 20;
 
-/** One mutation of objects, repeated over parts of a list that a single request could not hold. */
+/** A mutation over a list of objects. Long lists are sent in parts. */
 export interface ListMutation {
-  /** `delete`. */
+  /** Name of the field: `delete`. */
   readonly field: string;
   /** The argument that takes the list, and its type. */
   readonly list: { readonly name: string; readonly type: string; readonly items: readonly JsonObject[] };
-  /** How many writes each item stands for. */
+  /** Number of writes for each item of the list. */
   readonly writesPerItem: number;
   /** The other arguments. */
   readonly rest: MutationInputs;
   readonly output: ResultFormat | undefined;
 }
 
-/** Sends it, part after part; all results in order. A part that is refused ends it: those before it were done. */
+/** Sends the parts one after the other and returns all results in order. A refused part ends it; earlier parts are done. */
 export async function sendListMutation(
   gateway: GatewayClient,
   { field, list, writesPerItem, rest, output }: ListMutation,
@@ -46,20 +46,20 @@ export async function sendListMutation(
   return results;
 }
 
-/** The flags of commands that write single objects. */
+/** The flags of commands that write objects. */
 export interface WriteFlags extends DryRunFlags {
   readonly output?: ResultFormat;
 }
 
-/** One mutation of objects, and how its results are told. */
+/** A mutation of objects, and how its results are printed. */
 export interface ObjectMutation extends Omit<ListMutation, 'output'>, Pick<ResultOptions, 'configured' | 'absence'> {
-  /** The objects that a client-side dry run shows. */
+  /** The objects that a client-side dry run prints. */
   readonly objects: readonly TargetObject[];
-  /** What a client-side dry run says of each: `applied`. */
+  /** Word that a client-side dry run prints for each object: `applied`. */
   readonly word: string;
 }
 
-/** Sends it, or only shows it, as the flags say; tells the results. @returns The exit code. */
+/** Sends the mutation, or prints the client-side dry run, then prints the results. @returns The exit code. */
 export async function runObjectMutation(session: Session, writes: ObjectMutation, { dryRun, output }: WriteFlags): Promise<number> {
   if (dryRun === 'client') return printClientRun(session, writes.objects, { output, word: writes.word });
   const isDry = dryRun === 'server';
@@ -68,7 +68,7 @@ export async function runObjectMutation(session: Session, writes: ObjectMutation
   return printResults(session, results, { ...writes, output, isDry });
 }
 
-/** In order, each of at most so many and so large; what is too large alone stands alone. */
+/** Splits a list into parts of bounded number and size, in order. An item above the size bound gets its own part. */
 function partsOf(items: readonly JsonObject[], most: number): readonly (readonly JsonObject[])[] {
   const parts: JsonObject[][] = [];
   let bytes = 0;

@@ -20,12 +20,12 @@ export function withDryRun(command: Commander, description: string): Commander {
   return command.addOption(new Option('--dry-run <how>', description).choices(['server', 'client', 'none']));
 }
 
-/** True if the command writes: it is no dry run. */
+/** True if the command is no dry run. */
 export function isRealRun({ dryRun = 'none' }: DryRunFlags): boolean {
   return dryRun === 'none';
 }
 
-/** Adds the options of commands that write single objects: `--dry-run` and `-o`. */
+/** Adds the options of commands that write objects: `--dry-run` and `-o`. */
 export function withWrites(command: Commander): Commander {
   return withDryRun(
     command,
@@ -33,12 +33,12 @@ export function withWrites(command: Commander): Commander {
   ).addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats));
 }
 
-/** Adds what says which objects are meant: their kinds and names, or `-f`, and `-n`. */
+/** Adds the arguments that name objects: kinds and names, or `-f`, and `-n`. */
 export function withTargets(command: Commander): Commander {
   return (
     withSources(command)
       .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
-      // Any number of them.
+      // Allows any number of names.
       .allowExcessArguments(true)
   );
 }

@@ -6,7 +6,7 @@ import { diffLines } from '../output/diff-lines.ts';
 import { documentFormats, printAnswers } from '../output/print-answer.ts';
 import { paintFor, printable, textOfLines } from '../output/table.ts';
 
-/** What came of one write: one object in one cluster. */
+/** The result of writing one object in one cluster. */
 export interface ObjectWriteResult {
   readonly cluster: { readonly name: string };
   readonly key: AnsweredKey;
@@ -16,7 +16,7 @@ export interface ObjectWriteResult {
   readonly fault: ClusterFault | null;
 }
 
-/** How results are printed. */
+/** Output formats of results. */
 export const resultFormats = [...documentFormats, 'name'] as const;
 
 export type ResultFormat = (typeof resultFormats)[number];
@@ -24,13 +24,13 @@ export type ResultFormat = (typeof resultFormats)[number];
 export interface ResultOptions {
   readonly output: ResultFormat | undefined;
   readonly isDry: boolean;
-  /** What CONFIGURED is called, as kubectl calls it: `scaled`. */
+  /** The word for the action CONFIGURED, as in kubectl: `scaled`. */
   readonly configured: string;
-  /** Whether an object may be absent in some of the clusters, if none was named. */
+  /** `allowed`: an object may be absent in some clusters, if no cluster was named. */
   readonly absence: 'failure' | 'allowed';
 }
 
-/** The selection of an `Outcome`: with objects, as programs want it. */
+/** Returns the GraphQL selection of an `Outcome`. Formats for programs select whole objects. */
 export function writeResultFields(output: ResultFormat | undefined): string {
   const whole = output === 'json' || output === 'yaml' ? 'resource { object }' : '';
   const status = 'status { message reason causes { field message } }';
@@ -38,8 +38,9 @@ export function writeResultFields(output: ResultFormat | undefined): string {
 }
 
 /**
- * Tells what came of writes: a line each as kubectl tells it, with its cluster; of a dry run also what would change; what failed on standard error. 1 if one
- * failed, 0 if all that failed are objects that may be absent where they are and are somewhere.
+ * Prints a line for each result as kubectl does, with its cluster, and the diff of a dry run. Failures go to standard error.
+ *
+ * @returns The exit code: 1 if a write failed. An object that may be absent and exists in another cluster is no failure.
  */
 export async function printResults(session: Session, results: readonly ObjectWriteResult[], options: ResultOptions): Promise<number> {
   const { terminal } = session;
@@ -57,19 +58,19 @@ export async function printResults(session: Session, results: readonly ObjectWri
   return exitCodeOf(session, results, options);
 }
 
-/** @throws {CommandFailure} for a format that only an API server can fill. */
+/** @throws {CommandFailure} for an output format that needs the answer of an API server. */
 export function refuseClientRun(output: string | undefined): void {
   if (output === 'json' || output === 'yaml')
     throw new CommandFailure(exitCodes.refused, `expected --dry-run=server with -o ${output}, got --dry-run=client`);
 }
 
-/** An object that would be written in a cluster. */
+/** An object in the cluster where it would be written. */
 export interface TargetObject {
   readonly cluster: string;
   readonly object: NamedObject;
 }
 
-/** Prints a line for each object that would be written, and its cluster. No API server was asked. @returns 0. */
+/** Prints a line for each object that would be written, without a request to any API server. @returns 0. */
 export async function printClientRun(
   { terminal }: Session,
   objects: readonly TargetObject[],
@@ -83,7 +84,7 @@ export async function printClientRun(
   return exitCodes.good;
 }
 
-/** Nothing for what failed: that is told elsewhere. */
+/** Returns the line of a result. Empty for a failure, which the fault report prints. */
 function lineOf(
   { terminal }: Session,
   { cluster, key, action, diff }: ObjectWriteResult,
@@ -105,7 +106,7 @@ function exitCodeOf({ clusters }: Session, results: readonly ObjectWriteResult[]
 
 const absent = new Set(['NOT_FOUND', 'NOT_SERVED']);
 
-/** The same object in whatever cluster: each may serve its kind in a version of its own, and where it serves none the namespace is as it was written. */
+/** Returns a key of an object in any cluster. It leaves out the version of the kind, which may differ between clusters. */
 function placeOf({ kind, namespace, name }: AnsweredKey): string {
   return `${kind}/${namespace ?? 'default'}/${name}`;
 }

@@ -7,7 +7,7 @@ import { resolveKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import type { TargetObject } from './write-results.ts';
 
-/** `Target` of the graph: an object in one cluster. */
+/** The input type `Target`: an object in one cluster. */
 export type WriteTargetInput =
   | { readonly id: string }
   | {
@@ -20,13 +20,13 @@ export type WriteTargetInput =
       };
     };
 
-/** Where a Propagation stands on the hub. */
+/** Namespace and name of a Propagation on the hub. */
 export interface PropagationKey {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What a command line means: objects in each of the clusters, by object, then cluster; Propagations are of the hub alone. */
+/** The objects that a command line names, by object, then by cluster. Propagations exist only on the hub. */
 export interface ResolvedTargets {
   readonly targets: readonly WriteTargetInput[];
   /** The objects of the targets, in the same order. */
@@ -35,9 +35,9 @@ export interface ResolvedTargets {
 }
 
 /**
- * What `KIND NAME…`, `KIND/NAME…` or `-f` means, in each cluster that was named, else in every one.
+ * Finds the objects of `KIND NAME…`, `KIND/NAME…` or `-f`, in the clusters of `--context`, else in all clusters.
  *
- * @throws {CommandFailure} for words that name nothing, for a kind that no cluster serves, for files that cannot be read.
+ * @throws {CommandFailure} if the words name no object, no cluster serves a kind, or a file cannot be read.
  */
 export async function resolveTargets(session: Session, words: readonly string[], flags: SourceFlags): Promise<ResolvedTargets> {
   if (words.length > 0 && flags.filename !== undefined) throw new CommandFailure(exitCodes.refused, 'expected names or -f, got both');
@@ -53,17 +53,17 @@ export async function resolveTargets(session: Session, words: readonly string[],
   return { targets, objects, propagations: own.map(({ metadata: { namespace = 'default', name } }) => ({ namespace, name })) };
 }
 
-/** What is said to who names nothing. */
+/** Parts of the error message for words that name no object. */
 const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'nothing is changed by its kind alone' };
 
-/** The clusters that are meant: those that were named, else every one. */
+/** Returns the clusters of `--context`, else queries all clusters. */
 export async function targetClusters({ gateway, clusters }: Session): Promise<readonly string[]> {
   if (clusters !== null) return clusters;
   const { clusters: all } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
   return all.map(({ name }) => name);
 }
 
-/** True for an intent of ours, in whatever version. */
+/** True for a Propagation of any version. */
 export function isPropagation({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
   return kind === 'Propagation' && apiVersion.startsWith('muster.dev/');
 }
@@ -86,7 +86,7 @@ async function namedObjects(session: Session, objects: readonly ObjectWord[], na
   return { targets, objects: meant, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
 }
 
-/** A name of a kind means one kind in all clusters. */
+/** Returns the kind of a word. It is the same in all clusters. */
 async function kindOf(session: Session, word: string) {
   const [meant] = await resolveKinds(session, [word]);
   if (meant === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
