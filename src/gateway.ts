@@ -21,7 +21,7 @@ import { type Catalog, createCatalog } from './load/catalog/catalog.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/catalog/schema-lock-file.ts';
 import { createDocumentFetcher } from './load/catalog/unknown-kinds.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
-import { createLoaders } from './load/reads/operation-loaders.ts';
+import { createLoaderFactory } from './load/reads/operation-loaders.ts';
 import { openClusters } from './open-clusters.ts';
 import type { OperationScope } from './operations/operation.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
@@ -120,7 +120,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf({ mirrors, models, schema });
   const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, schema, sealKey, scheduler, options }, ending.signal);
-  const loadersOf = createLoaders({ mirrors, clock });
+  const loadersOf = createLoaderFactory({ mirrors, clock });
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(
@@ -136,7 +136,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       budget.throwIfSpent();
     };
     const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
-    const read = { ...asked, loaders, look: budget.look, timeSlices: timeSlices.createSlices(throwIfDone) };
+    const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfDone) };
     return {
       ...readSide,
       relations: relationsOf(read),

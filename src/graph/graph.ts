@@ -10,8 +10,8 @@ import { addAggregates } from './objects/aggregates.ts';
 import { addColumns } from './objects/columns.ts';
 import { addConnections, addKindConnections } from './objects/connections.ts';
 import { addGenerated } from './objects/generated.ts';
-import { addChanging } from './objects/object-mutations.ts';
-import { addRoot } from './objects/query.ts';
+import { addObjectMutations } from './objects/object-mutations.ts';
+import { addQuery } from './objects/query.ts';
 import { addQueryInputs } from './objects/query-inputs.ts';
 import { addResource } from './objects/resource.ts';
 import { addPropagation } from './propagation/propagation-root.ts';
@@ -51,7 +51,7 @@ export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   yield;
   const connections = { any: addConnections(builder), ofKinds: addKindConnections(builder) };
   yield;
-  addRoot(builder, connections);
+  addQuery(builder, connections);
   yield;
   addRelations(builder, connections);
   yield;
@@ -59,7 +59,7 @@ export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   yield;
   const enums = addColumns(builder);
   yield;
-  addJobs(builder, { enums, ...addPropagation(builder, addChanging(builder), connections.ofKinds.get('Job')) });
+  addJobs(builder, { enums, ...addPropagation(builder, addObjectMutations(builder), connections.ofKinds.get('Job')) });
   addLogs(builder);
   yield;
   return yield* schemaInSteps(builder);

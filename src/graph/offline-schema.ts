@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { readBaseline } from '../load/catalog/baseline.ts';
 import { createCustomModel } from '../load/catalog/custom-model.ts';
-import { createBelonging, type GroupRules, rememberedKinds } from '../load/catalog/group-filter.ts';
+import { createGroupTest, type GroupRules, rememberedKinds } from '../load/catalog/group-filter.ts';
 import { readSchemaLock } from '../load/catalog/schema-lock-file.ts';
 import { buildGraph } from './graph.ts';
 
@@ -23,7 +23,7 @@ export interface OfflineSchemaOptions {
 export async function offlineSchema({ file, groups, clock, log }: OfflineSchemaOptions): Promise<string> {
   const lock = await readSchemaLock(file, clock.now());
   const baseline = await readBaseline();
-  const earlier = rememberedKinds(lock, baseline, createBelonging(baseline, groups)).map(({ schema }) => schema);
+  const earlier = rememberedKinds(lock, baseline, createGroupTest(baseline, groups)).map(({ schema }) => schema);
   const { model } = createCustomModel({ baseline, earlier, prefixes: lock.prefixes, log }).current();
   return `${printSchema(lexicographicSortSchema(buildGraph(model)))}\n`;
 }

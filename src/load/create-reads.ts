@@ -13,12 +13,12 @@ import type { Model, ModelKind } from '../model/model.ts';
 import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
 import { createClusterViews } from './reads/cluster-views.ts';
 import { createSeal, openPosition, type SealScope } from './reads/cursor-seal.ts';
-import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './reads/list-arguments.ts';
-import { type AskedPage, type ListedOptions, listedOf } from './reads/list-page.ts';
-import { type LiveMember, readById, readSingle } from './reads/read-object.ts';
-import { type Ask, type Part, type PartsOptions, withParts } from './reads/read-sources.ts';
-import type { ClusterView, ListArguments, Listed, ReadContext, Reads, ServedKindView, WithinModel } from './reads/reads.ts';
-import { type AskedRelated, BegunRelated } from './relations/relation-lookup.ts';
+import { type CheckedArguments, checkArguments, mergeRelations, relationsOfPaths } from './reads/list-arguments.ts';
+import { createListPage, type ListPageOptions, type PageRequest } from './reads/list-page.ts';
+import { type LiveMember, readObject, readObjectById } from './reads/read-object.ts';
+import { type ListSourceOptions, type ReadSource, type SourceRequest, withReadSources } from './reads/read-sources.ts';
+import type { ClusterView, InModel, ListArguments, ListPage, ReadContext, Reads, ServedKindView } from './reads/reads.ts';
+import { RelationLookup, type RelationLookupRequest } from './relations/relation-lookup.ts';
 
 interface ReadsOptions {
   readonly mirrors: Mirrors;
@@ -38,10 +38,10 @@ interface ReadsOptions {
 /** The read side over these mirrors. It owns nothing that has to be ended: each request gives back what it holds. */
 export function createReads({ mirrors, access, model, member, sealKey, sensitiveKinds, clock, log }: ReadsOptions): Reads {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
-  const parts = { mirrors, access, views, clock };
+  const sources = { mirrors, access, views, clock };
   const sensitive = createSensitiveKinds(sensitiveKinds);
-  const lists = { ...parts, model, seal: createSeal(sealKey), sensitive };
-  const singles = { ...parts, member, sensitive, log };
+  const lists = { ...sources, model, seal: createSeal(sealKey), sensitive };
+  const singles = { ...sources, member, sensitive, log };
   return {
     clusters: (context, { names, labels }) => {
       const asked = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));
@@ -54,18 +54,18 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
     list: (context, kind, args) => readList(lists, context, { kinds: [kind], chosen: true, args }),
     listKinds: async (context, asked, args) =>
       readList({ ...lists, model: () => asked.model }, context, { kinds: kindsOf(asked, asked.kinds), chosen: asked.kinds != null, args }),
-    get: (context, asked) => readSingle(singles, context, asked),
-    getById: (context, asked) => readById(singles, context, asked),
+    get: (context, asked) => readObject(singles, context, asked),
+    getById: (context, asked) => readObjectById(singles, context, asked),
   };
 }
 
 /** Each kind once, whatever it was called. */
-function kindsOf({ model }: WithinModel, names: readonly string[] | null | undefined): readonly ModelKind[] {
+function kindsOf({ model }: InModel, names: readonly string[] | null | undefined): readonly ModelKind[] {
   if (names == null) return [...model.kinds.values()];
   return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
 }
 
-interface ServedOptions extends WithinModel {
+interface ServedOptions extends InModel {
   readonly mirrors: Mirrors;
   readonly access: Access;
 }
@@ -81,37 +81,37 @@ function servedKinds({ mirrors, access, model }: ServedOptions, context: ReadCon
     .sort((a, b) => compareText(a.kind.group, b.kind.group) || compareText(a.kind.kind, b.kind.kind));
 }
 
-interface Served {
+interface ServedKindSource {
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   readonly resource: ServedResource;
   readonly mirror: MirrorReader | undefined;
 }
 
-function servedKindOf({ cluster, kind, resource, mirror }: Served, access: Access, context: ReadContext): ServedKindView {
+function servedKindOf({ cluster, kind, resource, mirror }: ServedKindSource, access: Access, context: ReadContext): ServedKindView {
   const { versions, verbs } = resource;
   const sync = { ...(mirror?.sync() ?? ({ phase: 'MISSING' } as const)), cluster, kind };
-  const count = mirror === undefined ? undefined : countInSight({ cluster, kind, mirror }, access, context);
+  const count = mirror === undefined ? undefined : countVisible({ cluster, kind, mirror }, access, context);
   return { kind, versions, verbs, sync, count };
 }
 
 /** Undefined where what the caller may see is not known at once: a count is not worth a question to the cluster. */
-function countInSight(
+function countVisible(
   { cluster, kind, mirror: { store } }: { readonly cluster: ClusterView; readonly kind: ModelKind; readonly mirror: MirrorReader },
   access: Access,
   { caller, signal }: ReadContext,
 ): number | undefined {
-  const sight = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
-  if (sight instanceof Promise || sight.type === 'none') return undefined;
-  return sight.type === 'all' ? store.size : [...sight.namespaces].reduce((sum, namespace) => sum + store.countIn(namespace), 0);
+  const visibility = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
+  if (visibility instanceof Promise || visibility.type === 'none') return undefined;
+  return visibility.type === 'all' ? store.size : [...visibility.namespaces].reduce((sum, namespace) => sum + store.countIn(namespace), 0);
 }
 
-interface ListsOptions extends PartsOptions, ListedOptions {
+interface ListsOptions extends ListSourceOptions, ListPageOptions {
   readonly model: () => Model;
 }
 
 /** What is listed: kinds of a model. */
-interface ListedKinds {
+interface ListRequest {
   readonly kinds: readonly ModelKind[];
   /** True if the caller chose them: only then is it a fault that a cluster which was named lacks one. */
   readonly chosen: boolean;
@@ -123,53 +123,58 @@ interface ListedKinds {
  *
  * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
  */
-async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListedKinds): Promise<Listed> {
+async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListRequest): Promise<ListPage> {
   await context.timeSlices.pause();
   const model = options.model();
   const checked = checkArguments(args, { model, kinds, sensitive: options.sensitive });
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
   const after = openPosition(options.seal, checked.after, scope);
-  const asks = asksOf(options, context, { kinds, chosen, checked });
+  const requests = sourceRequestsOf(options, context, { kinds, chosen, checked });
   const { namespaces, selector, where, search, order, first, waitMs } = checked;
   const spec = { namespaces, selector, where, search, order, first, after };
   const aggregated = args.aggregated && {
     model,
     kinds,
-    relations: relationsIn(args.aggregated, { model, kinds, sensitive: options.sensitive }),
+    relations: relationsOfPaths(args.aggregated, { model, kinds, sensitive: options.sensitive }),
   };
-  const relations = bothOf(checked.relations, aggregated?.relations);
+  const relations = mergeRelations(checked.relations, aggregated?.relations);
   const page = { spec, context, scope, waitMs, aggregated };
-  if (relations.size > 0) return readThrough(options, context, { asks, waitMs, page, asked: { model, relations, namespaces } });
-  return withParts(options, { asks, waitMs, context }, (parts) => listedOf(options, parts, page));
+  if (relations.size > 0) return readListWithRelated(options, context, { requests, waitMs, page, asked: { model, relations, namespaces } });
+  return withReadSources(options, { requests, waitMs, context }, (sources) => createListPage(options, sources, page));
 }
 
-interface AskedThrough {
-  readonly asks: readonly Ask[];
+interface RelatedListRequest {
+  readonly requests: readonly SourceRequest[];
   readonly waitMs: number;
-  readonly page: AskedPage;
-  readonly asked: Pick<AskedRelated, 'model' | 'relations' | 'namespaces'>;
+  readonly page: PageRequest;
+  readonly asked: Pick<RelationLookupRequest, 'model' | 'relations' | 'namespaces'>;
 }
 
 /** A page that is decided by other objects too: their mirrors are held and waited for as those of its own kinds are, as long together. */
-async function readThrough(options: ListsOptions, context: ReadContext, { asks, waitMs, page, asked }: AskedThrough): Promise<Listed> {
-  using related = new BegunRelated(options, { ...asked, waitMs, context });
-  const inParts = <T>(use: (parts: readonly Part[]) => PromiseOrValue<T>) =>
-    withParts(options, { asks, waitMs: related.restMs, context }, use);
-  const holdOwners = async () => related.hold(await inParts((parts) => context.timeSlices.run(related.ownersIn(parts, page.spec))));
-  await Promise.all([holdOwners(), related.hold(related.knownOf(asks))]);
+async function readListWithRelated(
+  options: ListsOptions,
+  context: ReadContext,
+  { requests, waitMs, page, asked }: RelatedListRequest,
+): Promise<ListPage> {
+  using related = new RelationLookup(options, { ...asked, waitMs, context });
+  const inSources = <T>(use: (sources: readonly ReadSource[]) => PromiseOrValue<T>) =>
+    withReadSources(options, { requests, waitMs: related.remainingWaitMs, context }, use);
+  const holdOwners = async () =>
+    related.holdMirrors(await inSources((sources) => context.timeSlices.run(related.ownerKindsIn(sources, page.spec))));
+  await Promise.all([holdOwners(), related.holdMirrors(related.relatedKindsOf(requests))]);
   // What has come meanwhile may have owners of other kinds; how many there may be is bounded.
   while (await holdOwners());
-  await related.look();
-  return await inParts((parts) => listedOf(options, parts, { ...page, related }));
+  await related.refreshSources();
+  return await inSources((sources) => createListPage(options, sources, { ...page, related }));
 }
 
-function asksOf(
+function sourceRequestsOf(
   { views }: ListsOptions,
   { caller }: ReadContext,
-  { kinds, chosen, checked }: Omit<ListedKinds, 'args'> & { readonly checked: CheckedArguments },
-): readonly Ask[] {
+  { kinds, chosen, checked }: Omit<ListRequest, 'args'> & { readonly checked: CheckedArguments },
+): readonly SourceRequest[] {
   const { clusters, namespaces } = checked;
   const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
-  const named = chosen && clusters !== undefined;
-  return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', named, namespaces }) as const));
+  const isNamed = chosen && clusters !== undefined;
+  return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', isNamed, namespaces }) as const));
 }

@@ -40,7 +40,7 @@ export function convertGroupVersion({ document, resources, source }: GroupVersio
 }
 
 function convertKind(resource: ServedResource, definitions: JsonObject, source: KindSource): KindSchema {
-  const schema = definitionOf(resource, definitions);
+  const schema = definitionOfResource(resource, definitions);
   const description = firstSentence(schema?.description);
   return {
     group: resource.group,
@@ -103,7 +103,7 @@ export function definitionsIn(document: Json): JsonObject {
 }
 
 /** The schema of a kind at its version. */
-export function definitionOf({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
+export function definitionOfResource({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
   return Object.values(definitions)
     .filter((schema) => schema !== undefined && isJsonObject(schema))
     .find((schema) => {

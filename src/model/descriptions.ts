@@ -23,7 +23,7 @@ export function firstSentence(text: unknown): string | undefined {
  * The reason of a deprecation: what a description that starts with "Deprecated" says of it. Undefined for any other: most that mention the
  * word speak of something else.
  */
-export function deprecationOf(text: unknown): string | undefined {
+export function deprecationReasonOf(text: unknown): string | undefined {
   if (typeof text !== 'string' || !/^Deprecated\b/.test(text)) return undefined;
   const [, reason = ''] = /^Deprecated[\s.:,;-]*(.*)$/su.exec(text) ?? [];
   return firstSentence(reason) ?? 'Deprecated.';

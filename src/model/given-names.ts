@@ -1,7 +1,7 @@
 /** The place of a structure or a field: a kind (`Kind/group`), then the keys of its JSON that lead there. Lists do not count. */
 export type NamedPlace = readonly string[];
 
-/** The use of a name: for the type of the structure at a place, or for the field there. A kind also has two root fields, `many` and `one`. */
+/** The use of a name: for the type of the structure at a place, or for the field there. A kind also has two root fields, `listRelated` and `one`. */
 export type PlaceNameUse = 'type' | 'field' | 'many' | 'one';
 
 /** The key under which the name of a place is remembered. The key of a group or a kind (`Kind/group`) is its own text. */
@@ -15,12 +15,12 @@ export function useOfKey(key: string): string | undefined {
 }
 
 /** The kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all other keys. */
-export function kindOfKey(key: string): string | undefined {
-  return placeOfKey(key)[0];
+export function kindOfPlaceKey(key: string): string | undefined {
+  return placeOfPlaceKey(key)[0];
 }
 
 /** The place of a key that `keyOfPlace` made. Empty for all other keys. */
-export function placeOfKey(key: string): NamedPlace {
+export function placeOfPlaceKey(key: string): NamedPlace {
   if (!key.startsWith('[')) return [];
   try {
     const [, ...place] = JSON.parse(key) as readonly unknown[];

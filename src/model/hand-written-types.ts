@@ -31,7 +31,7 @@ export const ownerReference: ModelType = {
 };
 
 /** What a path may ask of the cluster an object lives in. */
-export const clusterFields: ModelType = {
+export const clusterPathFields: ModelType = {
   name: 'Cluster',
   fields: [
     scalarField('labels', 'StringMap'),

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
-import { definitionOf, definitionsIn } from './convert-group-version.ts';
+import { definitionOfResource, definitionsIn } from './convert-group-version.ts';
 import { firstSentence } from './descriptions.ts';
 import { builtInTypeName, embeddedTypeName, isKindDefinition } from './kind-names.ts';
 import type { Model, ModelType } from './model.ts';
@@ -30,7 +30,7 @@ export function descriptionsIn(document: Json, resources: readonly ServedResourc
   const waiting: { readonly type: string; readonly schema: JsonObject }[] = [];
   for (const resource of resources) {
     const type = model.kinds.get(keyOfKind(resource))?.type;
-    const schema = definitionOf(resource, definitions);
+    const schema = definitionOfResource(resource, definitions);
     if (type !== undefined && schema !== undefined) waiting.push({ type, schema });
   }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -53,7 +53,7 @@ function parseField(at: string, name: string, value: Json | undefined): ModelFie
 export function parseListRules({ listType, listMapKeys, patchMergeKey }: JsonObject): ListRules {
   return {
     ...(listType === 'atomic' || listType === 'set' || listType === 'map' ? { listType } : {}),
-    ...(Array.isArray(listMapKeys) ? { listMapKeys: textsIn(listMapKeys) } : {}),
+    ...(Array.isArray(listMapKeys) ? { listMapKeys: parseTexts(listMapKeys) } : {}),
     ...(typeof patchMergeKey === 'string' ? { patchMergeKey } : {}),
   };
 }
@@ -80,17 +80,17 @@ function parseKind(value: Json): ModelKind {
   return {
     group: text('group'),
     kind: text('kind'),
-    versions: textsIn(value.versions),
+    versions: parseTexts(value.versions),
     plural: text('plural'),
     singular: text('singular'),
-    shortNames: textsIn(value.shortNames),
-    categories: textsIn(value.categories),
+    shortNames: parseTexts(value.shortNames),
+    categories: parseTexts(value.categories),
     namespaced: value.namespaced === true,
     source,
     type: text('type'),
     many: text('many'),
     one: text('one'),
-    conflicts: textsIn(value.conflicts),
+    conflicts: parseTexts(value.conflicts),
     ...(typeof value.deprecated === 'string' ? { deprecated: value.deprecated } : {}),
   };
 }
@@ -108,7 +108,7 @@ function checkReferences({ types, kinds }: Model): void {
 }
 
 /** The texts in a list of a document; none if it is no list. */
-export function textsIn(value: Json | undefined): readonly string[] {
+export function parseTexts(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 

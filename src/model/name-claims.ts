@@ -1,5 +1,5 @@
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { isKindKey, keyOfPlace, kindOfKey, type NamedPlace, placeOfKey, useOfKey } from './given-names.ts';
+import { isKindKey, keyOfPlace, kindOfPlaceKey, type NamedPlace, placeOfPlaceKey, useOfKey } from './given-names.ts';
 import { capitalised, fieldNamesOf, legalName, legalPart } from './graphql-names.ts';
 import { fullGroupPrefix, groupPrefix, type RootFieldNames, rootFieldNames } from './kind-names.ts';
 import type { Model } from './model.ts';
@@ -86,7 +86,7 @@ export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string
   };
 
   const fieldOwners = fieldOwnersOf(remembered);
-  const withFieldNames = new Set([...remembered.keys()].filter((key) => useOfKey(key) === 'field').map(kindOfKey));
+  const withFieldNames = new Set([...remembered.keys()].filter((key) => useOfKey(key) === 'field').map(kindOfPlaceKey));
 
   const fieldNames: StructureNames['fieldNames'] = (place, keys, hidden) => {
     const keyOf = (key: string) => keyOfPlace('field', [...place, key]);
@@ -149,7 +149,7 @@ function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<str
   const owners = new Map<string, string[]>();
   for (const [remembering, name] of remembered) {
     if (useOfKey(remembering) !== 'field') continue;
-    const place = placeOfKey(remembering);
+    const place = placeOfPlaceKey(remembering);
     const key = place.at(-1);
     if (key === undefined) continue;
     const named = keyOfPlace('field', [...place.slice(0, -1), name]);

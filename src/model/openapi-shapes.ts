@@ -1,7 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { compareText } from '../core/text.ts';
-import { deprecationOf, firstSentence } from './descriptions.ts';
+import { deprecationReasonOf, firstSentence } from './descriptions.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { ListRules, ScalarName } from './model.ts';
 import { json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './shapes.ts';
@@ -94,7 +94,7 @@ function fieldOf(
   dialect.count();
   const shape = within(key, () => shapeOf(schema, dialect, depth + 1));
   const { description } = isJsonObject(schema) ? schema : {};
-  const deprecated = deprecationOf(description);
+  const deprecated = deprecationReasonOf(description);
   const sentence = dialect.describe ? firstSentence(description) : undefined;
   return {
     key,

@@ -2,11 +2,11 @@ import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { compareText } from '../core/text.ts';
-import { kindOfKey } from './given-names.ts';
+import { kindOfPlaceKey } from './given-names.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import { type KindSource, scalarNames } from './model.ts';
-import { parseListRules, textsIn } from './model-document.ts';
+import { parseListRules, parseTexts } from './model-document.ts';
 import { type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
 /** A custom kind as the clusters have defined it last. */
@@ -119,7 +119,7 @@ export function withoutForgotten({ kinds, prefixes }: SchemaLock, nowMs: number)
     [...kinds].filter(([, { servedOn }]) => servedOn >= firstDay).map(([key, kind]) => [key, definedSince(kind, firstDay)]),
   );
   const named = new Set([...rest.values()].flatMap(({ schema: { group, kind } }) => [group, `${kind}/${group}`]));
-  return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(kindOfKey(key) ?? key))) };
+  return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(kindOfPlaceKey(key) ?? key))) };
 }
 
 function definedSince(kind: LockedKind, firstDay: string): LockedKind {
@@ -188,18 +188,18 @@ function parseKind(value: Json, at: string): LockedKind {
   const locked: KindSchema = {
     group: text('group'),
     kind: text('kind'),
-    versions: textsIn(schema.versions),
+    versions: parseTexts(schema.versions),
     plural: text('plural'),
     singular: text('singular'),
-    shortNames: textsIn(schema.shortNames),
-    categories: textsIn(schema.categories),
+    shortNames: parseTexts(schema.shortNames),
+    categories: parseTexts(schema.categories),
     namespaced: schema.namespaced === true,
     source,
     ...textOf(schema, 'description'),
     shape: parseObject(schema.shape, `${at}.schema.shape`),
-    conflicts: textsIn(schema.conflicts),
+    conflicts: parseTexts(schema.conflicts),
   };
-  const clusters = textsIn(value.clusters);
+  const clusters = parseTexts(value.clusters);
   return {
     schema: locked,
     servedOn,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareApiVersions } from '../../src/core/api-versions.ts';
-import { deprecationOf, firstSentence } from '../../src/model/descriptions.ts';
+import { deprecationReasonOf, firstSentence } from '../../src/model/descriptions.ts';
 import { fieldNamesOf, legalName, uncapitalised } from '../../src/model/graphql-names.ts';
 import { builtInTypeName, fullGroupPrefix, groupPrefix, rootFieldNames } from '../../src/model/kind-names.ts';
 
@@ -142,5 +142,5 @@ test.each<[string, string | undefined]>([
   ['DeprecatedThing is an alias', undefined],
   ['A thing. Deprecated: no.', undefined],
 ])('%j is deprecated: %j', (text, reason) => {
-  expect(deprecationOf(text)).toBe(reason);
+  expect(deprecationReasonOf(text)).toBe(reason);
 });

@@ -4,20 +4,20 @@ import { invariant } from '../../core/errors.ts';
 import type { ApiStatus, Fault } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../../load/reads/reads.ts';
+import type { ClusterView, ListPage, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../../load/reads/reads.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../../model/model.ts';
 import type { ChangesMessage } from '../../streams/messages/changes-message.ts';
 import type { GatewayView, GraphContext } from '../context/context.ts';
 import type { AnyOutput, GraphTypes, Pothos, Types } from './pothos.ts';
 import { addScalars } from './scalars.ts';
-import { leadingTypes, type Within } from './value-in-row.ts';
+import { typesWithReferences, type ValueInRow } from './value-in-row.ts';
 
 type UnfinishedRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<Types, T>;
 
 /** An item of a connection with the list it stands in, which knows its cursor. */
 export interface EdgeView {
   readonly row: Row;
-  readonly listed: Listed;
+  readonly listed: ListPage;
 }
 
 /** Where a page stands in its list. Cursors are made when they are read. */
@@ -47,11 +47,11 @@ export interface GraphBuilder {
   /** The types of the model that are kinds of objects, by name. */
   readonly kinds: ReadonlyMap<string, UnfinishedRefOf<Row>>;
   /** The other types of the model, by name. */
-  readonly parts: ReadonlyMap<string, UnfinishedRefOf<unknown>>;
-  /** The names of those of them that lead to references: their fields are resolved from `Within`. */
-  readonly leading: ReadonlySet<string>;
+  readonly partTypes: ReadonlyMap<string, UnfinishedRefOf<unknown>>;
+  /** The names of those of them that lead to references: their fields are resolved from `ValueInRow`. */
+  readonly referenceTypes: ReadonlySet<string>;
   /** True for the kinds that are a `PodOwner`. */
-  ownPods(kind: GroupKind): boolean;
+  isPodOwner(kind: GroupKind): boolean;
   /**
    * What a field of the model is declared by.
    *
@@ -82,9 +82,9 @@ export function createGraphBuilder(model: Model): GraphBuilder {
     modelTypes,
     types,
     kinds,
-    parts,
-    leading: leadingTypes(modelTypes),
-    ownPods: (kind) => model.kinds.has('Pod') && podOwners.has(keyOfKind(kind)),
+    partTypes: parts,
+    referenceTypes: typesWithReferences(modelTypes),
+    isPodOwner: (kind) => model.kinds.has('Pod') && podOwners.has(keyOfKind(kind)),
     outputOf,
   };
 }
@@ -117,7 +117,7 @@ function handWrittenOf(pothos: Pothos) {
     resource: pothos.interfaceRef<Row>('Resource'),
     podOwner: pothos.interfaceRef<Row>('PodOwner'),
     objectMeta: pothos.objectRef<Row>('ObjectMeta'),
-    ownerReference: pothos.objectRef<Within>('OwnerReference'),
+    ownerReference: pothos.objectRef<ValueInRow>('OwnerReference'),
     resourceList: pothos.objectRef<Readonly<Record<string, Json>>>('ResourceList'),
     cluster: pothos.objectRef<ClusterView>('Cluster'),
     servedKind: pothos.objectRef<ServedKindView>('ServedKind'),
@@ -127,7 +127,7 @@ function handWrittenOf(pothos: Pothos) {
     fault: pothos.objectRef<FaultView>('Fault'),
     apiError: pothos.objectRef<ApiStatus>('ApiError'),
     apiErrorCause: pothos.objectRef<ApiStatus['causes'][number]>('ApiErrorCause'),
-    connection: pothos.interfaceRef<Listed>('Connection'),
+    connection: pothos.interfaceRef<ListPage>('Connection'),
     pageInfo: pothos.objectRef<PageView>('PageInfo'),
     changes: pothos.interfaceRef<ChangesMessage>('Changes'),
     where: pothos.inputRef<WhereInput>('Where'),

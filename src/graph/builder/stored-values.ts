@@ -15,7 +15,7 @@ export type StoredResolver<Source> = GraphQLFieldResolver<Source, GraphContext>;
  * A cluster may hold objects that were stored before their definition was tightened. A value of another type is null. List items and map
  * entries of another type are left out. Each of them is reported as a `MISFIT` fault, without the value.
  */
-export function storedAs<Source>(type: TypeReference, read: StoredResolver<Source>): StoredResolver<Source> {
+export function resolveStored<Source>(type: TypeReference, read: StoredResolver<Source>): StoredResolver<Source> {
   const fits = fitOf(type);
   return (source, args, context, info) => {
     const value = read(source, args, context, info);

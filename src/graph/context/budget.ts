@@ -8,7 +8,7 @@ export interface Budget {
   /**
    * Takes so many objects out of it, before they are handed out: what is over the bound is then never made.
    *
-   * @throws {MusterError} `TOO_COSTLY` once more than `maxObjects` were taken together, then and from then on: what was allowed and what came.
+   * @throws {MusterError} `TOO_COSTLY` once more than `maxAnswerObjects` were taken together, then and from then on: what was allowed and what came.
    */
   charge(objects: number): void;
   /**
@@ -16,7 +16,7 @@ export interface Budget {
    *
    * @throws {MusterError} `TOO_COSTLY` once more than `maxReads` were taken together, then and from then on.
    */
-  readonly look: CountReads;
+  readonly countReads: CountReads;
   /**
    * The text itself, charged by its length: one that a resolver has made lives until the answer is sent.
    *
@@ -32,7 +32,7 @@ export interface Budget {
 }
 
 /** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
-export const maxObjects = 10_000;
+export const maxAnswerObjects = 10_000;
 
 /** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is half a budget. */
 export const yamlCost = 9;
@@ -47,7 +47,7 @@ export function costOfText(lines: readonly { readonly text: string }[]): number 
 }
 
 /**
- * A budget of `maxObjects` and `maxReads`.
+ * A budget of `maxAnswerObjects` and `maxReads`.
  *
  * @param maxAnswerBytes Characters of all texts that resolvers make. Default: no bound.
  * @param throwIfOver Asked each time: what nobody waits for any more goes no further.
@@ -69,9 +69,9 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
     charge(objects) {
       throwIfOver();
       spent += objects;
-      if (spent <= maxObjects) return;
+      if (spent <= maxAnswerObjects) return;
       refuse(
-        `expected at most ${maxObjects} objects in one answer, a list inside a list counted each time, got ${spent} so far: narrow it ` +
+        `expected at most ${maxAnswerObjects} objects in one answer, a list inside a list counted each time, got ${spent} so far: narrow it ` +
           '(first, clusters, kinds, names), leave out inner lists, or ask in parts',
       );
     },
@@ -82,7 +82,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
         `expected an answer of at most ${maxAnswerBytes} bytes, got more: ask for fewer objects (first), select single fields instead of yaml, or ask in parts`,
       );
     },
-    look(looks) {
+    countReads(looks) {
       throwIfOver();
       looked += looks;
       if (looked <= maxReads) return;
@@ -101,14 +101,14 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
  *
  * @throws {MusterError} `TOO_COSTLY` if the budget does not hold that many.
  */
-export function charged<T>(list: readonly T[], { budget, read }: Charging): Iterable<PromiseOrValue<T>> {
+export function chargeList<T>(list: readonly T[], { budget, read }: Charging): Iterable<PromiseOrValue<T>> {
   budget.charge(list.length);
   return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
 }
 
 /** Resolves a field to the list that its parent has by this name, charged to the operation. */
-export function chargedList<Name extends string>(name: Name) {
-  return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => charged(parent[name], context);
+export function resolveChargedList<Name extends string>(name: Name) {
+  return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => chargeList(parent[name], context);
 }
 
 /** What of the context of an operation lists are charged to. */

@@ -2,7 +2,7 @@ import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { ObjectChanges } from '../../changes/object-writes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Logs } from '../../load/logs/logs.ts';
-import type { Found, ReadContext, Reads, Row } from '../../load/reads/reads.ts';
+import type { FoundObject, ReadContext, Reads, Row } from '../../load/reads/reads.ts';
 import type { Relations } from '../../load/relations/relations.ts';
 import type { Propagations } from '../../propagate/model/propagations.ts';
 import type { Streams } from '../../streams/messages/streams.ts';
@@ -41,7 +41,7 @@ export interface GraphContext {
 }
 
 /** The row, if there is one. Says why a null is one, where it does not mean absence. */
-export function foundRow({ row, faults }: Found, { read }: GraphContext, { path }: GraphQLResolveInfo): Row | undefined {
+export function rowOrFaults({ row, faults }: FoundObject, { read }: GraphContext, { path }: GraphQLResolveInfo): Row | undefined {
   if (row === undefined) for (const fault of faults) read.reportFault(fault, responsePathAsArray(path));
   return row;
 }

@@ -9,7 +9,7 @@ import { InvariantError, invariant } from '../../core/errors.ts';
 import type { StreamSource } from '../../streams/stream-source.ts';
 
 /** A subscription whose root field has been asked: where its messages come from, and how each becomes an answer. */
-export interface Subscribed {
+export interface OpenedSubscription {
   readonly source: StreamSource<object>;
   /** Executes the operation once, over this message. A value, unless the document selects what is read live. */
   execute(message: object, contextValue: object): ExecutionResult | Promise<ExecutionResult>;
@@ -36,7 +36,9 @@ export class SourceCarrier implements AsyncIterable<never> {
  *
  * @param args Of a document that was validated.
  */
-export async function subscribeTo(args: ExecutionArgs): Promise<Subscribed | { readonly errors: NonNullable<ExecutionResult['errors']> }> {
+export async function subscribeTo(
+  args: ExecutionArgs,
+): Promise<OpenedSubscription | { readonly errors: NonNullable<ExecutionResult['errors']> }> {
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
   const carrier = await createSourceEventStream(validated);

@@ -3,9 +3,9 @@ import type { ClusterView } from '../../load/reads/reads.ts';
 import { asServed, type GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
 import { ageSecondsOf, isoOf } from '../builder/times.ts';
-import { charged } from '../context/budget.ts';
+import { chargeList } from '../context/budget.ts';
 import { personal, volatile } from '../context/personal.ts';
-import { faultIn } from './faults.ts';
+import { faultWithCluster } from './faults.ts';
 
 /** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
 export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
@@ -47,7 +47,7 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         nullable: false,
         description: 'The taints of the cluster. They keep away work that does not tolerate them.',
         ...volatile,
-        resolve: (cluster, _args, context) => charged(cluster.taints, context),
+        resolve: (cluster, _args, context) => chargeList(cluster.taints, context),
       }),
       phase: t.field({
         type: phase,
@@ -73,8 +73,8 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         description: 'The current faults of the cluster, and of its kinds.',
         ...volatile,
         resolve: (cluster, _args, context) =>
-          charged(
-            cluster.faults.map((fault) => faultIn(cluster, fault)),
+          chargeList(
+            cluster.faults.map((fault) => faultWithCluster(cluster, fault)),
             context,
           ),
       }),
@@ -83,7 +83,7 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         nullable: false,
         description: 'The kinds that the cluster serves. Empty until the cluster has listed them once.',
         ...personal,
-        resolve: (cluster, _args, context) => charged(context.reads.servedKinds(context.read, cluster), context),
+        resolve: (cluster, _args, context) => chargeList(context.reads.servedKinds(context.read, cluster), context),
       }),
     }),
   });

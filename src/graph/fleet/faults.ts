@@ -5,7 +5,7 @@ import type { ClusterView } from '../../load/reads/reads.ts';
 import type { FaultView, GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
 import { isoOf } from '../builder/times.ts';
-import { chargedList } from '../context/budget.ts';
+import { resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 
 /** Adds `Fault`, `FaultCode`, `Retry`, `ApiError` and `ApiErrorCause`. */
@@ -65,7 +65,7 @@ function addApiErrors({ types }: GraphBuilder): void {
         type: [types.apiErrorCause],
         nullable: false,
         description: 'The reasons of the error, field by field.',
-        resolve: chargedList('causes'),
+        resolve: resolveChargedList('causes'),
       }),
     }),
   });
@@ -83,7 +83,7 @@ function addApiErrors({ types }: GraphBuilder): void {
  * The fault with its cluster as the answer sees it: of the same moment as all else in it, also once the cluster has left, and the same for all who
  * are given one answer.
  */
-export function faultIn(clusterView: ClusterView, fault: Fault): FaultView {
+export function faultWithCluster(clusterView: ClusterView, fault: Fault): FaultView {
   return fault.cluster === clusterView.name ? { ...fault, clusterView } : fault;
 }
 

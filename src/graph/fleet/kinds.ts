@@ -66,7 +66,7 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
 }
 
 /** For the fields that stand for a kind: deprecated once nobody serves it. */
-export function deprecationOf({ deprecated }: ModelKind): { readonly deprecationReason?: string } {
+export function kindDeprecation({ deprecated }: ModelKind): { readonly deprecationReason?: string } {
   return deprecated === undefined ? {} : { deprecationReason: deprecated };
 }
 

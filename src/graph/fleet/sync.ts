@@ -3,7 +3,7 @@ import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
 import { ageSecondsOf, isoOf } from '../builder/times.ts';
 import { volatile } from '../context/personal.ts';
-import { faultIn } from './faults.ts';
+import { faultWithCluster } from './faults.ts';
 
 /** Adds `Sync` and `SyncPhase`. */
 export function addSync({ pothos, types }: GraphBuilder): void {
@@ -47,7 +47,7 @@ export function addSync({ pothos, types }: GraphBuilder): void {
           'The reason why the phase is not `SYNCED`. With `SYNCED`: the fault that names the namespaces that the answer is limited to, if the ' +
           'caller may list no others. Null otherwise.',
         ...volatile,
-        resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
+        resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
       }),
     }),
   });

@@ -5,7 +5,7 @@ import { mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Aggregates, GroupView } from '../../load/reads/reads.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
-import { charged } from '../context/budget.ts';
+import { chargeList } from '../context/budget.ts';
 
 /** Adds `Sum`, `Group` and `GroupOrder`, and to `Connection` what is computed from all that matches. */
 export function addAggregates(builder: GraphBuilder): void {
@@ -44,7 +44,7 @@ export function addAggregates(builder: GraphBuilder): void {
         orderBy: t.arg({ type: order, defaultValue: 'COUNT_DESC', description: 'The order of groups.' }),
         first: t.arg.int({ defaultValue: 100, description: 'The maximum number of groups: 1 to 500.' }),
       },
-      resolve: (listed, args, context) => mapPromiseOrValue(listed.groups(args), (groups) => charged(groups, context)),
+      resolve: (listed, args, context) => mapPromiseOrValue(listed.groups(args), (groups) => chargeList(groups, context)),
     }),
   }));
 }

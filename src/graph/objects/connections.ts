@@ -1,11 +1,11 @@
-import type { Listed, Row } from '../../load/reads/reads.ts';
+import type { ListPage, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { EdgeView, GraphBuilder, PageView } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
-import { charged, chargedList } from '../context/budget.ts';
+import { chargeList, resolveChargedList } from '../context/budget.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
-export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
+export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
   const { types } = builder;
   types.connection.implement({
     description:
@@ -17,7 +17,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
         type: [types.resource],
         nullable: false,
         description: 'The objects of this page, in the order of the list.',
-        resolve: chargedList('items'),
+        resolve: resolveChargedList('items'),
       }),
       pageInfo: t.field({
         type: types.pageInfo,
@@ -33,13 +33,13 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
         type: [types.sync],
         nullable: false,
         description: 'How complete and current the objects are. There is one entry for each requested cluster and kind.',
-        resolve: chargedList('sync'),
+        resolve: resolveChargedList('sync'),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
         description: 'The reasons why objects are missing or out of date: the faults of `sync` and of relations that the query follows.',
-        resolve: chargedList('faults'),
+        resolve: resolveChargedList('faults'),
       }),
     }),
   });
@@ -58,8 +58,8 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
 }
 
 /** Adds `PodConnection` and `PodEdge`, and the same for every other kind. By the name of the kind's type. */
-export function addKindConnections(builder: GraphBuilder): ReadonlyMap<string, ObjectRefOf<Listed>> {
-  const connections = new Map<string, ObjectRefOf<Listed>>();
+export function addKindConnections(builder: GraphBuilder): ReadonlyMap<string, ObjectRefOf<ListPage>> {
+  const connections = new Map<string, ObjectRefOf<ListPage>>();
   for (const kind of builder.model.kinds.values()) {
     const item = builder.kinds.get(kind.type);
     if (item !== undefined) connections.set(kind.type, addConnection(builder, { type: kind.type, item, of: objectsOf(kind) }));
@@ -73,7 +73,7 @@ interface ConnectionOf {
   readonly of: string;
 }
 
-function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: ConnectionOf): ObjectRefOf<Listed> {
+function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: ConnectionOf): ObjectRefOf<ListPage> {
   const edge = pothos.objectRef<EdgeView>(`${type}Edge`).implement({
     description: `One entry of a page of ${of}: an object with its cursor.`,
     fields: (t) => ({
@@ -85,7 +85,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
       node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: ({ row }) => row }),
     }),
   });
-  return pothos.objectRef<Listed>(`${type}Connection`).implement({
+  return pothos.objectRef<ListPage>(`${type}Connection`).implement({
     description: `One page of ${of}, from many clusters.`,
     interfaces: [types.connection],
     fields: (t) => ({
@@ -93,14 +93,14 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         type: [item],
         nullable: false,
         description: 'The objects of this page, in the order of the list.',
-        resolve: chargedList('items'),
+        resolve: resolveChargedList('items'),
       }),
       edges: t.field({
         type: [edge],
         nullable: false,
         description: 'The objects of this page, in the order of the list, each with its cursor.',
         resolve: (listed, _args, context) =>
-          charged(
+          chargeList(
             listed.items.map((row) => ({ row, listed })),
             context,
           ),
@@ -110,7 +110,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
 }
 
 /** Sealing a cursor costs: only those that are read are made. */
-function pageOf(listed: Listed): PageView {
+function pageOf(listed: ListPage): PageView {
   const { hasNextPage, hasPreviousPage, items } = listed;
   return {
     hasNextPage,
@@ -124,7 +124,7 @@ function pageOf(listed: Listed): PageView {
   };
 }
 
-function cursorOf(listed: Listed, row: Row | undefined): string | undefined {
+function cursorOf(listed: ListPage, row: Row | undefined): string | undefined {
   return row === undefined ? undefined : listed.cursorOf(row);
 }
 

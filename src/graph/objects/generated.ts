@@ -11,13 +11,13 @@ import { invariant } from '../../core/errors.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import type { ModelField, ModelKind, ModelType, TypeReference } from '../../model/model.ts';
 import { asServed, type GraphBuilder } from '../builder/builder.ts';
-import { enterRow, type StoredResolver, storedAs } from '../builder/stored-values.ts';
-import { leads, Within, within } from '../builder/value-in-row.ts';
+import { enterRow, resolveStored, type StoredResolver } from '../builder/stored-values.ts';
+import { leadsToReference, ValueInRow, withRow } from '../builder/value-in-row.ts';
 import type { GraphContext } from '../context/context.ts';
 
 /** Adds the types of the model: the kinds of objects, and the types of their fields. `partWithFields` adds the fields of the latter. */
 export function addGenerated(builder: GraphBuilder): void {
-  const { kinds, parts, modelTypes, model } = builder;
+  const { kinds, partTypes: parts, modelTypes, model } = builder;
   for (const [name, ref] of parts) {
     const type = modelTypes.get(name);
     if (type !== undefined) ref.implement(describe(type));
@@ -28,7 +28,7 @@ export function addGenerated(builder: GraphBuilder): void {
     if (ref === undefined) continue;
     ref.implement({
       description: type?.description ?? descriptionOf(kind),
-      interfaces: builder.ownPods(kind) ? [builder.types.resource, builder.types.podOwner] : [builder.types.resource],
+      interfaces: builder.isPodOwner(kind) ? [builder.types.resource, builder.types.podOwner] : [builder.types.resource],
       fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: kindResolverOf(builder, field) })),
     });
   }
@@ -48,7 +48,7 @@ export function partWithFields(
   types: ReadonlyMap<string, GraphQLNamedType>,
 ): GraphQLObjectType {
   const { name, description } = type;
-  const declared = builder.parts.has(name) ? builder.modelTypes.get(name) : undefined;
+  const declared = builder.partTypes.has(name) ? builder.modelTypes.get(name) : undefined;
   if (declared === undefined) return type;
   const fields = () => {
     const ofModel = fieldsOf(declared, (field): GraphQLFieldConfig<unknown, GraphContext> => {
@@ -86,19 +86,19 @@ function optionsOf(builder: GraphBuilder, { type, description, deprecated }: Mod
   };
 }
 
-function partResolverOf({ leading }: GraphBuilder, name: string, field: ModelField): StoredResolver<unknown> {
-  const resolve = storedAs(field.type, readerOf(field));
+function partResolverOf({ referenceTypes: leading }: GraphBuilder, name: string, field: ModelField): StoredResolver<unknown> {
+  const resolve = resolveStored(field.type, readerOf(field));
   if (!leading.has(name)) return resolve;
-  const carry = leads(leading, field.type) ? within : onlyValue;
+  const carry = leadsToReference(leading, field.type) ? withRow : onlyValue;
   return (source, args, context, info) => {
-    if (!(source instanceof Within)) return resolve(source, args, context, info);
+    if (!(source instanceof ValueInRow)) return resolve(source, args, context, info);
     return carry(resolve(source.value, args, context, info), source.row);
   };
 }
 
-function kindResolverOf({ leading }: GraphBuilder, field: ModelField): StoredResolver<Row> {
-  const resolve = storedAs(field.type, readerInObject(field));
-  const carry = leads(leading, field.type) ? within : onlyValue;
+function kindResolverOf({ referenceTypes: leading }: GraphBuilder, field: ModelField): StoredResolver<Row> {
+  const resolve = resolveStored(field.type, readerInObject(field));
+  const carry = leadsToReference(leading, field.type) ? withRow : onlyValue;
   return (row, args, context, info) => {
     enterRow(row, context, info);
     return carry(resolve(row, args, context, info), row);

@@ -5,15 +5,15 @@ import type { ObjectKey } from '../../manifests/manifest.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf, Pothos } from '../builder/pothos.ts';
 import { enumsOf } from '../builder/pothos.ts';
-import { chargedList } from '../context/budget.ts';
+import { resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
-import { clusterNamed, faultIn, namedCluster } from '../fleet/faults.ts';
+import { clusterNamed, faultWithCluster, namedCluster } from '../fleet/faults.ts';
 
 /** The types that changing single objects and propagating have in common. */
-export type Changing = ReturnType<typeof addChanging>;
+export type MutationTypes = ReturnType<typeof addObjectMutations>;
 
 /** Adds `Mutation`, with the fields that change single objects, and what is common to all writing. */
-export function addChanging(builder: GraphBuilder) {
+export function addObjectMutations(builder: GraphBuilder) {
   const { pothos } = builder;
   pothos.mutationType({
     description:
@@ -86,7 +86,8 @@ function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey 
       fault: t.field({
         type: types.fault,
         description: 'The reason why the write failed. Its `status` is the error of the API server. Null if the write succeeded.',
-        resolve: ({ cluster, fault }, _args, context) => (fault === undefined ? undefined : faultIn(clusterNamed(cluster, context), fault)),
+        resolve: ({ cluster, fault }, _args, context) =>
+          fault === undefined ? undefined : faultWithCluster(clusterNamed(cluster, context), fault),
       }),
     }),
   });
@@ -98,7 +99,7 @@ function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey 
         type: [result],
         nullable: false,
         description: 'One result for each object and cluster, in the order of the request.',
-        resolve: chargedList('results'),
+        resolve: resolveChargedList('results'),
       }),
     }),
   });
@@ -121,7 +122,7 @@ function rowOf({ cluster, written }: ObjectChangeResult, { context, kinds }: Row
 interface WriteTypes {
   readonly outcome: ObjectRefOf<ObjectChangesOutcome>;
   readonly cascade: PothosSchemaTypes.EnumRef<never, 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN'>;
-  readonly resourceRef: ReturnType<typeof addChanging>['resourceRef'];
+  readonly resourceRef: ReturnType<typeof addObjectMutations>['resourceRef'];
 }
 
 /** Exactly one member of an input with `@oneOf` is there: graphql-js has seen to it. */

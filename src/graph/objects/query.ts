@@ -2,27 +2,27 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { boundedList } from '../../core/bounded-list.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { isSecret } from '../../core/redaction.ts';
-import type { Listed } from '../../load/reads/reads.ts';
+import type { ListPage } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf, RootFields } from '../builder/pothos.ts';
-import { charged, maxObjects } from '../context/budget.ts';
-import { foundRow, type GraphContext } from '../context/context.ts';
-import { deprecationOf } from '../fleet/kinds.ts';
+import { chargeList, maxAnswerObjects } from '../context/budget.ts';
+import { type GraphContext, rowOrFaults } from '../context/context.ts';
+import { kindDeprecation } from '../fleet/kinds.ts';
 import { aggregatedPaths } from './aggregates.ts';
 import { searchArgument, selectionArguments } from './selection-arguments.ts';
 
 /** The types of connections: of objects of any kind, and of each kind by the name of its type. */
-export interface Connections {
-  readonly any: ObjectRefOf<Listed>;
-  readonly ofKinds: ReadonlyMap<string, ObjectRefOf<Listed>>;
+export interface ConnectionTypes {
+  readonly any: ObjectRefOf<ListPage>;
+  readonly ofKinds: ReadonlyMap<string, ObjectRefOf<ListPage>>;
 }
 
 /** Adds `Query`. Its fields alone may be asynchronous: they wait for first lists and live answers; nothing below them waits. */
-export function addRoot(builder: GraphBuilder, connections: Connections): void {
+export function addQuery(builder: GraphBuilder, connections: ConnectionTypes): void {
   builder.pothos.queryType({
     description:
-      `Reads objects from all clusters of the fleet at once. One answer contains at most ${maxObjects} objects. Each element of a list counts as one ` +
+      `Reads objects from all clusters of the fleet at once. One answer contains at most ${maxAnswerObjects} objects. Each element of a list counts as one ` +
       'object: an item, an edge, a kind of a cluster, an entry of `sync`. A list inside another list counts each time. A query that needs more is ' +
       'refused as a whole with `TOO_COSTLY`.',
   });
@@ -47,7 +47,7 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
           description: 'Only clusters that match this label selector, such as `team=shop`, as `kubectl get -l` takes it.',
         }),
       },
-      resolve: (_root, filter, context) => charged(context.reads.clusters(context.read, filter), context),
+      resolve: (_root, filter, context) => chargeList(context.reads.clusters(context.read, filter), context),
     }),
     cluster: t.field({
       type: types.cluster,
@@ -71,20 +71,20 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
       resolve: (_root, { groups }, context) => {
         const named = groups == null ? undefined : new Set(boundedList('groups', groups));
         const asked = [...model.kinds.values()].filter(({ group }) => named?.has(group) ?? true);
-        return charged(asked.toSorted(byGroupAndKind), context);
+        return chargeList(asked.toSorted(byGroupAndKind), context);
       },
     }),
   }));
 }
 
-function addResourceFields({ pothos, types, model }: GraphBuilder, connection: ObjectRefOf<Listed>): void {
+function addResourceFields({ pothos, types, model }: GraphBuilder, connection: ObjectRefOf<ListPage>): void {
   pothos.queryFields((t) => ({
     resource: t.field({
       type: types.resource,
       description: 'The object with this id. Null if it does not exist.',
       args: { id: t.arg.id({ required: true, description: 'The value of the field `id` of the object.' }), live: liveArgument(t) },
       resolve: async (_root, { id, live }, context, info) =>
-        foundRow(await context.reads.getById(context.read, { model, id, from: live === true ? 'live' : 'mirror' }), context, info),
+        rowOrFaults(await context.reads.getById(context.read, { model, id, from: live === true ? 'live' : 'mirror' }), context, info),
     }),
     resources: t.field({
       type: connection,
@@ -106,14 +106,14 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
   }));
 }
 
-function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connection: ObjectRefOf<Listed>): void {
+function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connection: ObjectRefOf<ListPage>): void {
   const part = isSecret(kind) ? ', with their metadata only' : '';
   pothos.queryField(kind.many, (t) =>
     t.field({
       type: connection,
       nullable: false,
       description: `Objects of the kind ${keyOfKind(kind)} from all clusters that serve it${part}.`,
-      ...deprecationOf(kind),
+      ...kindDeprecation(kind),
       args: listArguments(t, types),
       resolve: (_root, args, { reads, read }, info) => reads.list(read, kind, { ...args, aggregated: aggregatedPaths(info) }),
     }),
@@ -124,10 +124,10 @@ function addSingleField({ pothos, kinds }: GraphBuilder, kind: ModelKind): void 
   const type = kinds.get(kind.type);
   if (type === undefined) return;
   const description = `One object of the kind ${keyOfKind(kind)}. Null if it does not exist.${isSecret(kind) ? ' Requires `live: true`.' : ''}`;
-  const options = { type, description, ...deprecationOf(kind) };
+  const options = { type, description, ...kindDeprecation(kind) };
   const found = async (asked: SingleArguments, context: GraphContext, info: GraphQLResolveInfo) => {
     const { live, ...key } = asked;
-    return foundRow(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
+    return rowOrFaults(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
   };
   pothos.queryField(kind.one, (t) => {
     const cluster = t.arg.string({ required: true, description: 'The name of the cluster that contains the object.' });

@@ -10,8 +10,8 @@ import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { manifestOf } from '../../load/reads/manifest.ts';
 import { type Row, valuesPerRead } from '../../load/reads/reads.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import { type StoredResolver, storedAs } from '../builder/stored-values.ts';
-import { Within } from '../builder/value-in-row.ts';
+import { resolveStored, type StoredResolver } from '../builder/stored-values.ts';
+import { ValueInRow } from '../builder/value-in-row.ts';
 import { yamlCost } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 
@@ -123,7 +123,7 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
         args: { keys: t.arg.stringList({ description: 'Only the annotations with these keys. Default: all annotations.' }) },
         resolve({ object: { metadata } }, { keys }, { budget }) {
           if (keys == null) return metadata.annotations;
-          budget.look(Math.ceil(boundedList('keys', keys).length / valuesPerRead));
+          budget.countReads(Math.ceil(boundedList('keys', keys).length / valuesPerRead));
           return onlyKeys(metadata.annotations, keys);
         },
       }),
@@ -160,9 +160,9 @@ function truthAt(value: Json | undefined, key: string): boolean | undefined {
 /** Reads the property of the field's own name. */
 const inMetadata: GraphQLFieldResolver<Row, GraphContext> = ({ object }, _args, _context, { fieldName }) => object.metadata[fieldName];
 
-function ownerReferencesOf(row: Row): readonly Within[] | undefined {
+function ownerReferencesOf(row: Row): readonly ValueInRow[] | undefined {
   const { ownerReferences } = row.object.metadata;
-  return Array.isArray(ownerReferences) ? ownerReferences.map((reference) => new Within(reference, row)) : undefined;
+  return Array.isArray(ownerReferences) ? ownerReferences.map((reference) => new ValueInRow(reference, row)) : undefined;
 }
 
 function addResourceList({ types }: GraphBuilder): void {
@@ -189,7 +189,7 @@ function addResourceList({ types }: GraphBuilder): void {
         type: 'Quantity',
         description: 'The amount of the resource with this name. Null if it is not listed.',
         args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
-        resolve: storedAs<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
+        resolve: resolveStored<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
       }),
       all: t.field({
         type: 'StringMap',
@@ -209,7 +209,7 @@ function addResourceList({ types }: GraphBuilder): void {
 type Amounts = Readonly<Record<string, Json>>;
 
 function amountOf(name: string): StoredResolver<Amounts> {
-  return storedAs({ scalar: 'Quantity' }, (list) => ownValue(list, name));
+  return resolveStored({ scalar: 'Quantity' }, (list) => ownValue(list, name));
 }
 
 function numberOf(name: string): GraphQLFieldResolver<Amounts, GraphContext, object, number | RawNumber | undefined> {
@@ -221,7 +221,7 @@ function numberOf(name: string): GraphQLFieldResolver<Amounts, GraphContext, obj
   };
 }
 
-const amountsAsTexts = storedAs<Amounts>({ scalar: 'StringMap' }, (list) =>
+const amountsAsTexts = resolveStored<Amounts>({ scalar: 'StringMap' }, (list) =>
   Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, textOfAmount(amount) ?? amount])),
 );
 

@@ -12,11 +12,11 @@ import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
 import { enumsOf } from '../builder/pothos.ts';
 import { isoOf } from '../builder/times.ts';
-import { charged, chargedList } from '../context/budget.ts';
+import { chargeList, resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { personal } from '../context/personal.ts';
-import { clusterNamed, faultIn, namedCluster } from '../fleet/faults.ts';
-import type { Changing } from '../objects/object-mutations.ts';
+import { clusterNamed, faultWithCluster, namedCluster } from '../fleet/faults.ts';
+import type { MutationTypes } from '../objects/object-mutations.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
 /** A note as status and plans have it. */
@@ -56,7 +56,7 @@ function severityOf(text: string): Note['severity'] {
 }
 
 interface PlanTypes {
-  readonly changing: Changing;
+  readonly changing: MutationTypes;
   readonly defined: DefinedTypes;
   readonly note: ObjectRefOf<NoteView>;
 }
@@ -91,18 +91,28 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
         type: [cluster],
         nullable: false,
         description: 'The clusters of the fleet, ordered by name, whether they are chosen or not.',
-        resolve: chargedList('clusters'),
+        resolve: resolveChargedList('clusters'),
       }),
-      notes: t.field({ type: [using.note], nullable: false, description: 'The notes about the input.', resolve: chargedList('notes') }),
+      notes: t.field({
+        type: [using.note],
+        nullable: false,
+        description: 'The notes about the input.',
+        resolve: resolveChargedList('notes'),
+      }),
       sync: t.field({
         type: [types.sync],
         nullable: false,
         description:
           'How complete and current the data of the plan is. There is one entry for each kind in each cluster that has or gets copies.',
         ...personal,
-        resolve: (plan, _args, context) => charged(syncOf(plan, context), context),
+        resolve: (plan, _args, context) => chargeList(syncOf(plan, context), context),
       }),
-      faults: t.field({ type: [types.fault], nullable: false, description: 'The faults of the clusters.', resolve: chargedList('faults') }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'The faults of the clusters.',
+        resolve: resolveChargedList('faults'),
+      }),
     }),
   });
 }
@@ -175,12 +185,13 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
         type: [object],
         nullable: false,
         description: 'The plan for each object, in the order of writes.',
-        resolve: chargedList('objects'),
+        resolve: resolveChargedList('objects'),
       }),
       fault: t.field({
         type: types.fault,
         description: 'The reason why the cluster could not be planned. Null if it was planned.',
-        resolve: ({ cluster, fault }, _args, context) => (fault === undefined ? undefined : faultIn(clusterNamed(cluster, context), fault)),
+        resolve: ({ cluster, fault }, _args, context) =>
+          fault === undefined ? undefined : faultWithCluster(clusterNamed(cluster, context), fault),
       }),
     }),
   });
@@ -262,7 +273,7 @@ function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes)
         type: [conflict],
         nullable: false,
         description: 'The fields that other field managers own.',
-        resolve: chargedList('conflicts'),
+        resolve: resolveChargedList('conflicts'),
       }),
       fault: t.field({
         type: types.fault,

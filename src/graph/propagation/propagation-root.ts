@@ -1,7 +1,7 @@
 import { resourceSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { Listed } from '../../load/reads/reads.ts';
+import type { ListPage } from '../../load/reads/reads.ts';
 import type { PropagationPlan } from '../../propagate/model/plan.ts';
 import type { PropagationPhase } from '../../propagate/model/propagation.ts';
 import type {
@@ -16,9 +16,9 @@ import { propagationPhase } from '../../propagate/model/status-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
 import { enumsOf } from '../builder/pothos.ts';
-import { chargedList } from '../context/budget.ts';
+import { resolveChargedList } from '../context/budget.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
-import type { Changing } from '../objects/object-mutations.ts';
+import type { MutationTypes } from '../objects/object-mutations.ts';
 import { createDefinedTypes, type DefinedTypes } from './defined-types.ts';
 import { addNotes, addPlans, type NoteView } from './plan-types.ts';
 import { propagationSource } from './propagation-source.ts';
@@ -31,7 +31,7 @@ interface RootTypes extends PropagationTypes {
 }
 
 /** Adds everything of propagation: `planPropagation`, `propagate` and their kin. @returns what streams of Jobs refer to. */
-export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: ObjectRefOf<Listed> | undefined) {
+export function addPropagation(builder: GraphBuilder, changing: MutationTypes, jobs: ObjectRefOf<ListPage> | undefined) {
   const defined = createDefinedTypes(builder, { ResourceRef: changing.resourceRef, Cascade: changing.cascade, Action: changing.action });
   const note = addNotes(builder);
   const plan = addPlans(builder, { changing, defined, note });
@@ -73,7 +73,7 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
         type: [propagation],
         nullable: false,
         description: 'The Propagations of this page, ordered by namespace and name.',
-        resolve: chargedList('items'),
+        resolve: resolveChargedList('items'),
       }),
       pageInfo: t.field({
         type: pageInfo,
@@ -142,8 +142,13 @@ function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }
         description: 'The current plan, with `PLAN_STALE`, and with `REFUSED` if a plan was made. Null otherwise.',
         resolve: (outcome) => outcome.plan,
       }),
-      notes: t.field({ type: [note], nullable: false, description: 'The notes about the input.', resolve: chargedList('notes') }),
-      faults: t.field({ type: [types.fault], nullable: false, description: 'The faults of the clusters.', resolve: chargedList('faults') }),
+      notes: t.field({ type: [note], nullable: false, description: 'The notes about the input.', resolve: resolveChargedList('notes') }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'The faults of the clusters.',
+        resolve: resolveChargedList('faults'),
+      }),
     }),
   });
 }

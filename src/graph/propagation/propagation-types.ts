@@ -4,7 +4,7 @@ import type { Fault } from '../../core/faults.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import { parseClusterName } from '../../core/names.ts';
 import { idOfObject } from '../../core/object-ids.ts';
-import type { ListArguments, Listed, Row } from '../../load/reads/reads.ts';
+import type { ListArguments, ListPage, Row } from '../../load/reads/reads.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { InventoryEntry, RecordedFault } from '../../propagate/model/inventory.ts';
 import { entry } from '../../propagate/model/inventory-definition.ts';
@@ -13,23 +13,23 @@ import type { PropagationView } from '../../propagate/model/propagations.ts';
 import { line, propagationPhase, status as statusDefinition } from '../../propagate/model/status-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { FieldsOf, ObjectRefOf } from '../builder/pothos.ts';
-import { charged } from '../context/budget.ts';
+import { chargeList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { personal } from '../context/personal.ts';
 import { namedCluster } from '../fleet/faults.ts';
 import { aggregatedPaths } from '../objects/aggregates.ts';
-import type { Changing } from '../objects/object-mutations.ts';
+import type { MutationTypes } from '../objects/object-mutations.ts';
 import type { DefinedTypes } from './defined-types.ts';
 import type { NoteView } from './plan-types.ts';
-import { addAggregate, addCompletion, addProgress, addRevision, type RevisionView, viewOf } from './status-types.ts';
+import { addAggregate, addCompletion, addProgress, addRevision, clusterViewOf, type RevisionView } from './status-types.ts';
 
 /** What the types of a propagation refer to. */
 export interface PropagationTypesUsing {
-  readonly changing: Changing;
+  readonly changing: MutationTypes;
   readonly defined: DefinedTypes;
   readonly note: ObjectRefOf<NoteView>;
   /** Absent if the model has no Jobs. */
-  readonly jobs?: ObjectRefOf<Listed> | undefined;
+  readonly jobs?: ObjectRefOf<ListPage> | undefined;
 }
 
 /** The types that root fields give. */
@@ -168,8 +168,8 @@ function figureFields(
       nullable: false,
       description: 'The clusters whose state is unknown. Their last known numbers are shown, but not counted.',
       resolve: ({ propagation: { status } }, _args, context) =>
-        charged(
-          (status.unknown ?? []).map((name) => viewOf(name, context)),
+        chargeList(
+          (status.unknown ?? []).map((name) => clusterViewOf(name, context)),
           context,
         ),
     }),
@@ -191,13 +191,13 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
       type: [cluster],
       nullable: false,
       description: 'The clusters that have copies or should have copies, ordered by name.',
-      resolve: (view, _args, context) => charged(linesOf(view), context),
+      resolve: (view, _args, context) => chargeList(linesOf(view), context),
     }),
     aggregate: t.field({
       type: [aggregate],
       nullable: false,
       description: 'One status over all clusters for each object of the template.',
-      resolve: ({ propagation: { status } }, _args, context) => charged(status.aggregate ?? [], context),
+      resolve: ({ propagation: { status } }, _args, context) => chargeList(status.aggregate ?? [], context),
     }),
     conditions: t.field({
       type: builder.outputOf({ list: { type: 'Condition' } }),
@@ -205,7 +205,7 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
       description:
         'The conditions Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh and Led. Led is False while no gateway ' +
         'carries out Propagations.',
-      resolve: ({ propagation: { status } }, _args, context) => charged(status.conditions ?? [], context),
+      resolve: ({ propagation: { status } }, _args, context) => chargeList(status.conditions ?? [], context),
     }),
     revisions: t.field({
       type: [revision],
@@ -219,13 +219,13 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
       type: [using.note],
       nullable: false,
       description: 'The notes about the spec.',
-      resolve: ({ propagation: { status } }, _args, context) => charged(status.notes ?? [], context),
+      resolve: ({ propagation: { status } }, _args, context) => chargeList(status.notes ?? [], context),
     }),
     faults: t.field({
       type: [builder.types.fault],
       nullable: false,
       description: 'The faults of the clusters.',
-      resolve: (view, _args, context) => charged(view.faults, context),
+      resolve: (view, _args, context) => chargeList(view.faults, context),
     }),
   };
 }
@@ -249,7 +249,7 @@ function revisionsOf(of: Propagation, first: number, context: GraphContext): Pro
 function addJobsOf(
   { pothos, model }: GraphBuilder,
   propagation: ObjectRefOf<PropagationView>,
-  jobs: ObjectRefOf<Listed> | undefined,
+  jobs: ObjectRefOf<ListPage> | undefined,
 ): void {
   const kind = model.kinds.get('Job.batch');
   if (jobs === undefined || kind === undefined) return;
@@ -292,7 +292,7 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
         nullable: false,
         description: 'The copies in this cluster, as the inventory lists them.',
         resolve: ({ cluster, entries }, _args, context) =>
-          charged(
+          chargeList(
             entries.map((entry) => ({ cluster, entry })),
             context,
           ),
@@ -352,7 +352,7 @@ function jobsOf(
   { objects }: PropagationView,
   { kind, ...page }: { readonly kind: ModelKind; readonly first: number } & Pick<ListArguments, 'aggregated'>,
   { reads, read }: GraphContext,
-): Promise<Listed> {
+): Promise<ListPage> {
   const jobs = objects.flatMap(({ entries, cluster }) =>
     entries.filter(({ key }) => key.kind === kind.kind && key.apiVersion.startsWith(`${kind.group}/`)).map(({ uid }) => ({ cluster, uid })),
   );

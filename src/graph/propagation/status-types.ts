@@ -7,10 +7,10 @@ import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutPr
 import { completion, progress } from '../../propagate/model/status-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
-import { chargedList } from '../context/budget.ts';
+import { resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { clusterNamed, namedCluster } from '../fleet/faults.ts';
-import type { Changing } from '../objects/object-mutations.ts';
+import type { MutationTypes } from '../objects/object-mutations.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
 /** A revision, with what was asked for as the schema has it. */
@@ -19,12 +19,12 @@ export interface RevisionView extends PropagationRevision {
 }
 
 interface AggregateUsing {
-  readonly changing: Changing;
+  readonly changing: MutationTypes;
   readonly defined: DefinedTypes;
 }
 
 /** A cluster by the name that stands in a document: it may have left. */
-export function viewOf(name: string, context: GraphContext): ClusterView {
+export function clusterViewOf(name: string, context: GraphContext): ClusterView {
   return clusterNamed(clusterName(name), context);
 }
 
@@ -63,7 +63,7 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, define
         type: [condition],
         nullable: false,
         description: 'The conditions of the copies.',
-        resolve: chargedList('conditions'),
+        resolve: resolveChargedList('conditions'),
       }),
     }),
   });

@@ -3,26 +3,26 @@ import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
-import { type Listed, type Row, valuesPerRead } from '../../load/reads/reads.ts';
+import { type ListPage, type Row, valuesPerRead } from '../../load/reads/reads.ts';
 import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/reference-targets.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/relation-queries.ts';
-import { maxRelationDepth, type Question, type RelatedPage, type Target } from '../../load/relations/relations.ts';
+import { maxRelationDepth, type ReferenceTarget, type RelationPage, type RelationQuery } from '../../load/relations/relations.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
-import { referenceType, Within } from '../builder/value-in-row.ts';
-import { foundRow, type GraphContext } from '../context/context.ts';
+import { referenceType, ValueInRow } from '../builder/value-in-row.ts';
+import { type GraphContext, rowOrFaults } from '../context/context.ts';
 import { personal } from '../context/personal.ts';
 import { aggregatedPaths } from '../objects/aggregates.ts';
-import type { Connections } from '../objects/query.ts';
+import type { ConnectionTypes } from '../objects/query.ts';
 import { type ToMany, type ToOne, toMany, toOne } from './kind-relations.ts';
 
 /**
  * Adds `PodOwner` and what leads from objects to others in their cluster: fields of `Resource`, of references, and of the kinds that have relations of their
  * own. They give values, not promises, wherever nothing has to be waited for.
  */
-export function addRelations(builder: GraphBuilder, connections: Connections): void {
+export function addRelations(builder: GraphBuilder, connections: ConnectionTypes): void {
   addOwnership(builder, connections);
   addReferences(builder);
   addPodOwner(builder, connections);
@@ -30,12 +30,12 @@ export function addRelations(builder: GraphBuilder, connections: Connections): v
   for (const relation of toMany) addToMany(builder, connections, relation);
 }
 
-function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: Connections): void {
+function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: ConnectionTypes): void {
   // The list of a variable is the same one for each object.
   const known = new WeakMap<readonly string[], readonly ModelKind[]>();
   const kindsNamed = (names: readonly string[], { budget }: GraphContext): readonly ModelKind[] => {
     const kinds = known.get(names) ?? [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
-    if (!known.has(names)) budget.look(Math.ceil(names.length / valuesPerRead));
+    if (!known.has(names)) budget.countReads(Math.ceil(names.length / valuesPerRead));
     known.set(names, kinds);
     return kinds;
   };
@@ -116,7 +116,10 @@ interface ReferenceField {
   readonly referenceIn: (value: Json | undefined) => JsonObject;
 }
 
-function addReferenceField({ pothos, types, parts, model }: GraphBuilder, { of, field, description, referenceIn }: ReferenceField): void {
+function addReferenceField(
+  { pothos, types, partTypes: parts, model }: GraphBuilder,
+  { of, field, description, referenceIn }: ReferenceField,
+): void {
   const type = parts.get(of);
   if (type === undefined) return;
   pothos.objectField(type, field, (t) =>
@@ -125,7 +128,7 @@ function addReferenceField({ pothos, types, parts, model }: GraphBuilder, { of, 
       description,
       ...personal,
       resolve(source, _args, context, info) {
-        if (!(source instanceof Within)) return undefined;
+        if (!(source instanceof ValueInRow)) return undefined;
         const { value, row } = source;
         return followOne(row, targetOfReference(referenceIn(value), row.object.metadata.namespace), { model, context, info });
       },
@@ -133,7 +136,7 @@ function addReferenceField({ pothos, types, parts, model }: GraphBuilder, { of, 
   );
 }
 
-function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connections): void {
+function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: ConnectionTypes): void {
   const pods = ofKinds.get('Pod');
   types.podOwner.implement({
     description: 'A workload that manages Pods.',
@@ -168,7 +171,7 @@ function addToOne({ pothos, types, model, kinds }: GraphBuilder, { of, field, to
 
 function addToMany(
   { pothos, model, kinds }: GraphBuilder,
-  { ofKinds }: Connections,
+  { ofKinds }: ConnectionTypes,
   { of, field, to, description, question }: ToMany,
 ): void {
   const type = typeOf({ model, kinds }, of);
@@ -198,20 +201,20 @@ interface Following {
 }
 
 /** The object that the row names: null if there is none, or the caller may not see it. Why nobody could tell is reported beside the answer. */
-function followOne(row: Row, target: Target | undefined, { model, context, info }: Following): PromiseOrValue<Row | undefined> {
+function followOne(row: Row, target: ReferenceTarget | undefined, { model, context, info }: Following): PromiseOrValue<Row | undefined> {
   if (target === undefined) return undefined;
   return mapPromiseOrValue(context.relations.one(row, { model, target }), (found) => {
     if (found.row !== undefined) context.budget.charge(1);
-    return foundRow(found, context, info);
+    return rowOrFaults(found, context, info);
   });
 }
 
 /** The objects that have to do with the row. */
 function followMany(
   row: Row,
-  { question, page }: { readonly question: Question; readonly page: RelatedPage },
+  { question, page }: { readonly question: RelationQuery; readonly page: RelationPage },
   { model, context, info }: Following,
-): PromiseOrValue<Listed> {
+): PromiseOrValue<ListPage> {
   return context.relations.many(row, {
     model,
     question,

@@ -11,7 +11,7 @@ import {
   servicesOfPod,
   slicesOfService,
 } from '../../load/relations/relation-queries.ts';
-import type { Question, Target } from '../../load/relations/relations.ts';
+import type { ReferenceTarget, RelationQuery } from '../../load/relations/relations.ts';
 
 /** A field of one kind that leads to one object. Kinds by `keyOfKind`. */
 export interface ToOne {
@@ -20,7 +20,7 @@ export interface ToOne {
   /** Absent: of any kind. */
   readonly to?: string;
   readonly description: string;
-  target(object: KubernetesObject): Target | undefined;
+  target(object: KubernetesObject): ReferenceTarget | undefined;
 }
 
 /** A field of one kind that leads to any number of objects of another one. */
@@ -29,7 +29,7 @@ export interface ToMany {
   readonly field: string;
   readonly to: string;
   readonly description: string;
-  question(row: Row): Question;
+  question(row: Row): RelationQuery;
 }
 
 /** The relations to one object that kinds have of their own. */

@@ -3,9 +3,9 @@ import type { ChangesMessage, ChangeType } from '../../streams/messages/changes-
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
 import { enumsOf } from '../builder/pothos.ts';
-import { charged } from '../context/budget.ts';
+import { chargeList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
-import { faultIn } from '../fleet/faults.ts';
+import { faultWithCluster } from '../fleet/faults.ts';
 
 /** The types of messages: about objects of any kind, and of each kind by the name of its type. */
 export interface ChangesTypes {
@@ -43,7 +43,7 @@ export function addChanges(builder: GraphBuilder): ChangesTypes {
       fault: t.field({
         type: types.fault,
         description: 'The reason why the cluster fell behind. Null unless the type is FAILED.',
-        resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
+        resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
       }),
     }),
   });
@@ -88,7 +88,7 @@ type RowsOf = 'added' | 'modified' | 'deleted';
 export function listed(which: RowsOf) {
   return {
     description: rowsMeanings[which],
-    resolve: (message: ChangesMessage, _args: unknown, context: GraphContext) => charged(message[which], context),
+    resolve: (message: ChangesMessage, _args: unknown, context: GraphContext) => chargeList(message[which], context),
   };
 }
 

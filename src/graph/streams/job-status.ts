@@ -8,7 +8,7 @@ import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSumma
 import type { StreamArguments } from '../../streams/messages/streams.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { InputRefOf, ObjectRefOf } from '../builder/pothos.ts';
-import { chargedList } from '../context/budget.ts';
+import { resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { volatile } from '../context/personal.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
@@ -176,7 +176,7 @@ function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: Summ
         type: [phaseCount],
         nullable: false,
         description: 'The number of Jobs in each phase. Every phase has an entry, in the order of `JobPhase`.',
-        resolve: chargedList('byPhase'),
+        resolve: resolveChargedList('byPhase'),
       }),
       sync: t.field({
         type: types.sync,
@@ -198,13 +198,13 @@ function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: Summ
         type: [phaseCount],
         nullable: false,
         description: 'The number of Jobs in each phase. Every phase has an entry, in the order of `JobPhase`.',
-        resolve: chargedList('byPhase'),
+        resolve: resolveChargedList('byPhase'),
       }),
       byCluster: t.field({
         type: [clusterCount],
         nullable: false,
         description: 'The number of Jobs in each requested cluster, ordered by the name of the cluster.',
-        resolve: chargedList('byCluster'),
+        resolve: resolveChargedList('byCluster'),
       }),
       completion: t.field({
         type: completion,

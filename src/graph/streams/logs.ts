@@ -4,11 +4,11 @@ import type { Row } from '../../load/reads/reads.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { FieldsOf, ObjectRefOf, RootFields } from '../builder/pothos.ts';
 import { enumsOf } from '../builder/pothos.ts';
-import { charged, charsPerObject, costOfText } from '../context/budget.ts';
+import { chargeList, charsPerObject, costOfText } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { personal } from '../context/personal.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
-import { faultIn } from '../fleet/faults.ts';
+import { faultWithCluster } from '../fleet/faults.ts';
 
 /** Adds `Query.podLogs`, `Subscription.podLogs` and `Pod.logs`, with their types. `Pod.logs` only if the model has Pods. */
 export function addLogs(builder: GraphBuilder): void {
@@ -44,7 +44,7 @@ function addQuery({ pothos }: GraphBuilder, log: ObjectRefOf<PodLogView>): void 
       resolve: async (_root, args, context, { path }) => {
         const { items, faults } = await context.logs.read(context.read, args, args);
         for (const fault of faults) context.read.reportFault(fault, responsePathAsArray(path));
-        return charged(items, context);
+        return chargeList(items, context);
       },
     }),
   );
@@ -164,7 +164,7 @@ function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineVie
       fault: t.field({
         type: types.fault,
         description: 'The reason why the log cannot be read. Null if it can.',
-        resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
+        resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
       }),
     }),
   });
@@ -194,7 +194,7 @@ function addBatch({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView
       fault: t.field({
         type: types.fault,
         description: 'The reason why the log cannot be followed. Null unless the type is FAILED.',
-        resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
+        resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
       }),
     }),
   });

@@ -2,9 +2,9 @@ import { keyOfKind } from '../../core/kinds.ts';
 import { isSecret } from '../../core/redaction.ts';
 import type { ChangesMessage } from '../../streams/messages/changes-message.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import { maxObjects } from '../context/budget.ts';
+import { maxAnswerObjects } from '../context/budget.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
-import { deprecationOf } from '../fleet/kinds.ts';
+import { kindDeprecation } from '../fleet/kinds.ts';
 import { afterArgument, searchArgument, selectionArguments } from '../objects/selection-arguments.ts';
 import type { ChangesTypes } from './changes.ts';
 
@@ -13,7 +13,7 @@ export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): v
   const { pothos, types, model } = builder;
   pothos.subscriptionType({
     description:
-      `Streams changes from all clusters of the fleet. A message is about one kind in one cluster and contains at most ${maxObjects} objects, ` +
+      `Streams changes from all clusters of the fleet. A message is about one kind in one cluster and contains at most ${maxAnswerObjects} objects, ` +
       'counted as in `Query`. To resume a stream that ended with an error, pass the cursor of its last message as `after`.',
   });
   pothos.subscriptionField('resources', (t) =>
@@ -45,7 +45,7 @@ export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): v
         type,
         nullable: false,
         description: `Changes of objects of the kind ${keyOfKind(kind)} in all clusters that serve it${part}.`,
-        ...deprecationOf(kind),
+        ...kindDeprecation(kind),
         args: { ...selectionArguments(t.arg, types), search: searchArgument(t.arg), after: afterArgument(t.arg) },
         subscribe: (_root, args, { streams, read }): AsyncIterable<ChangesMessage> => new SourceCarrier(streams.changes(read, kind, args)),
         resolve: (message) => message,

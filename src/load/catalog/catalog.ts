@@ -13,7 +13,7 @@ import { createCustomModel } from './custom-model.ts';
 import { debounce } from './debounce.ts';
 import { createDefinedKinds, type DefinedKinds } from './defined-kinds.ts';
 import { type ClusterDefinitions, definitionKind, followDefinitions } from './definitions.ts';
-import { createBelonging, type GroupRules, rememberedKinds } from './group-filter.ts';
+import { createGroupTest, type GroupRules, rememberedKinds } from './group-filter.ts';
 import { createKindDescriptions } from './kind-descriptions.ts';
 import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
 import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
@@ -62,7 +62,7 @@ const atMostMs = 1_000;
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
   const { mirrors, baseline, clock, log, groups = {}, lock = noSchemaLock } = options;
-  const belongs = createBelonging(baseline, groups);
+  const belongs = createGroupTest(baseline, groups);
   const earlier = rememberedKinds(lock.earlier, baseline, belongs);
   const kinds = createDefinedKinds(earlier);
   const custom = createCustomModel({ baseline, earlier: kinds.all(), prefixes: lock.earlier.prefixes, log });
@@ -87,13 +87,13 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
     const defined = converted.of(clusters, (definition) => belongs(groupOf(definition)) && isEstablished(definition));
     const ofCustomKinds = [...defined.schemas.values()].flat();
     broken = defined.broken;
-    const isAway = createAbsence(mirrors.clusters());
+    const isAway = createAbsentKinds(mirrors.clusters());
     kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway, today: dayOf(clock.now()) });
     if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) tell();
     remember();
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
     const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
-    unknown.look(whoseDefinitionsAreKnown(mirrors, clusters), known);
+    unknown.look(clustersWithDefinitions(mirrors, clusters), known);
   }
 
   function describe(): void {
@@ -123,7 +123,7 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 }
 
 /** Before the definitions of a cluster are known, its custom kinds would look like unknown ones. */
-function whoseDefinitionsAreKnown(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
+function clustersWithDefinitions(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
   const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
   return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
 }
@@ -181,7 +181,7 @@ function createConversions(): Conversions {
 }
 
 /** A cluster is away for a kind if the kinds that it serves are not known yet, or if it serves the kind and the definition is not known. */
-function createAbsence(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
+function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
   const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
   const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));

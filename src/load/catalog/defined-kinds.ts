@@ -4,7 +4,7 @@ import { definitionsOf, type LockedDefinition, type LockedKind } from '../../mod
 import type { KindSchema } from '../../model/shapes.ts';
 
 /** The kinds that the clusters define now. */
-interface DefinitionsNow {
+interface CurrentDefinitions {
   /** The kinds of each cluster, by its name. */
   readonly defined: ReadonlyMap<string, readonly KindSchema[]>;
   /** Groups with a definition that cannot be understood. Their kinds stay unchanged. */
@@ -18,7 +18,7 @@ interface DefinitionsNow {
 /** Custom kinds as the clusters define them, and the remembered definitions of clusters that are away. */
 export interface DefinedKinds {
   /** Replaces the current definitions. */
-  update(now: DefinitionsNow): void;
+  update(now: CurrentDefinitions): void;
   /**
    * Each kind once, joined from all its definitions. A kind that no cluster defines any more keeps its last definitions. The object of a kind stays the
    * same as long as the joined schema does.
@@ -70,7 +70,7 @@ export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds
         const away = before.filter(([cluster]) => isAway(cluster, kind));
         // If no cluster defines the kind and none is away, its last definitions stay.
         const kept = current.size + away.length > 0 ? away : before;
-        kinds.set(kind, new Map([...current, ...kept.map(([cluster, last]) => [cluster, formerly(last, today)] as const)]));
+        kinds.set(kind, new Map([...current, ...kept.map(([cluster, last]) => [cluster, earlierKinds(last, today)] as const)]));
       }
     },
     all: () => [...kinds].flatMap(([kind, definitions]) => joinedOf(kind, definitions)),
@@ -83,7 +83,7 @@ export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds
   };
 }
 
-function byKind(defined: DefinitionsNow['defined'], today: string): ReadonlyMap<string, ReadonlyMap<string, Definition>> {
+function byKind(defined: CurrentDefinitions['defined'], today: string): ReadonlyMap<string, ReadonlyMap<string, Definition>> {
   const kinds = new Map<string, Map<string, Definition>>();
   for (const [cluster, schemas] of defined) {
     for (const schema of schemas) {
@@ -97,6 +97,6 @@ function byKind(defined: DefinitionsNow['defined'], today: string): ReadonlyMap<
   return kinds;
 }
 
-function formerly(definition: Definition, today: string): Definition {
+function earlierKinds(definition: Definition, today: string): Definition {
   return definition.isCurrent ? { ...definition, servedOn: today, isCurrent: false } : definition;
 }

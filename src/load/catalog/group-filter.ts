@@ -17,7 +17,7 @@ export function createGroupFilter({ allow, deny = [] }: GroupRules): (group: str
 }
 
 /** The groups of the built-in kinds, which are never left out, and those that belong by the rules. */
-export function createBelonging(baseline: Model, rules: GroupRules): (group: string) => boolean {
+export function createGroupTest(baseline: Model, rules: GroupRules): (group: string) => boolean {
   const builtIn = new Set([...baseline.kinds.values()].map(({ group }) => group));
   const isAllowed = createGroupFilter(rules);
   return (group) => builtIn.has(group) || isAllowed(group);

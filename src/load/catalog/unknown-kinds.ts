@@ -32,7 +32,7 @@ interface UnknownKinds {
 /** Kinds that are left out on purpose: a relic without objects, and the other name of core's events. */
 const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
 
-interface Question {
+interface DocumentQuestion {
   readonly cluster: ClusterName;
   readonly resources: readonly ServedResource[];
   readonly path: readonly string[];
@@ -42,7 +42,7 @@ interface Question {
 export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
   const found = new Map<ClusterName, KindSchema[]>();
   const asked = new Set<string>();
-  const waiting: Question[] = [];
+  const waiting: DocumentQuestion[] = [];
   let busy = false;
 
   async function work(): Promise<void> {
@@ -55,7 +55,7 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
     busy = false;
   }
 
-  function learn({ cluster, resources }: Question, document: Json): void {
+  function learn({ cluster, resources }: DocumentQuestion, document: Json): void {
     try {
       found.set(cluster, [...(found.get(cluster) ?? []), ...convertGroupVersion({ document, resources, source: 'AGGREGATED' })]);
       onFound();
@@ -87,11 +87,15 @@ export function pathOfGroupVersion(apiVersion: string): readonly string[] {
   return apiVersion.includes('/') ? ['apis', ...apiVersion.split('/')] : ['api', apiVersion];
 }
 
-function keyOf({ cluster, path, resources }: Question): string {
+function keyOf({ cluster, path, resources }: DocumentQuestion): string {
   return JSON.stringify([cluster, path, resources.map(keyOfKind)]);
 }
 
-function questionsAbout(cluster: ClusterName, resources: readonly ServedResource[], known: ReadonlySet<string>): readonly Question[] {
+function questionsAbout(
+  cluster: ClusterName,
+  resources: readonly ServedResource[],
+  known: ReadonlySet<string>,
+): readonly DocumentQuestion[] {
   const unknown = resources.filter((resource) => {
     const key = keyOfKind(resource);
     return resource.verbs.includes('list') && !known.has(key) && !leftOut.has(key);

@@ -1,7 +1,7 @@
 import type { ClusterApi, LogRequest } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { CheckedExtent } from './log-arguments.ts';
-import { compareInstants, lineOf, parseInstant } from './log-times.ts';
+import { compareInstants, parseLogInstant, parseLogLine } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 
 /** Which container's log, from which API server. */
@@ -29,7 +29,7 @@ export async function fetchLog({ api, ...place }: LogPlace, extent: CheckedExten
     if (part.type !== 'lines') continue;
     bytes += part.bytes;
     const excess = bytes - limitBytes;
-    texts.push(...(excess > 0 ? cut(part, excess) : part.lines).map(lineOf));
+    texts.push(...(excess > 0 ? cut(part, excess) : part.lines).map(parseLogLine));
     // One byte more was asked for, to know whether there is more; a server that does not count is not listened to.
     if (excess > 0) return { lines: since(withoutTornTime(texts), extent), truncated: true };
   }
@@ -93,7 +93,7 @@ function withoutTornTime(lines: readonly LogLineView[]): readonly LogLineView[] 
 function since(lines: readonly LogLineView[], { since: from }: CheckedExtent): readonly LogLineView[] {
   if (from === undefined) return lines;
   const first = lines.findIndex(({ time }) => {
-    const instant = time === undefined ? undefined : parseInstant(time);
+    const instant = time === undefined ? undefined : parseLogInstant(time);
     return instant !== undefined && compareInstants(instant, from.instant) >= 0;
   });
   return first < 0 ? [] : lines.slice(first);

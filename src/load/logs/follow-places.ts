@@ -1,5 +1,5 @@
 /** Somebody who wants to follow a log as soon as there is a place. */
-export interface Waiting {
+export interface WaitingFollow {
   /** Called once it has a place, which it gives back with `release`. */
   start(): void;
 }
@@ -7,7 +7,7 @@ export interface Waiting {
 /** So many logs are followed at a time by one reader; who comes later waits, in the order of asking. */
 export class FollowPlaces {
   readonly #most: number;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingFollow>();
   #taken = 0;
 
   constructor(most: number) {
@@ -20,7 +20,7 @@ export class FollowPlaces {
   }
 
   /** Starts it now, or puts it at the end of the line: false. */
-  take(one: Waiting): boolean {
+  take(one: WaitingFollow): boolean {
     if (this.#taken >= this.#most) {
       this.#waiting.add(one);
       return false;
@@ -31,7 +31,7 @@ export class FollowPlaces {
   }
 
   /** It no longer waits. */
-  withdraw(one: Waiting): void {
+  withdraw(one: WaitingFollow): void {
     this.#waiting.delete(one);
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import { backoffMs, retryAfterMsOf } from '../../watch/server/backoff.ts';
 import { type LogBegin, LogPosition } from './log-position.ts';
-import { lineOf } from './log-times.ts';
+import { parseLogLine } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 import { hasLeft, type LogTarget } from './read-logs.ts';
 import type { UpstreamFollows } from './upstream-follows.ts';
@@ -136,7 +136,7 @@ async function readOnce(run: FollowedRun, { clock, follows, ...reading }: Readin
     if (part.type === 'failed') return part.fault;
     if (part.type === 'opened') position.opened(clock.monotonic());
     if (part.type !== 'lines') continue;
-    const fresh = position.take(part.lines.map(lineOf));
+    const fresh = position.take(part.lines.map(parseLogLine));
     if (fresh.length === 0) continue;
     troubles.over();
     run.lines(fresh);

@@ -8,11 +8,11 @@ import { type ContainerHost, FollowedContainer } from './followed-container.ts';
 import type { FollowedLogs } from './followed-logs.ts';
 import { FollowedPods, type FollowedPodsOptions, type PodsListener } from './followed-pods.ts';
 import type { LogBegin } from './log-position.ts';
-import { byPlace, isSelected, type LogRight, logRightIn, podKind, selectedContainers } from './matching-pods.ts';
+import { byPlace, isPodSelected, type LogRight, logRightIn, podKind, selectedContainers } from './matching-pods.ts';
 
 /** What a caller may follow in one cluster. */
 interface FollowRights {
-  readonly sight: Visibility;
+  readonly visibility: Visibility;
   readonly right: LogRight;
 }
 
@@ -22,11 +22,11 @@ export async function followRightsIn(
   { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterView },
   signal: AbortSignal,
 ): Promise<FollowRights> {
-  const [sight, right] = await Promise.all([
+  const [visibility, right] = await Promise.all([
     access.visibilityOf({ caller, cluster: cluster.name, kind: podKind, verb: 'watch' }, signal),
     logRightIn(access, { caller, cluster: cluster.name }, signal),
   ]);
-  return { sight, right };
+  return { visibility, right };
 }
 
 interface FollowedClusterOptions
@@ -53,18 +53,27 @@ export class FollowedCluster implements PodsListener, Disposable {
     this.#rights = options.rights;
     this.#host = { ...options, refusal: (namespace) => this.#rights.right.refusal(namespace) };
     const { namespaces } = followed.selection;
-    this.#pods = new FollowedPods({ mirrors, loader, cluster, kind, namespaces, sight: () => this.#rights.sight, listener: this, onThrow });
+    this.#pods = new FollowedPods({
+      mirrors,
+      loader,
+      cluster,
+      kind,
+      namespaces,
+      visibility: () => this.#rights.visibility,
+      listener: this,
+      onThrow,
+    });
   }
 
   /** Begins. */
   join(): void {
-    const { sight } = this.#rights;
-    if (sight.type === 'none') this.failed(sight.fault);
+    const { visibility } = this.#rights;
+    if (visibility.type === 'none') this.failed(visibility.fault);
     else this.#pods.join();
   }
 
   changed(change: MirrorsChange): void {
-    if (this.#rights.sight.type !== 'none') this.#pods.changed(change);
+    if (this.#rights.visibility.type !== 'none') this.#pods.changed(change);
   }
 
   /** Takes the rights as they are now. False if something that is followed may no longer be. */
@@ -74,17 +83,17 @@ export class FollowedCluster implements PodsListener, Disposable {
     const all = [...this.#containers.values()].flatMap((containers) => [...containers.values()]);
     const isLost = ({ target: { namespace } }: FollowedContainer) =>
       before.right.refusal(namespace) === undefined &&
-      (rights.right.refusal(namespace) !== undefined || !isWithin(namespace, rights.sight));
-    if (all.some(isLost) || (before.sight.type !== 'none' && rights.sight.type === 'none')) return false;
+      (rights.right.refusal(namespace) !== undefined || !isWithin(namespace, rights.visibility));
+    if (all.some(isLost) || (before.visibility.type !== 'none' && rights.visibility.type === 'none')) return false;
     for (const container of all) container.reconsider();
-    if (before.sight.type === 'none') this.join();
+    if (before.visibility.type === 'none') this.join();
     return true;
   }
 
   pod(pod: KubernetesObject, since: 'first' | 'later'): void {
     const { followed, cluster } = this.#options;
     const { namespace = '', name } = pod.metadata;
-    const isWanted = isWithin(namespace, this.#rights.sight) && isSelected(pod, followed.selection);
+    const isWanted = isWithin(namespace, this.#rights.visibility) && isPodSelected(pod, followed.selection);
     if (!isWanted) this.#abandon(keyOf(pod));
     for (const container of isWanted ? selectedContainers(pod, followed.selection) : []) {
       const containers = this.#containersOf(pod);
@@ -110,7 +119,7 @@ export class FollowedCluster implements PodsListener, Disposable {
     }
     const { selection } = this.#options.followed;
     // In order, so that it is no matter of chance who finds a place.
-    const wanted = pods.filter((pod) => isSelected(pod, selection)).sort(byPlace);
+    const wanted = pods.filter((pod) => isPodSelected(pod, selection)).sort(byPlace);
     for (const pod of wanted) this.pod(pod, since);
   }
 
@@ -141,8 +150,8 @@ export class FollowedCluster implements PodsListener, Disposable {
   }
 }
 
-function isWithin(namespace: string, sight: Visibility): boolean {
-  return sight.type === 'all' || (sight.type === 'namespaces' && sight.namespaces.has(namespace));
+function isWithin(namespace: string, visibility: Visibility): boolean {
+  return visibility.type === 'all' || (visibility.type === 'namespaces' && visibility.namespaces.has(namespace));
 }
 
 function keyOf({ metadata: { uid = '', namespace = '', name } }: KubernetesObject): string {

@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { FollowPlaces, Waiting } from './follow-places.ts';
+import type { FollowPlaces, WaitingFollow } from './follow-places.ts';
 import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunStanding } from './follow-run.ts';
 import type { LogOutbox } from './log-outbox.ts';
 import type { LogBegin } from './log-position.ts';
@@ -26,7 +26,7 @@ const maxToldWaiting = 100;
 const everything: LogBegin = {};
 
 /** One container whose runs are followed, one after the other, as its Pod's status tells of them. */
-export class FollowedContainer implements Waiting {
+export class FollowedContainer implements WaitingFollow {
   readonly target: LogTarget;
   readonly #host: ContainerHost;
   readonly #waiters = new Set<() => void>();

@@ -7,7 +7,7 @@ import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { MirrorReader, Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
 import type { MirrorLoader } from '../reads/mirror-loader.ts';
-import { absenceOf, unreadFaultOf } from '../reads/read-sources.ts';
+import { absenceOf, unreadNamespacesFault } from '../reads/read-sources.ts';
 import type { ClusterView } from '../reads/reads.ts';
 
 /** Who wants to know the Pods of one cluster. */
@@ -31,7 +31,7 @@ export interface FollowedPodsOptions {
   readonly kind: ModelKind;
   readonly namespaces: readonly string[] | undefined;
   /** What may be seen of them now. */
-  readonly sight: () => Visibility;
+  readonly visibility: () => Visibility;
   readonly listener: PodsListener;
   /** Answers for a bug while the Pods of a cluster that came back are loaded. */
   readonly onThrow: (error: unknown) => void;
@@ -128,9 +128,9 @@ export class FollowedPods implements Disposable {
 
   /** Why nothing is known of some of the namespaces. */
   get #unread(): Fault | undefined {
-    const { sight, namespaces } = this.#options;
-    const seen = sight();
-    return this.#held === undefined || seen.type === 'none' ? undefined : unreadFaultOf({ namespaces }, this.#held.mirror, seen);
+    const { visibility, namespaces } = this.#options;
+    const seen = visibility();
+    return this.#held === undefined || seen.type === 'none' ? undefined : unreadNamespacesFault({ namespaces }, this.#held.mirror, seen);
   }
 
   #leave(): void {
@@ -141,7 +141,7 @@ export class FollowedPods implements Disposable {
 
   #tellAbsence(): void {
     const { mirrors, cluster, kind } = this.#options;
-    const { fault } = absenceOf({ cluster, kind, verb: 'list', named: true }, mirrors);
+    const { fault } = absenceOf({ cluster, kind, verb: 'list', isNamed: true }, mirrors);
     this.#tell(fault);
   }
 

@@ -1,7 +1,7 @@
 import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type LabelSelector, parseLabelSelector } from '../../core/selectors.ts';
-import { type Instant, parseInstant } from './log-times.ts';
+import { type LogInstant, parseLogInstant } from './log-times.ts';
 import type { LogExtent, LogSelection } from './logs.ts';
 
 /** Which containers, checked. Undefined: all. */
@@ -20,7 +20,7 @@ export interface CheckedExtent {
   readonly limitBytes: number;
   readonly sinceSeconds: number | undefined;
   /** `text` as it came. */
-  readonly since: { readonly text: string; readonly instant: Instant } | undefined;
+  readonly since: { readonly text: string; readonly instant: LogInstant } | undefined;
 }
 
 const maxTailLines = 10_000;
@@ -63,8 +63,8 @@ function within(name: string, value: number, [least, most]: readonly [number, nu
   throw new MusterError('BAD_INPUT', `expected ${name} from ${least} to ${most}, got ${value}`);
 }
 
-function checkTime(text: string): { readonly text: string; readonly instant: Instant } {
-  const instant = parseInstant(text);
+function checkTime(text: string): { readonly text: string; readonly instant: LogInstant } {
+  const instant = parseLogInstant(text);
   if (instant !== undefined) return { text, instant };
   throw new MusterError(
     'BAD_INPUT',

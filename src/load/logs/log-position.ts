@@ -1,11 +1,11 @@
-import { compareInstants, type Instant, parseInstant } from './log-times.ts';
+import { compareInstants, type LogInstant, parseLogInstant } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 
 /** Where to begin in a log: at most one of the times, and then at most so many lines. All of it, if nothing is said. */
 export interface LogBegin {
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
-  readonly since?: { readonly text: string; readonly instant: Instant } | undefined;
+  readonly since?: { readonly text: string; readonly instant: LogInstant } | undefined;
 }
 
 /** What a request says of where to begin. */
@@ -28,7 +28,7 @@ export class LogPosition {
   /** The time of the last line told, and how many lines and pieces have come with it. */
   #last: { readonly time: string; count: number } | undefined;
   /** What is not to be told: everything before that moment, and so many lines of it. Undefined once past it. */
-  #past: { readonly instant: Instant; count: number } | undefined;
+  #past: { readonly instant: LogInstant; count: number } | undefined;
   #withPast = false;
 
   constructor(begin: LogBegin) {
@@ -49,7 +49,7 @@ export class LogPosition {
   /** The server begins to answer the request made last. */
   opened(nowMs: number): void {
     this.#openedMs ??= nowMs;
-    const last = this.#last === undefined ? undefined : parseInstant(this.#last.time);
+    const last = this.#last === undefined ? undefined : parseLogInstant(this.#last.time);
     if (last !== undefined) this.#past = { instant: last, count: this.#last?.count ?? 0 };
     else this.#past = this.#begin.since === undefined ? undefined : { instant: this.#begin.since.instant, count: 0 };
     this.#withPast = false;
@@ -67,7 +67,7 @@ export class LogPosition {
 
   #isPast({ time }: LogLineView): boolean {
     if (this.#past === undefined) return false;
-    const instant = time === undefined ? undefined : parseInstant(time);
+    const instant = time === undefined ? undefined : parseLogInstant(time);
     // Without a time it is the rest of the line before: it shares its fate.
     const order = instant === undefined ? (this.#withPast ? 0 : -1) : compareInstants(instant, this.#past.instant);
     this.#withPast = order === 0;

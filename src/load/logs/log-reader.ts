@@ -112,14 +112,14 @@ class LogReader implements StreamReader<LogBatchView> {
     const { access, mirrors, member, clock, follows } = options;
     const rights = await followRightsIn(access, { caller, cluster }, this.#life.signal);
     const { kind, selection } = followed;
-    if (rights.sight.type !== 'none') await this.#loader.load({ cluster, kind, namespaces: selection.namespaces });
+    if (rights.visibility.type !== 'none') await this.#loader.load({ cluster, kind, namespaces: selection.namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
     const onThrow = (error: unknown) => this.#fail(error);
     const host = { clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
     const shared = { ...host, mirrors, loader: this.#loader, kind, onThrow };
     const api = () => member(cluster.name)?.api;
     this.#clusters.set(cluster.name, new FollowedCluster({ ...shared, cluster, followed, api, rights }));
-    return rights.sight.type !== 'none' && !rights.right.isNone;
+    return rights.visibility.type !== 'none' && !rights.right.isNone;
   }
 
   #changed(change: MirrorsChange): void {

@@ -9,7 +9,7 @@ import { hintsOfSelector, type IndexHint } from '../../store/filter/index-hints.
 import type { StoreReader } from '../../store/mirror-store.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
 import type { CheckedSelection } from './log-arguments.ts';
-import { containersOf } from './pod-containers.ts';
+import { podContainersOf } from './pod-containers.ts';
 
 /** The kind whose containers write logs. */
 export const podKind = { group: '', kind: 'Pod' };
@@ -20,11 +20,11 @@ export function podsIn(store: StoreReader, selection: CheckedSelection, sight: Q
   const byName: readonly IndexHint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
   const hints = [...byName, ...(selector === undefined ? [] : hintsOfSelector(selector))];
   const candidates = candidatesIn(store, visibleNamespaces(namespaces, sight), hints);
-  return candidates.flatMap((pods) => pods.filter((pod) => isSelected(pod, selection))).sort(byPlace);
+  return candidates.flatMap((pods) => pods.filter((pod) => isPodSelected(pod, selection))).sort(byPlace);
 }
 
 /** True for a Pod that the selection names, wherever it is. */
-export function isSelected({ metadata }: KubernetesObject, { namespaces, names, selector }: CheckedSelection): boolean {
+export function isPodSelected({ metadata }: KubernetesObject, { namespaces, names, selector }: CheckedSelection): boolean {
   return (
     (names === undefined || names.has(metadata.name)) &&
     (namespaces === undefined || namespaces.includes(metadata.namespace ?? '')) &&
@@ -34,7 +34,7 @@ export function isSelected({ metadata }: KubernetesObject, { namespaces, names, 
 
 /** Those of its containers that are selected, in the order of the Pod. */
 export function selectedContainers(pod: KubernetesObject, { container }: CheckedSelection): readonly string[] {
-  const all = containersOf(pod);
+  const all = podContainersOf(pod);
   return container === undefined ? all : all.filter((name) => name === container);
 }
 

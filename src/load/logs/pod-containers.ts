@@ -11,14 +11,14 @@ export type ContainerState =
   | { readonly phase: 'ended'; readonly run: string };
 
 /** The names of a Pod's containers: init containers, then the others, then ephemeral ones, each in the order of the Pod. */
-export function containersOf({ spec }: KubernetesObject): readonly string[] {
+export function podContainersOf({ spec }: KubernetesObject): readonly string[] {
   return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) => namesIn(spec, field));
 }
 
 /** The container that kubectl takes where none is named: the one an annotation names, else the first. Undefined if there is none. */
 export function defaultContainerOf(pod: KubernetesObject): string | undefined {
   const named = pod.metadata.annotations?.['kubectl.kubernetes.io/default-container'];
-  if (named !== undefined && containersOf(pod).includes(named)) return named;
+  if (named !== undefined && podContainersOf(pod).includes(named)) return named;
   return namesIn(pod.spec, 'containers')[0];
 }
 

@@ -6,17 +6,17 @@ import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { singleWaitMs } from '../reads/list-arguments.ts';
+import { objectWaitMs } from '../reads/list-arguments.ts';
 import type { LiveMember } from '../reads/read-object.ts';
-import { type Ask, type Part, type PartsOptions, withParts } from '../reads/read-sources.ts';
+import { type ListSourceOptions, type ReadSource, type SourceRequest, withReadSources } from '../reads/read-sources.ts';
 import type { ClusterView, ReadContext, Row } from '../reads/reads.ts';
 import { fetchLog } from './fetch-log.ts';
 import { type CheckedExtent, type CheckedSelection, checkExtent, checkSelection } from './log-arguments.ts';
 import type { LogExtent, LogSelection, PodLogView } from './logs.ts';
 import { logRightIn, podKind, podsIn, selectedContainers } from './matching-pods.ts';
-import { containersOf, defaultContainerOf } from './pod-containers.ts';
+import { defaultContainerOf, podContainersOf } from './pod-containers.ts';
 
-export interface ReadLogsOptions extends PartsOptions {
+export interface ReadLogsOptions extends ListSourceOptions {
   readonly model: () => Model;
   readonly member: (name: ClusterName) => LiveMember | undefined;
 }
@@ -44,10 +44,10 @@ export async function readLogs(
 ): Promise<Gathered<PodLogView>> {
   const selected = checkSelection(selection);
   const checked = checkExtent(extent, defaultTailLines);
-  const asks = asksOf(options, context, selected);
-  const { targets, faults } = await withParts(options, { asks, waitMs: singleWaitMs, context }, (parts) => ({
-    targets: parts.flatMap((part) => targetsIn(part, selected)),
-    faults: parts.flatMap((part) => (part.type === 'notServed' || part.sync.fault === undefined ? [] : [part.sync.fault])),
+  const requests = asksOf(options, context, selected);
+  const { targets, faults } = await withReadSources(options, { requests, waitMs: objectWaitMs, context }, (sources) => ({
+    targets: sources.flatMap((source) => targetsIn(source, selected)),
+    faults: sources.flatMap((source) => (source.type === 'notServed' || source.sync.fault === undefined ? [] : [source.sync.fault])),
   }));
   checkCount(targets.length, checked);
   const items = await readTargets(
@@ -70,7 +70,7 @@ export function createPodLogReader(options: ReadLogsOptions): (context: ReadCont
     const { metadata } = row.object;
     const container = named ?? defaultContainerOf(row.object) ?? '';
     const target: LogTarget = { cluster: row.cluster, namespace: metadata.namespace ?? '', pod: metadata.name, container };
-    if (!containersOf(row.object).includes(container)) return withFault(target, noSuchContainer(target, row.object));
+    if (!podContainersOf(row.object).includes(container)) return withFault(target, noSuchContainer(target, row.object));
     const log = await loader.load({ target, extent: checked });
     context.signal.throwIfAborted();
     return log;
@@ -106,11 +106,15 @@ function tooManyPods(count: number): MusterError {
   );
 }
 
-function asksOf({ views, model }: ReadLogsOptions, { caller }: ReadContext, { clusters, namespaces }: CheckedSelection): readonly Ask[] {
+function asksOf(
+  { views, model }: ReadLogsOptions,
+  { caller }: ReadContext,
+  { clusters, namespaces }: CheckedSelection,
+): readonly SourceRequest[] {
   const kind = podsOf(model());
   if (kind === undefined) return [];
   const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
-  return asked.map((cluster) => ({ cluster, kind, verb: 'list', named: clusters !== undefined, namespaces }));
+  return asked.map((cluster) => ({ cluster, kind, verb: 'list', isNamed: clusters !== undefined, namespaces }));
 }
 
 /** Pods, as the model knows them. */
@@ -118,12 +122,12 @@ export function podsOf(model: Model): ModelKind | undefined {
   return model.kinds.get(keyOfKind(podKind));
 }
 
-function targetsIn(part: Part, selection: CheckedSelection): readonly LogTarget[] {
-  if (part.type !== 'held') return [];
-  const { ask, mirror, sight } = part;
-  return podsIn(mirror.store, selection, sight).flatMap((pod) => {
+function targetsIn(source: ReadSource, selection: CheckedSelection): readonly LogTarget[] {
+  if (source.type !== 'held') return [];
+  const { request, mirror, visibility } = source;
+  return podsIn(mirror.store, selection, visibility).flatMap((pod) => {
     const { namespace = '', name } = pod.metadata;
-    return selectedContainers(pod, selection).map((container) => ({ cluster: ask.cluster, namespace, pod: name, container }));
+    return selectedContainers(pod, selection).map((container) => ({ cluster: request.cluster, namespace, pod: name, container }));
   });
 }
 
@@ -167,7 +171,7 @@ export function hasLeft(cluster: ClusterName): Fault {
 }
 
 function noSuchContainer({ cluster, container }: LogTarget, pod: KubernetesObject): Fault {
-  const known = containersOf(pod).slice(0, maxContainers).join(', ');
+  const known = podContainersOf(pod).slice(0, maxContainers).join(', ');
   const message = `expected one of the Pod's containers (${known}), got ${JSON.stringify(container.slice(0, 80))}`;
   return { code: 'NOT_FOUND', cluster: cluster.name, kind: podKind, message, retry: 'NEVER' };
 }

@@ -16,7 +16,7 @@ export interface KindInCluster {
  * True if the cluster defines the kind but its discovery, as far as we know it, does not say yet that it serves it: in the second after a
  * CustomResourceDefinition was applied. Its rows are then missing, not absent.
  */
-export function isAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
+export function isKindAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
   if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;
   const definition = definitionOf(mirrors, { cluster, kind });
   return definition !== undefined && definition.metadata.deletionTimestamp === undefined && areNamesAccepted(definition);
@@ -34,7 +34,7 @@ export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: A
     if (signal.aborted) return end();
     signal.addEventListener('abort', end, { once: true });
     mirrors.onChange(({ cluster }) => {
-      if (cluster === announced.cluster && !isAnnounced(mirrors, announced)) end();
+      if (cluster === announced.cluster && !isKindAnnounced(mirrors, announced)) end();
     }, settled.signal);
   });
 }

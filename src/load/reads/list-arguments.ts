@@ -25,11 +25,11 @@ export interface CheckedArguments {
   readonly waitMs: number;
   /** Equal for arguments that ask for the same objects in the same order, whatever the page: what a cursor is bound to. */
   readonly filter: string;
-  readonly relations: BegunRelations;
+  readonly relations: RelationsByKind;
 }
 
 /** By kind, the relations that paths asked of it begin with. Empty: none does. */
-export type BegunRelations = ReadonlyMap<ModelKind, readonly PathRelation[]>;
+export type RelationsByKind = ReadonlyMap<ModelKind, readonly PathRelation[]>;
 
 const defaultFirst = 100;
 const maxFirst = 500;
@@ -38,10 +38,10 @@ const maxWaitSeconds = 60;
 const maxSearchLength = 256;
 
 /** How long a single field waits for a first list: it has no argument for it. */
-export const singleWaitMs = defaultWaitSeconds * 1_000;
+export const objectWaitMs = defaultWaitSeconds * 1_000;
 
 /** What arguments are checked against. */
-export interface AskedKinds {
+export interface CheckedKinds {
   readonly model: Model;
   readonly kinds: readonly ModelKind[];
   readonly sensitive: SensitiveKinds;
@@ -52,7 +52,7 @@ export interface AskedKinds {
  *
  * @throws {MusterError} `BAD_INPUT`: what was expected and what came.
  */
-export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedArguments {
+export function checkArguments(args: ListArguments, asked: CheckedKinds): CheckedArguments {
   const { model, kinds } = asked;
   const selector = args.labels == null ? undefined : parseLabelSelector(args.labels);
   const order = args.orderBy == null ? undefined : compileOrder(model, kinds, args.orderBy);
@@ -70,8 +70,8 @@ export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedA
   };
   // Last, when what the paths may cost is known to be within bounds.
   const paths = [...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)];
-  refuseValuesHeldBack(paths, asked);
-  return { ...checked, relations: relationsIn(paths, asked) };
+  refuseHiddenValues(paths, asked);
+  return { ...checked, relations: relationsOfPaths(paths, asked) };
 }
 
 /**
@@ -105,7 +105,7 @@ const metadataRoots: ReadonlySet<string> = new Set(['metadata', 'cluster', 'kind
  *
  * @throws {MusterError} `BAD_INPUT`: the path, and the kind that does not give it.
  */
-export function refuseValuesHeldBack(paths: readonly string[], { model, kinds, sensitive }: AskedKinds): void {
+export function refuseHiddenValues(paths: readonly string[], { model, kinds, sensitive }: CheckedKinds): void {
   const guarded = kinds.filter((kind) => sensitive.has(kind));
   if (guarded.length === 0) return;
   const alone = guarded.length === kinds.length;
@@ -125,14 +125,14 @@ function onlyMetadataHeld(path: string, kind: GroupKind, advice: string): Muster
   );
 }
 
-const none: BegunRelations = new Map();
+const none: RelationsByKind = new Map();
 
 /**
  * The relations that these paths begin with.
  *
  * @throws {MusterError} `BAD_INPUT` for a path that leads to what is held back of a sensitive kind.
  */
-export function relationsIn(paths: readonly string[], { kinds, sensitive }: AskedKinds): BegunRelations {
+export function relationsOfPaths(paths: readonly string[], { kinds, sensitive }: CheckedKinds): RelationsByKind {
   const candidates = paths.filter(mayBeginWithRelation);
   if (candidates.length === 0) return none;
   const begun = new Map(candidates.map((path) => [path, parsePath(path) ?? []]));
@@ -148,7 +148,7 @@ export function relationsIn(paths: readonly string[], { kinds, sensitive }: Aske
 }
 
 /** What either begins with. */
-export function bothOf(some: BegunRelations, others: BegunRelations = none): BegunRelations {
+export function mergeRelations(some: RelationsByKind, others: RelationsByKind = none): RelationsByKind {
   if (others.size === 0) return some;
   return new Map([...some, ...[...others].map(([kind, ofKind]) => [kind, [...new Set([...(some.get(kind) ?? []), ...ofKind])]] as const)]);
 }

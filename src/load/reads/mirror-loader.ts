@@ -27,7 +27,7 @@ interface HeldMirror {
 }
 
 /** Milliseconds that a batch may take in one event-loop turn to start mirrors. It starts the others in later turns. */
-const pieceMs = 4;
+const maxTurnMs = 4;
 
 /**
  * Holds the mirrors that one operation needs, each once, until the loader is disposed of.
@@ -48,7 +48,7 @@ export class MirrorLoader implements Disposable {
   }
 
   /** The mirror that the operation holds for this key. It may have ended. Undefined if the operation holds none. */
-  held(key: MirrorKey): MirrorReader | undefined {
+  heldMirror(key: MirrorKey): MirrorReader | undefined {
     return this.#held.get(idOf(key))?.lease.mirror;
   }
 
@@ -80,7 +80,7 @@ export class MirrorLoader implements Disposable {
   }
 
   /** The milliseconds that remain of `waitMs`. The first call starts the count. */
-  restMs(): number {
+  remainingWaitMs(): number {
     const { clock, waitMs = 0 } = this.#options;
     const nowMs = clock.monotonic();
     this.#waitsUntilMs ??= nowMs + waitMs;
@@ -95,20 +95,20 @@ export class MirrorLoader implements Disposable {
 
   async #holdAll(keys: readonly MirrorKey[]): Promise<readonly (MirrorReader | undefined)[]> {
     const { clock, mirrors } = this.#options;
-    let endMs = clock.monotonic() + pieceMs;
+    let endMs = clock.monotonic() + maxTurnMs;
     const byMirror = Map.groupBy(keys, idOf);
     for (const [id, ofMirror] of byMirror) {
       this.#hold(id, ofMirror);
       if (clock.monotonic() < endMs) continue;
       await setImmediate();
-      endMs = clock.monotonic() + pieceMs;
+      endMs = clock.monotonic() + maxTurnMs;
     }
     // A mirror may have ended in one of the event-loop turns since then. It is acquired anew.
     for (const [id, ofMirror] of byMirror) {
       const [first] = ofMirror;
-      if (first !== undefined && this.held(first) !== mirrors.peek(first.cluster.name, first.kind)) this.#hold(id, ofMirror);
+      if (first !== undefined && this.heldMirror(first) !== mirrors.peek(first.cluster.name, first.kind)) this.#hold(id, ofMirror);
     }
-    return keys.map((key) => this.held(key));
+    return keys.map((key) => this.heldMirror(key));
   }
 
   /** Acquires the mirror of these keys. If the operation holds it already, this adds namespaces or replaces a mirror that has ended. */

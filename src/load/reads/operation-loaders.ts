@@ -17,7 +17,7 @@ interface OperationLoadersOptions {
 }
 
 /** Creates the loaders of an operation. */
-type LoadersOf = (operation: {
+type CreateOperationLoaders = (operation: {
   readonly signal: AbortSignal;
   /** True for one message of a subscription. The signal then ends the whole subscription. */
   readonly isMessage: boolean;
@@ -33,7 +33,7 @@ const operationWaitMs = 15_000;
 const subscriptionWaitMs = 2_000;
 
 /** Returns the function that creates the loaders of each operation. No other code creates them. */
-export function createLoaders(options: OperationLoadersOptions): LoadersOf {
+export function createLoaderFactory(options: OperationLoadersOptions): CreateOperationLoaders {
   const ofSubscriptions = new WeakMap<AbortSignal, MirrorLoader>();
 
   /** The messages of one subscription share a loader, so later messages use the mirrors that earlier ones started. */

@@ -4,11 +4,11 @@ import { compileExtreme } from '../../store/aggregates/extremes.ts';
 import { compileGroups } from '../../store/aggregates/groups.ts';
 import { compileSum } from '../../store/aggregates/sums.ts';
 import type { SourceMatches } from '../../store/query/query.ts';
-import { type AskedKinds, type BegunRelations, checkFirst, refuseValuesHeldBack, relationsIn } from './list-arguments.ts';
-import type { Aggregates, GroupView, Listed, ReadContext } from './reads.ts';
+import { type CheckedKinds, checkFirst, type RelationsByKind, refuseHiddenValues, relationsOfPaths } from './list-arguments.ts';
+import type { Aggregates, GroupView, ListPage, ReadContext } from './reads.ts';
 
 /** What a page says of all that matches. */
-export type PageAggregates = Pick<Listed, 'groups' | keyof Aggregates>;
+export type PageAggregates = Pick<ListPage, 'groups' | keyof Aggregates>;
 
 const defaultGroups = 100;
 
@@ -19,14 +19,14 @@ const defaultGroups = 100;
  * @param context Of the operation in whose slices they are worked out, and which is told what each of them looks at.
  */
 export function createAggregates(
-  asked: AskedKinds & { readonly relations: BegunRelations },
+  asked: CheckedKinds & { readonly relations: RelationsByKind },
   matches: readonly SourceMatches[],
-  { look, timeSlices: slices }: Pick<ReadContext, 'look' | 'timeSlices'>,
+  { countReads, timeSlices: slices }: Pick<ReadContext, 'countReads' | 'timeSlices'>,
 ): PageAggregates {
   // Last, as in lists: by then the path is known to be one.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
-    refuseValuesHeldBack(paths, asked);
-    for (const [kind, relations] of relationsIn(paths, asked)) {
+    refuseHiddenValues(paths, asked);
+    for (const [kind, relations] of relationsOfPaths(paths, asked)) {
       invariant(
         new Set(relations).isSubsetOf(new Set(asked.relations.get(kind))),
         'a path through a relation is told when the page is asked for',
@@ -38,9 +38,9 @@ export function createAggregates(
   const min = once((path) => checked([path], compileExtreme(asked, path, 'min')));
   const max = once((path) => checked([path], compileExtreme(asked, path, 'max')));
   const of = (some: readonly SourceMatches[]): Aggregates => ({
-    sum: once((path) => slices.run(sum(path)(some, look))),
-    min: once((path) => slices.run(min(path)(some, look))),
-    max: once((path) => slices.run(max(path)(some, look))),
+    sum: once((path) => slices.run(sum(path)(some, countReads))),
+    min: once((path) => slices.run(min(path)(some, countReads))),
+    max: once((path) => slices.run(max(path)(some, countReads))),
   });
   const groups = new Map<string, PromiseOrValue<readonly GroupView[]>>();
   return {
@@ -50,7 +50,7 @@ export function createAggregates(
       const key = JSON.stringify(question);
       const known = groups.get(key);
       if (known !== undefined) return known;
-      const found = slices.run(checked(by, compileGroups(asked, question))(matches, look));
+      const found = slices.run(checked(by, compileGroups(asked, question))(matches, countReads));
       const made = mapPromiseOrValue(found, (all) => all.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) })));
       groups.set(key, made);
       return made;

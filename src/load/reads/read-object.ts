@@ -14,19 +14,19 @@ import type { Model, ModelKind } from '../../model/model.ts';
 import type { FrozenObjects } from '../../store/mirror-store.ts';
 import type { ClusterStatus } from '../../watch/mirrors.ts';
 import { createDeadline } from './deadline.ts';
-import { singleWaitMs } from './list-arguments.ts';
+import { objectWaitMs } from './list-arguments.ts';
 import {
-  type Ask,
   absenceOf,
-  type HeldPart,
-  isReason,
-  type Part,
-  type PartsOptions,
+  type ListSourceOptions,
+  type MirroredSource,
+  preventsReading,
+  type ReadSource,
   type RowOptions,
   rowOf,
-  withParts,
+  type SourceRequest,
+  withReadSources,
 } from './read-sources.ts';
-import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom } from './reads.ts';
+import type { ClusterObjectKey, ClusterView, FoundObject, ReadContext, ReadFrom } from './reads.ts';
 
 /** A cluster of the fleet, as far as reading live needs it. */
 export interface LiveMember {
@@ -34,35 +34,39 @@ export interface LiveMember {
   readonly api: ClusterApi;
 }
 
-interface SinglesOptions extends PartsOptions {
+interface ReadObjectOptions extends ListSourceOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   readonly sensitive: SensitiveKinds;
   readonly log: Log;
 }
 
 /** What a single field asks for. */
-interface AskedSingle {
+interface ObjectRequest {
   readonly kind: ModelKind;
   /** With a uid that object alone. */
-  readonly key: ObjectKey & Pick<NamedObject, 'uid'>;
+  readonly key: ClusterObjectKey & Pick<NamedObject, 'uid'>;
   readonly from: ReadFrom;
 }
 
 /** What an id asks for. */
-interface AskedId {
+interface ObjectIdRequest {
   readonly model: Model;
   readonly id: string;
   readonly from: ReadFrom;
 }
 
-const nothing: Found = { faults: [] };
+const nothing: FoundObject = { faults: [] };
 
 /**
  * One object by its name.
  *
  * @throws {MusterError} `BAD_INPUT` for an unknown or hidden cluster, and for a sensitive kind that is not read live.
  */
-export async function readSingle(options: SinglesOptions, context: ReadContext, { kind, key, from }: AskedSingle): Promise<Found> {
+export async function readObject(
+  options: ReadObjectOptions,
+  context: ReadContext,
+  { kind, key, from }: ObjectRequest,
+): Promise<FoundObject> {
   const [cluster] = options.views.named(context.caller, [key.cluster]);
   if (cluster === undefined) return nothing;
   if (options.sensitive.has(kind) && from === 'mirror') {
@@ -79,7 +83,11 @@ export async function readSingle(options: SinglesOptions, context: ReadContext, 
  *
  * @throws {MusterError} `BAD_INPUT` if it is no id, and for a sensitive kind read live.
  */
-export async function readById(options: SinglesOptions, context: ReadContext, { model, id, from }: AskedId): Promise<Found> {
+export async function readObjectById(
+  options: ReadObjectOptions,
+  context: ReadContext,
+  { model, id, from }: ObjectIdRequest,
+): Promise<FoundObject> {
   const { group, kind: name, ...key } = parseObjectId(id);
   const kind = model.kinds.get(keyOfKind({ group, kind: name }));
   const cluster = options.views.find(context.caller, key.cluster);
@@ -93,11 +101,11 @@ export async function readById(options: SinglesOptions, context: ReadContext, { 
   return find(options, context, { cluster, kind, key, from });
 }
 
-interface Wanted extends AskedSingle {
+interface ObjectInClusterRequest extends ObjectRequest {
   readonly cluster: ClusterView;
 }
 
-async function find(options: SinglesOptions, context: ReadContext, asked: Wanted): Promise<Found> {
+async function find(options: ReadObjectOptions, context: ReadContext, asked: ObjectInClusterRequest): Promise<FoundObject> {
   // The empty text asks for a cluster-scoped object: it is the only way where another cluster has the kind in namespaces.
   const wanted = asked.key.namespace === '' ? { ...asked, key: { ...asked.key, namespace: undefined } } : asked;
   if (!isInScope(options, wanted)) return nothing;
@@ -108,26 +116,30 @@ async function find(options: SinglesOptions, context: ReadContext, asked: Wanted
  * False if the cluster has the kind in namespaces and the key names none, or the other way round: then there is no such object. True for a custom kind
  * of a cluster whose discovery is not known yet: clusters may differ in its scope.
  */
-function isInScope({ mirrors }: SinglesOptions, { cluster, kind, key }: Wanted): boolean {
+function isInScope({ mirrors }: ReadObjectOptions, { cluster, kind, key }: ObjectInClusterRequest): boolean {
   if (kind.source !== 'BUILT_IN' && mirrors.cluster(cluster.name)?.resources === undefined) return true;
   const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
   return namespaced === (key.namespace !== undefined);
 }
 
-async function findInMirror(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
+async function findInMirror(
+  options: ReadObjectOptions,
+  context: ReadContext,
+  { cluster, kind, key }: ObjectInClusterRequest,
+): Promise<FoundObject> {
   const namespaces = key.namespace === undefined ? undefined : [key.namespace];
-  const ask: Ask = { cluster, kind, verb: 'get', named: true, namespaces };
-  return withParts(options, { asks: [ask], waitMs: singleWaitMs, context }, ([part]) =>
-    part === undefined ? nothing : foundIn(part, key, { sensitive: options.sensitive }),
+  const request: SourceRequest = { cluster, kind, verb: 'get', isNamed: true, namespaces };
+  return withReadSources(options, { requests: [request], waitMs: objectWaitMs, context }, ([source]) =>
+    source === undefined ? nothing : findInSource(source, key, { sensitive: options.sensitive }),
   );
 }
 
 /** The object of that name in the part. With a uid that one alone: another object of the name is none. */
-export function foundIn(part: Part, { namespace, name, uid }: NamedObject, options: RowOptions): Found {
-  if (part.type === 'notServed') return nothing;
-  if (part.type === 'missing') return part.sync.fault === undefined ? nothing : { faults: [part.sync.fault] };
-  const { object, fault } = lookUpIn(part, { namespace, name, uid });
-  if (object !== undefined) return { row: rowOf(part, object, options), faults: [] };
+export function findInSource(source: ReadSource, { namespace, name, uid }: NamedObject, options: RowOptions): FoundObject {
+  if (source.type === 'notServed') return nothing;
+  if (source.type === 'missing') return source.sync.fault === undefined ? nothing : { faults: [source.sync.fault] };
+  const { object, fault } = lookUpObject(source, { namespace, name, uid });
+  if (object !== undefined) return { row: rowOf(source, object, options), faults: [] };
   return fault === undefined ? nothing : { faults: [fault] };
 }
 
@@ -136,20 +148,20 @@ export function foundIn(part: Part, { namespace, name, uid }: NamedObject, optio
  *
  * @param objects As of an earlier moment. Default: as they are now.
  */
-export function lookUpIn(
-  { mirror, sight, sync }: HeldPart,
+export function lookUpObject(
+  { mirror, visibility, sync }: MirroredSource,
   { namespace, name, uid }: NamedObject,
   objects: Pick<FrozenObjects, 'get'> = mirror.store,
 ): LookedUp {
   // Decided before any lookup: what is hidden takes no other way than what is absent.
-  if (!isInSight(sight, namespace)) return {};
+  if (!isVisible(visibility, namespace)) return {};
   const object = objects.get(namespace ?? '', name);
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { fault: sync.fault };
   return { object };
 }
 
 /** What names an object in a part. */
-interface NamedObject extends Pick<ObjectKey, 'namespace' | 'name'> {
+interface NamedObject extends Pick<ClusterObjectKey, 'namespace' | 'name'> {
   readonly uid?: string | undefined;
 }
 
@@ -158,19 +170,23 @@ interface LookedUp {
   readonly fault?: Fault | undefined;
 }
 
-async function findLive(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
+async function findLive(
+  options: ReadObjectOptions,
+  context: ReadContext,
+  { cluster, kind, key }: ObjectInClusterRequest,
+): Promise<FoundObject> {
   const { access, mirrors, member } = options;
-  const away = awayFaultOf(mirrors.cluster(cluster.name));
+  const away = unreachableFaultOf(mirrors.cluster(cluster.name));
   if (away !== undefined) return { faults: [aboutKind(away, kind)] };
-  const ask: Ask = { cluster, kind, verb: 'get', named: true };
-  const sight = await access.visibilityOf({ caller: context.caller, cluster: cluster.name, kind, verb: 'get' }, context.signal);
-  if (sight.type === 'none') return { faults: [aboutKind(sight.fault, kind)] };
-  if (!isInSight(sight, key.namespace)) return nothing;
+  const request: SourceRequest = { cluster, kind, verb: 'get', isNamed: true };
+  const visibility = await access.visibilityOf({ caller: context.caller, cluster: cluster.name, kind, verb: 'get' }, context.signal);
+  if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
+  if (!isVisible(visibility, key.namespace)) return nothing;
   await whenDiscovered(options, context, cluster.name);
   const resource = mirrors.served(cluster.name, kind);
   const found = member(cluster.name);
-  if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(ask, mirrors).fault, kind)] };
-  if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(ask)] };
+  if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(request, mirrors).fault, kind)] };
+  if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(request)] };
   const result = await context.loaders.live.load({ api: found.api, resource, namespace: key.namespace, name: key.name });
   context.signal.throwIfAborted();
   if (result.type === 'absent') return nothing;
@@ -183,8 +199,8 @@ async function findLive(options: SinglesOptions, context: ReadContext, { cluster
 }
 
 /** What is known not to answer is not asked: a request would take all its time to learn the same. One that never answered yet is tried. */
-function awayFaultOf(state: ClusterStatus | undefined): Fault | undefined {
-  return state?.phase === 'UNREACHABLE' ? state.faults.find(isReason) : undefined;
+function unreachableFaultOf(state: ClusterStatus | undefined): Fault | undefined {
+  return state?.phase === 'UNREACHABLE' ? state.faults.find(preventsReading) : undefined;
 }
 
 /** A fault of a cluster keeps this kind from being read: so it is told of the kind. */
@@ -193,26 +209,26 @@ function aboutKind(fault: Fault, { group, kind }: ModelKind): Fault {
 }
 
 /** Who has seen whose values, without them. */
-function logValuesRead(log: Log, { caller }: ReadContext, { cluster, kind, key }: Omit<Wanted, 'from'>): void {
+function logValuesRead(log: Log, { caller }: ReadContext, { cluster, kind, key }: Omit<ObjectInClusterRequest, 'from'>): void {
   const { namespace, name } = key;
   const read = { cluster: cluster.name, namespace, name, caller: caller.key };
   if (isSecret(kind)) log.info(read, 'a Secret was read live');
   else log.info({ ...read, kind: keyOfKind(kind) }, 'an object of a sensitive kind was read live');
 }
 
-async function whenDiscovered({ mirrors, clock }: SinglesOptions, context: ReadContext, cluster: ClusterName): Promise<void> {
+async function whenDiscovered({ mirrors, clock }: ReadObjectOptions, context: ReadContext, cluster: ClusterName): Promise<void> {
   if (mirrors.cluster(cluster)?.resources !== undefined) return;
-  using deadline = createDeadline(singleWaitMs, clock, context);
+  using deadline = createDeadline(objectWaitMs, clock, context);
   await mirrors.whenDiscovered(cluster, deadline.signal);
   context.signal.throwIfAborted();
 }
 
 /** An object of a cluster-scoped kind is in no namespace, and so in nobody's sight who sees namespaces only. */
-function isInSight(sight: Exclude<Visibility, { type: 'none' }>, namespace: string | undefined): boolean {
-  return sight.type === 'all' || (namespace !== undefined && sight.namespaces.has(namespace));
+function isVisible(visibility: Exclude<Visibility, { type: 'none' }>, namespace: string | undefined): boolean {
+  return visibility.type === 'all' || (namespace !== undefined && visibility.namespaces.has(namespace));
 }
 
-function secretsForbidden({ cluster, kind }: Ask): Fault {
+function secretsForbidden({ cluster, kind }: SourceRequest): Fault {
   return {
     code: 'FORBIDDEN',
     cluster: cluster.name,

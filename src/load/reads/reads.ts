@@ -100,7 +100,7 @@ export interface GroupView extends Aggregates {
 }
 
 /** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment, what is computed from all pages too. */
-export interface Listed extends Aggregates {
+export interface ListPage extends Aggregates {
   /** @throws {MusterError} as the others do, and `TOO_COSTLY` for more groups than can be held. */
   groups(args: GroupArguments): PromiseOrValue<readonly GroupView[]>;
   readonly items: readonly Row[];
@@ -135,7 +135,7 @@ export interface ReadContext {
    * @throws {MusterError} `TOO_COSTLY` once they are more than one operation may look at.
    * @throws The signal's reason once the operation is over, which its time may be while nothing else has had a turn to say so.
    */
-  readonly look: CountReads;
+  readonly countReads: CountReads;
   /** Long work of the operation runs in them. */
   readonly timeSlices: TimeSlices;
 }
@@ -154,7 +154,7 @@ export interface ServedKindView {
 export type ReadFrom = 'mirror' | 'live';
 
 /** What a single field asks for. */
-export interface ObjectKey {
+export interface ClusterObjectKey {
   readonly cluster: string;
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
@@ -162,14 +162,14 @@ export interface ObjectKey {
 }
 
 /** One object, or none. */
-export interface Found {
+export interface FoundObject {
   /** Absent: there is no such object, or the caller may not see it; both look the same unless `faults` says why nobody could tell. */
   readonly row?: Row;
   readonly faults: readonly Fault[];
 }
 
 /** The types an operation runs on: rows of other kinds are none of its business. */
-export interface WithinModel {
+export interface InModel {
   readonly model: Model;
 }
 
@@ -189,15 +189,18 @@ export interface Reads {
   /** What the cluster serves and the model knows, by group and kind. Empty until its discovery has succeeded once. */
   servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];
   /** One list field: a single kind. */
-  list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<Listed>;
+  list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<ListPage>;
   /** `resources`: several kinds, by any of their names; absent, every kind that may be listed. One total order over all of them. */
   listKinds(
     context: ReadContext,
-    asked: WithinModel & { readonly kinds?: readonly string[] | null | undefined },
+    asked: InModel & { readonly kinds?: readonly string[] | null | undefined },
     args: ListArguments,
-  ): Promise<Listed>;
+  ): Promise<ListPage>;
   /** One single field. An object of a sensitive kind, such as a Secret, is given whole if it is read live, and only here; from the mirror it is `BAD_INPUT`. */
-  get(context: ReadContext, asked: { readonly kind: ModelKind; readonly key: ObjectKey; readonly from: ReadFrom }): Promise<Found>;
+  get(
+    context: ReadContext,
+    asked: { readonly kind: ModelKind; readonly key: ClusterObjectKey; readonly from: ReadFrom },
+  ): Promise<FoundObject>;
   /** `resource(id:)`. An object of a sensitive kind comes with its metadata only; live it is `BAD_INPUT`. */
-  getById(context: ReadContext, asked: WithinModel & { readonly id: string; readonly from: ReadFrom }): Promise<Found>;
+  getById(context: ReadContext, asked: InModel & { readonly id: string; readonly from: ReadFrom }): Promise<FoundObject>;
 }

@@ -9,16 +9,16 @@ import { type RelatedCondition, selectAll } from '../../store/filter/matching.ts
 import type { QuerySpec } from '../../store/query/query.ts';
 import type { ClusterStatus } from '../../watch/mirrors.ts';
 import { createSeal, type ListScope, openPosition } from '../reads/cursor-seal.ts';
-import { type BegunRelations, checkFirst, relationsIn } from '../reads/list-arguments.ts';
-import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../reads/list-page.ts';
-import { foundIn } from '../reads/read-object.ts';
-import { type Part, type PartOptions, unknownKindFault } from '../reads/read-sources.ts';
-import type { Found, Listed, ReadContext, Row } from '../reads/reads.ts';
-import { RelatedParts } from './related-sources.ts';
-import { BegunRelated } from './relation-lookup.ts';
-import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
+import { checkFirst, type RelationsByKind, relationsOfPaths } from '../reads/list-arguments.ts';
+import { createListPage, type ListPageOptions, type PageRequest, querySourceOf } from '../reads/list-page.ts';
+import { findInSource } from '../reads/read-object.ts';
+import { type ReadSource, type ReadSourceOptions, unknownKindFault } from '../reads/read-sources.ts';
+import type { FoundObject, ListPage, ReadContext, Row } from '../reads/reads.ts';
+import { RelatedSources } from './related-sources.ts';
+import { RelationLookup } from './relation-lookup.ts';
+import { maxRelationDepth, type ReferenceTarget, type RelationPage, type RelationQuery, type Relations } from './relations.ts';
 
-interface RelationsOptions extends PartOptions {
+interface RelationsOptions extends ReadSourceOptions {
   /** 32 bytes: what cursors are sealed with. */
   readonly sealKey: Uint8Array;
   /** Kinds to be treated as Secrets are, by `keyOfKind`. */
@@ -26,41 +26,41 @@ interface RelationsOptions extends PartOptions {
 }
 
 /** What makes the relations of each operation, and of each message of a subscription. */
-export function createRelations({ sealKey, sensitiveKinds, ...parts }: RelationsOptions): (context: ReadContext) => Relations {
-  const options = { ...parts, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
+export function createRelations({ sealKey, sensitiveKinds, ...sources }: RelationsOptions): (context: ReadContext) => Relations {
+  const options = { ...sources, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
   return (context) => {
-    const reading = { options, context, parts: new RelatedParts(parts, context), kinds: new Map() };
+    const reading = { options, context, sources: new RelatedSources(sources, context), kinds: new Map() };
     return {
-      one: (from, { model, target }) => one(reading, from, { model, target, depth: nextDepth(from) }),
-      many: (from, { model, question, page }) => many(reading, from, { model, question, page, depth: nextDepth(from) }),
+      one: (from, { model, target }) => findTarget(reading, from, { model, target, depth: nextDepth(from) }),
+      many: (from, { model, question, page }) => listRelated(reading, from, { model, question, page, depth: nextDepth(from) }),
     };
   };
 }
 
-interface Reading {
-  readonly options: PartOptions & ListedOptions;
+interface OperationReads {
+  readonly options: ReadSourceOptions & ListPageOptions;
   readonly context: ReadContext;
-  readonly parts: RelatedParts;
+  readonly sources: RelatedSources;
   /** Those of the model, by what names them: the kinds of a question, or the cluster whose kinds they are. */
   readonly kinds: Map<readonly GroupKind[] | ClusterName, readonly ModelKind[]>;
 }
 
-interface AskedTarget {
+interface TargetRequest {
   readonly model: Model;
-  readonly target: Target;
+  readonly target: ReferenceTarget;
   readonly depth: number;
 }
 
-interface AskedQuestion {
+interface RelationPageRequest {
   readonly model: Model;
-  readonly question: Question;
-  readonly page: RelatedPage;
+  readonly question: RelationQuery;
+  readonly page: RelationPage;
   readonly depth: number;
 }
 
 const defaultFirst = 20;
 /** To find nothing takes about as long as to look at so many objects. */
-const looksOfPage = 10;
+const readsOfEmptyPage = 10;
 
 function nextDepth({ depth = 0 }: Row): number {
   if (depth < maxRelationDepth) return depth + 1;
@@ -70,28 +70,36 @@ function nextDepth({ depth = 0 }: Row): number {
   );
 }
 
-function one({ options, parts, context }: Reading, { cluster, waitMs }: Row, { model, target, depth }: AskedTarget): PromiseOrValue<Found> {
-  context.look(1);
+function findTarget(
+  { options, sources, context }: OperationReads,
+  { cluster, waitMs }: Row,
+  { model, target, depth }: TargetRequest,
+): PromiseOrValue<FoundObject> {
+  context.countReads(1);
   const kind = model.kinds.get(keyOfKind(target.kind));
   if (kind === undefined) return { faults: [unknownKindFault(cluster, target.kind)] };
   const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
   const namespace = namespaced ? target.namespace : undefined;
   if (namespaced && (namespace ?? '') === '') return nothing;
-  return mapPromiseOrValue(parts.part({ cluster, kind, verb: 'get', named: true, namespace, waitMs }), (part) =>
-    foundIn(part, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth, waitMs }),
+  return mapPromiseOrValue(sources.source({ cluster, kind, verb: 'get', isNamed: true, namespace, waitMs }), (source) =>
+    findInSource(source, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth, waitMs }),
   );
 }
 
-const nothing: Found = { faults: [] };
+const nothing: FoundObject = { faults: [] };
 
-function many(reading: Reading, from: Row, asked: AskedQuestion): PromiseOrValue<Listed> {
+function listRelated(reading: OperationReads, from: Row, asked: RelationPageRequest): PromiseOrValue<ListPage> {
   const pause = reading.context.timeSlices.pause();
-  return pause === undefined ? manyNow(reading, from, asked) : pause.then(() => manyNow(reading, from, asked));
+  return pause === undefined ? listRelatedNow(reading, from, asked) : pause.then(() => listRelatedNow(reading, from, asked));
 }
 
-function manyNow(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): PromiseOrValue<Listed> {
+function listRelatedNow(
+  reading: OperationReads,
+  from: Row,
+  { model, question, page, depth }: RelationPageRequest,
+): PromiseOrValue<ListPage> {
   const { context, options } = reading;
-  context.look(looksOfPage);
+  context.countReads(readsOfEmptyPage);
   const first = checkFirst(page.first, defaultFirst);
   const scope = new RelationScope(context, from, question);
   const after = openPosition(options.seal, page.after, scope);
@@ -99,8 +107,10 @@ function manyNow(reading: Reading, from: Row, { model, question, page, depth }: 
   const { cluster, waitMs } = from;
   const kinds = kindsOf(reading, from, { model, question });
   const through = 'then' in question.related ? model.kinds.get(keyOfKind(question.related.kind)) : undefined;
-  const asked = kinds.map((kind) => reading.parts.part({ cluster, kind, verb, named: question.kinds !== undefined, namespace, waitMs }));
-  if (through !== undefined) asked.push(reading.parts.part({ cluster, kind: through, verb: 'list', named: true, namespace, waitMs }));
+  const asked = kinds.map((kind) =>
+    reading.sources.source({ cluster, kind, verb, isNamed: question.kinds !== undefined, namespace, waitMs }),
+  );
+  if (through !== undefined) asked.push(reading.sources.source({ cluster, kind: through, verb: 'list', isNamed: true, namespace, waitMs }));
   return mapPromiseOrValue(allPromiseOrValues(asked), (all) => {
     const via = all.slice(kinds.length);
     const namespaces = namespace === undefined ? undefined : [namespace];
@@ -108,42 +118,46 @@ function manyNow(reading: Reading, from: Row, { model, question, page, depth }: 
     const aggregated = page.aggregated && {
       model,
       kinds,
-      relations: relationsIn(page.aggregated, { model, kinds, sensitive: options.sensitive }),
+      relations: relationsOfPaths(page.aggregated, { model, kinds, sensitive: options.sensitive }),
     };
     const spec: QuerySpec = { namespaces, related, order, first, after };
-    const told = all.slice(0, kinds.length).filter((part) => isTold(part, question));
+    const told = all.slice(0, kinds.length).filter((source) => isReported(source, question));
     const asked = { spec, context, scope, depth, waitMs, via, aggregated };
-    if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
-    return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
+    if (aggregated === undefined || aggregated.relations.size === 0) return createListPage(options, told, asked);
+    return pageWithRelatedAggregates(reading, told, { model, asked, relations: aggregated.relations });
   });
 }
 
-interface AskedThrough {
+interface RelatedAggregatesRequest {
   readonly model: Model;
-  readonly asked: AskedPage;
-  readonly relations: BegunRelations;
+  readonly asked: PageRequest;
+  readonly relations: RelationsByKind;
 }
 
 /** A page of which aggregates are asked by paths that lead to other objects. */
-async function listedThrough(
-  { options, context, parts: held }: Reading,
-  parts: readonly Part[],
-  { model, asked, relations }: AskedThrough,
-): Promise<Listed> {
+async function pageWithRelatedAggregates(
+  { options, context, sources: held }: OperationReads,
+  sources: readonly ReadSource[],
+  { model, asked, relations }: RelatedAggregatesRequest,
+): Promise<ListPage> {
   const { namespaces } = asked.spec;
-  using related = new BegunRelated(options, { model, relations, namespaces, waitMs: held.nextWaitMs(asked.waitMs), context });
-  const owners = await context.timeSlices.run(related.ownersIn(parts, asked.spec));
-  await related.hold([...related.knownOf(parts.map(({ ask }) => ask)), ...owners]);
-  await related.look();
-  return await listedOf(options, parts, { ...asked, related });
+  using related = new RelationLookup(options, { model, relations, namespaces, waitMs: held.nextWaitMs(asked.waitMs), context });
+  const owners = await context.timeSlices.run(related.ownerKindsIn(sources, asked.spec));
+  await related.holdMirrors([...related.relatedKindsOf(sources.map(({ request }) => request)), ...owners]);
+  await related.refreshSources();
+  return await createListPage(options, sources, { ...asked, related });
 }
 
-interface Asked {
+interface RelationQueryInModel {
   readonly model: Model;
-  readonly question: Question;
+  readonly question: RelationQuery;
 }
 
-function kindsOf({ options, kinds: known }: Reading, { cluster }: Row, { model, question: { kinds } }: Asked): readonly ModelKind[] {
+function kindsOf(
+  { options, kinds: known }: OperationReads,
+  { cluster }: Row,
+  { model, question: { kinds } }: RelationQueryInModel,
+): readonly ModelKind[] {
   const key = kinds ?? cluster.name;
   const found = known.get(key) ?? inModel(model, kinds ?? listedIn(options.mirrors.cluster(cluster.name)));
   known.set(key, found);
@@ -159,18 +173,18 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
 }
 
 /** @param via The kind through which the objects are found, if there is one. */
-function relatedOf({ context }: Reading, { related, namespace }: Question, [part]: readonly Part[]): RelatedCondition {
+function relatedOf({ context }: OperationReads, { related, namespace }: RelationQuery, [source]: readonly ReadSource[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];
-  const between = part?.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];
-  context.look(between.length);
+  const between = source?.type === 'held' ? selectAll(querySourceOf(source), { namespaces, related: related.related }) : [];
+  context.countReads(between.length);
   return related.then(between);
 }
 
 /** Of kinds that nobody chose those that the caller, or the gateway, may not list are not spoken of: nothing of them is known. */
-function isTold(part: Part, { kinds }: Question): boolean {
-  if (kinds !== undefined || part.type === 'notServed') return true;
-  const { phase, fault } = part.sync;
+function isReported(source: ReadSource, { kinds }: RelationQuery): boolean {
+  if (kinds !== undefined || source.type === 'notServed') return true;
+  const { phase, fault } = source.sync;
   return phase !== 'MISSING' || fault?.code !== 'FORBIDDEN';
 }
 
@@ -178,9 +192,9 @@ function isTold(part: Part, { kinds }: Question): boolean {
 class RelationScope implements ListScope {
   readonly callerKey: string;
   readonly #from: Row;
-  readonly #question: Question;
+  readonly #question: RelationQuery;
 
-  constructor({ caller }: ReadContext, from: Row, question: Question) {
+  constructor({ caller }: ReadContext, from: Row, question: RelationQuery) {
     this.callerKey = caller.key;
     this.#from = from;
     this.#question = question;

@@ -12,19 +12,27 @@ import type { FrozenObjects } from '../../store/mirror-store.ts';
 import { type CountReads, createReadCounter } from '../../store/query/count-reads.ts';
 import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
-import type { BegunRelations } from '../reads/list-arguments.ts';
-import { sourceOf } from '../reads/list-page.ts';
-import { lookUpIn } from '../reads/read-object.ts';
-import { type Ask, type HeldPart, type Part, type PartOptions, partOfOne, syncViewOf, unknownKindFault } from '../reads/read-sources.ts';
+import type { RelationsByKind } from '../reads/list-arguments.ts';
+import { querySourceOf } from '../reads/list-page.ts';
+import { lookUpObject } from '../reads/read-object.ts';
+import {
+  loadReadSource,
+  type MirroredSource,
+  type ReadSource,
+  type ReadSourceOptions,
+  type SourceRequest,
+  syncViewOf,
+  unknownKindFault,
+} from '../reads/read-sources.ts';
 import type { ClusterView, ReadContext } from '../reads/reads.ts';
 import { nodeOfPod, ownerReferenceOf, targetOfOwner } from './reference-targets.ts';
-import { memberOf } from './related-sources.ts';
-import type { Target } from './relations.ts';
+import { innerMapOf } from './related-sources.ts';
+import type { ReferenceTarget } from './relations.ts';
 
 /** Where paths lead that begin with relations, and how long may be waited for it. */
-export interface AskedRelated {
+export interface RelationLookupRequest {
   readonly model: Model;
-  readonly relations: BegunRelations;
+  readonly relations: RelationsByKind;
   /** Where the objects are that the paths are asked of. */
   readonly namespaces?: readonly string[] | undefined;
   readonly waitMs: number;
@@ -32,7 +40,7 @@ export interface AskedRelated {
 }
 
 /** A kind of one cluster that is led to. */
-interface LedTo {
+interface RelatedKind {
   readonly cluster: ClusterView;
   readonly kind: GroupKind;
 }
@@ -40,7 +48,7 @@ interface LedTo {
 /** Kinds of owners in one cluster: each is a mirror. */
 const maxOwnerKinds = 16;
 
-const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject) => Target | undefined>> = {
+const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject) => ReferenceTarget | undefined>> = {
   node: nodeOfPod,
   owner: (object) => targetOfOwner(ownerReferenceOf(object), object),
 };
@@ -48,32 +56,32 @@ const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject
 /**
  * What the paths of one list lead to: mirrors of other kinds in the same clusters, as of one moment until this is disposed of.
  *
- * `hold` waits for first lists, as long as all of it may take; `look` takes stock, after which `of` answers. What the caller may not see reads as absent.
+ * `holdMirrors` waits for first lists, as long as all of it may take; `refreshSources` reads them all, after which `relatedTo` answers. What the caller may not see reads as absent.
  * A kind that may not be read at all, is not served or has no first list is told by `readIn`, and what would be found there is unknown.
  */
-export class BegunRelated implements Disposable {
-  readonly #options: PartOptions;
-  readonly #asked: AskedRelated;
+export class RelationLookup implements Disposable {
+  readonly #options: ReadSourceOptions;
+  readonly #request: RelationLookupRequest;
   readonly #untilMs: number;
   readonly #copies = new DisposableStack();
-  readonly #ledTo = new Map<ClusterName, Map<string, LedTo>>();
-  #found = new Map<ClusterName, Map<string, Part | Fault>>();
+  readonly #relatedKinds = new Map<ClusterName, Map<string, RelatedKind>>();
+  #found = new Map<ClusterName, Map<string, ReadSource | Fault>>();
   readonly #frozen = new Map<MirrorReader, FrozenObjects>();
 
-  constructor(options: PartOptions, asked: AskedRelated) {
+  constructor(options: ReadSourceOptions, asked: RelationLookupRequest) {
     this.#options = options;
-    this.#asked = asked;
+    this.#request = asked;
     this.#untilMs = options.clock.monotonic() + asked.waitMs;
   }
 
   /** How long may still be waited. */
-  get restMs(): number {
+  get remainingWaitMs(): number {
     return Math.max(0, this.#untilMs - this.#options.clock.monotonic());
   }
 
   /** What is known beforehand, from the kinds asked. */
-  knownOf(asks: readonly Pick<Ask, 'cluster' | 'kind'>[]): readonly LedTo[] {
-    return asks.flatMap(({ cluster, kind }) =>
+  relatedKindsOf(requests: readonly Pick<SourceRequest, 'cluster' | 'kind'>[]): readonly RelatedKind[] {
+    return requests.flatMap(({ cluster, kind }) =>
       this.#relationsOf(kind).flatMap(({ to }) => (to === undefined ? [] : [{ cluster, kind: to }])),
     );
   }
@@ -83,12 +91,12 @@ export class BegunRelated implements Disposable {
    *
    * @throws {MusterError} `TOO_COSTLY` for more than 16 kinds in one cluster.
    */
-  *ownersIn(parts: readonly Part[], conditions: ListConditions): Steps<readonly LedTo[]> {
-    const owners: LedTo[] = [];
-    for (const part of parts) {
-      if (part.type !== 'held' || !this.#relationsOf(part.ask.kind).some(({ to }) => to === undefined)) continue;
-      const kinds = yield* ownerKindsOf(candidatesFor(sourceOf(part), conditions), this.#asked.context.look);
-      for (const kind of kinds) owners.push({ cluster: part.ask.cluster, kind });
+  *ownerKindsIn(sources: readonly ReadSource[], conditions: ListConditions): Steps<readonly RelatedKind[]> {
+    const owners: RelatedKind[] = [];
+    for (const source of sources) {
+      if (source.type !== 'held' || !this.#relationsOf(source.request.kind).some(({ to }) => to === undefined)) continue;
+      const kinds = yield* ownerKindsOf(candidatesFor(querySourceOf(source), conditions), this.#request.context.countReads);
+      for (const kind of kinds) owners.push({ cluster: source.request.cluster, kind });
     }
     for (const [cluster, ofCluster] of Map.groupBy(owners, (owner) => owner.cluster.name)) {
       const kinds = new Set(ofCluster.map(({ kind }) => keyOfKind(kind))).size;
@@ -98,29 +106,29 @@ export class BegunRelated implements Disposable {
   }
 
   /** Holds the mirrors of these kinds, and waits for their first lists. False if all of them were held already. */
-  async hold(ledTo: readonly LedTo[]): Promise<boolean> {
-    const added = ledTo.filter((one) => {
-      const ofCluster = memberOf(this.#ledTo, one.cluster.name);
+  async holdMirrors(kinds: readonly RelatedKind[]): Promise<boolean> {
+    const added = kinds.filter((one) => {
+      const ofCluster = innerMapOf(this.#relatedKinds, one.cluster.name);
       const key = keyOfKind(one.kind);
       return !ofCluster.has(key) && ofCluster.set(key, one);
     });
-    await Promise.all(added.map((one) => this.#partOf(one, this.restMs)));
+    await Promise.all(added.map((one) => this.#sourceOf(one, this.remainingWaitMs)));
     return added.length > 0;
   }
 
   /** Takes what may be seen now of all that is held: rights may have changed while something was waited for. */
-  async look(): Promise<void> {
-    const all = [...this.#ledTo.values()].flatMap((ofCluster) => [...ofCluster.values()]);
-    const parts = await Promise.all(all.map(async (one) => ({ one, part: await this.#partOf(one, 0) })));
+  async refreshSources(): Promise<void> {
+    const all = [...this.#relatedKinds.values()].flatMap((ofCluster) => [...ofCluster.values()]);
+    const sources = await Promise.all(all.map(async (one) => ({ one, source: await this.#sourceOf(one, 0) })));
     this.#found = new Map();
-    for (const { one, part } of parts) memberOf(this.#found, one.cluster.name).set(keyOfKind(one.kind), part);
+    for (const { one, source } of sources) innerMapOf(this.#found, one.cluster.name).set(keyOfKind(one.kind), source);
   }
 
   /** What the objects of this part lead to, as of the first call. Undefined if no path asked of them begins with a relation. */
-  of({ ask: { cluster, kind } }: HeldPart): RelatedObjects | undefined {
+  relatedTo({ request: { cluster, kind } }: MirroredSource): RelatedObjects | undefined {
     if (this.#relationsOf(kind).length === 0) return undefined;
     this.#freeze();
-    const partOf = this.#finderIn(cluster);
+    const sourceOf = this.#finderIn(cluster);
     const frozen = this.#frozen;
     let unknown = 0;
     return {
@@ -130,7 +138,7 @@ export class BegunRelated implements Disposable {
       find(relation, object) {
         const target = targetsOf[relation.name](object);
         if (target === undefined) return undefined;
-        const { object: known, isUnknown } = lookUp(partOf(target.kind), target, frozen);
+        const { object: known, isUnknown } = lookUp(sourceOf(target.kind), target, frozen);
         if (isUnknown === true) unknown += 1;
         return known;
       },
@@ -140,32 +148,32 @@ export class BegunRelated implements Disposable {
   /** What is looked up later, in other turns, is of the moment of the page. */
   #freeze(): void {
     for (const ofCluster of this.#found.values()) {
-      for (const part of ofCluster.values()) {
-        if (!isPart(part) || part.type !== 'held' || this.#frozen.has(part.mirror)) continue;
-        this.#frozen.set(part.mirror, this.#copies.use(part.mirror.store.freeze()));
+      for (const source of ofCluster.values()) {
+        if (!isReadSource(source) || source.type !== 'held' || this.#frozen.has(source.mirror)) continue;
+        this.#frozen.set(source.mirror, this.#copies.use(source.mirror.store.freeze()));
       }
     }
   }
 
   /** Most objects lead to the kind that the one before them led to. */
-  #finderIn(cluster: ClusterView): (kind: GroupKind) => Part | Fault {
-    const found = memberOf(this.#found, cluster.name);
-    let last: { readonly kind: GroupKind; readonly part: Part | Fault } | undefined;
+  #finderIn(cluster: ClusterView): (kind: GroupKind) => ReadSource | Fault {
+    const found = innerMapOf(this.#found, cluster.name);
+    let last: { readonly kind: GroupKind; readonly source: ReadSource | Fault } | undefined;
     return (kind) => {
       if (last === undefined || !isSameKind(last.kind, kind)) {
         const key = keyOfKind(kind);
-        const part = found.get(key) ?? this.#cameLate({ cluster, kind });
-        found.set(key, part);
-        last = { kind, part };
+        const source = found.get(key) ?? this.#lateSource({ cluster, kind });
+        found.set(key, source);
+        last = { kind, source };
       }
-      return last.part;
+      return last.source;
     };
   }
 
   /** What was read in a cluster, and why some of it could not be. */
-  readIn(cluster: ClusterName): { readonly parts: readonly Part[]; readonly faults: readonly Fault[] } {
+  readsIn(cluster: ClusterName): { readonly sources: readonly ReadSource[]; readonly faults: readonly Fault[] } {
     const all = [...(this.#found.get(cluster)?.values() ?? [])];
-    return { parts: all.filter(isPart), faults: all.filter((one): one is Fault => !isPart(one)) };
+    return { sources: all.filter(isReadSource), faults: all.filter((one): one is Fault => !isReadSource(one)) };
   }
 
   [Symbol.dispose](): void {
@@ -173,27 +181,27 @@ export class BegunRelated implements Disposable {
   }
 
   #relationsOf(kind: ModelKind): readonly PathRelation[] {
-    return this.#asked.relations.get(kind) ?? [];
+    return this.#request.relations.get(kind) ?? [];
   }
 
-  #partOf({ cluster, kind: led }: LedTo, waitMs: number): PromiseOrValue<Part | Fault> {
-    const { model, context } = this.#asked;
-    const kind = model.kinds.get(keyOfKind(led));
-    if (kind === undefined) return unknownKindFault(cluster, led);
-    return partOfOne(this.#options, { ask: this.#askOf(cluster, kind), waitMs, context });
+  #sourceOf({ cluster, kind: relatedKind }: RelatedKind, waitMs: number): PromiseOrValue<ReadSource | Fault> {
+    const { model, context } = this.#request;
+    const kind = model.kinds.get(keyOfKind(relatedKind));
+    if (kind === undefined) return unknownKindFault(cluster, relatedKind);
+    return loadReadSource(this.#options, { request: this.#requestFor(cluster, kind), waitMs, context });
   }
 
-  #askOf(cluster: ClusterView, kind: ModelKind): Ask {
+  #requestFor(cluster: ClusterView, kind: ModelKind): SourceRequest {
     const { namespaced } = this.#options.mirrors.served(cluster.name, kind) ?? kind;
-    return { cluster, kind, verb: 'get', named: true, namespaces: namespaced ? this.#asked.namespaces : undefined };
+    return { cluster, kind, verb: 'get', isNamed: true, namespaces: namespaced ? this.#request.namespaces : undefined };
   }
 
   /** Nobody named the kind before the others were waited for: to wait again might never end. */
-  #cameLate({ cluster, kind: led }: LedTo): Part | Fault {
-    const kind = this.#asked.model.kinds.get(keyOfKind(led));
-    if (kind === undefined) return unknownKindFault(cluster, led);
-    const ask = this.#askOf(cluster, kind);
-    return { type: 'missing', ask, sync: syncViewOf(ask, { phase: 'SYNCING' }) };
+  #lateSource({ cluster, kind: relatedKind }: RelatedKind): ReadSource | Fault {
+    const kind = this.#request.model.kinds.get(keyOfKind(relatedKind));
+    if (kind === undefined) return unknownKindFault(cluster, relatedKind);
+    const request = this.#requestFor(cluster, kind);
+    return { type: 'missing', request, sync: syncViewOf(request, { phase: 'SYNCING' }) };
   }
 }
 
@@ -208,33 +216,37 @@ const absent: LookedUp = {};
 
 type Frozen = ReadonlyMap<MirrorReader, FrozenObjects>;
 
-function lookUp(part: Part | Fault, { namespace, name, uid }: Target, frozen: Frozen): LookedUp {
-  if (!isPart(part) || part.type !== 'held') return unknown;
-  const { resource } = part.mirror;
+function lookUp(source: ReadSource | Fault, { namespace, name, uid }: ReferenceTarget, frozen: Frozen): LookedUp {
+  if (!isReadSource(source) || source.type !== 'held') return unknown;
+  const { resource } = source.mirror;
   if (resource.namespaced && (namespace ?? '') === '') return absent;
-  const { object, fault } = lookUpIn(part, { namespace: resource.namespaced ? namespace : undefined, name, uid }, frozen.get(part.mirror));
+  const { object, fault } = lookUpObject(
+    source,
+    { namespace: resource.namespaced ? namespace : undefined, name, uid },
+    frozen.get(source.mirror),
+  );
   if (object === undefined) return fault === undefined ? absent : unknown;
   return { object: { object, servedAs: { apiVersion: apiVersionOf(resource), kind: resource.kind } } };
 }
 
-function isPart(one: Part | Fault): one is Part {
-  return 'ask' in one;
+function isReadSource(one: ReadSource | Fault): one is ReadSource {
+  return 'request' in one;
 }
 
-function* ownerKindsOf(lists: readonly (readonly KubernetesObject[])[], look: CountReads): Steps<readonly GroupKind[]> {
+function* ownerKindsOf(lists: readonly (readonly KubernetesObject[])[], countReads: CountReads): Steps<readonly GroupKind[]> {
   const kinds = new Map<string, GroupKind>();
   let last: GroupKind | undefined;
-  const looks = createReadCounter(look);
+  const reads = createReadCounter(countReads);
   for (const list of lists) {
     for (const object of list) {
-      if (looks.add(1)) yield;
+      if (reads.add(1)) yield;
       const kind = targetsOf.owner(object)?.kind;
       if (kind === undefined || (last !== undefined && isSameKind(last, kind))) continue;
       kinds.set(keyOfKind(kind), kind);
       last = kind;
     }
   }
-  looks.end();
+  reads.end();
   return [...kinds.values()];
 }
 

@@ -13,7 +13,7 @@ import { labelsOf, type RelatedCondition } from '../../store/filter/matching.ts'
 import type { Mention } from '../../store/mirror-store.ts';
 import type { CompiledOrder } from '../../store/query/order.ts';
 import type { Row } from '../reads/reads.ts';
-import type { Question } from './relations.ts';
+import type { RelationQuery } from './relations.ts';
 
 // One list each, whoever asks: by it the kinds of the model are found once.
 const podKinds: readonly GroupKind[] = [{ group: '', kind: 'Pod' }];
@@ -25,13 +25,13 @@ const sliceKinds: readonly GroupKind[] = [{ group: 'discovery.k8s.io', kind: 'En
 const replicaSetKind: GroupKind = { group: 'apps', kind: 'ReplicaSet' };
 
 /** What names the object as an owner, of these kinds or of all. */
-export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind[] | undefined): Question {
+export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind[] | undefined): RelationQuery {
   const { uid, namespace } = metadata;
   return { name: 'owned', verb: 'list', kinds, namespace, related: uid === undefined ? noneRelated : relatedByOwner(uid) };
 }
 
 /** What was reported about the object, the newest first. */
-export function eventsAbout({ kind, object: { metadata } }: Row): Question {
+export function eventsAbout({ kind, object: { metadata } }: Row): RelationQuery {
   const { uid, name, namespace } = metadata;
   const uids = [uid, uidAtKubelet(kind, metadata)];
   const about = ({ involvedObject }: Stored<CoreV1Event>) =>
@@ -58,7 +58,7 @@ const newestFirst: CompiledOrder = {
 };
 
 /** The Pods of a workload: those that it controls, a Deployment through its ReplicaSets, and that its selector selects. */
-export function podsOfWorkload({ kind, object }: Row): Question {
+export function podsOfWorkload({ kind, object }: Row): RelationQuery {
   const { metadata, spec }: TypedObject<V1Deployment> = object;
   const { uid, namespace } = metadata;
   const selector = spec?.selector;
@@ -75,14 +75,14 @@ export function podsOfWorkload({ kind, object }: Row): Question {
 }
 
 /** The Pods that run on a Node. */
-export function podsOfNode({ object: { metadata } }: Row): Question {
+export function podsOfNode({ object: { metadata } }: Row): RelationQuery {
   const { name } = metadata;
   const related: RelatedCondition = { hints: [{ by: 'node', name }], includes: ({ spec }: Stored<V1Pod>) => spec?.nodeName === name };
   return { name: 'pods', verb: 'list', kinds: podKinds, related };
 }
 
 /** The Services whose selector selects a Pod. */
-export function servicesOfPod({ object }: Row): Question {
+export function servicesOfPod({ object }: Row): RelationQuery {
   const values = pairsOfLabels(labelsOf(object));
   const related: RelatedCondition = {
     hints: [{ by: 'mention', mention: selectedPair, values }],
@@ -110,7 +110,7 @@ const selectedPair: Mention = {
 };
 
 /** The Pods that a Service selects. */
-export function podsOfService({ object }: Row): Question {
+export function podsOfService({ object }: Row): RelationQuery {
   const selector = selectorOfService(object);
   const hints: readonly IndexHint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
   const related: RelatedCondition = selector === undefined ? noneRelated : { hints, includes: (pod) => selects(selector, pod) };
@@ -120,7 +120,7 @@ export function podsOfService({ object }: Row): Question {
 const serviceNameLabel = 'kubernetes.io/service-name';
 
 /** Where the endpoints of a Service stand. */
-export function slicesOfService({ object: { metadata } }: Row): Question {
+export function slicesOfService({ object: { metadata } }: Row): RelationQuery {
   const { name, namespace } = metadata;
   const related: RelatedCondition = {
     hints: [{ by: 'label', key: serviceNameLabel, values: [name] }],
@@ -130,7 +130,7 @@ export function slicesOfService({ object: { metadata } }: Row): Question {
 }
 
 /** The ConfigMaps that a Pod reads: as volumes, as parts of volumes, and as variables. */
-export function configMapsOfPod({ object }: Row): Question {
+export function configMapsOfPod({ object }: Row): RelationQuery {
   const { spec }: Stored<V1Pod> = object;
   const containers = [...itemsOf(spec?.initContainers), ...itemsOf(spec?.containers), ...itemsOf(spec?.ephemeralContainers)];
   const names = [
@@ -147,12 +147,12 @@ export function configMapsOfPod({ object }: Row): Question {
 }
 
 /** The claims that a Pod mounts. */
-export function claimsOfPod({ object }: Row): Question {
+export function claimsOfPod({ object }: Row): RelationQuery {
   return namedBy(object, { name: 'claims', kinds: claimKinds, names: claimNamesOf(object) });
 }
 
 /** The Pods that mount a claim. */
-export function podsOfClaim({ object: { metadata } }: Row): Question {
+export function podsOfClaim({ object: { metadata } }: Row): RelationQuery {
   const { name, namespace } = metadata;
   const related: RelatedCondition = {
     hints: [{ by: 'mention', mention: mountedClaims, values: [name] }],
@@ -164,7 +164,7 @@ export function podsOfClaim({ object: { metadata } }: Row): Question {
 const mountedClaims: Mention = { name: 'claims', valuesOf: claimNamesOf };
 
 /** The Services that an Ingress leads to. */
-export function servicesOfIngress({ object }: Row): Question {
+export function servicesOfIngress({ object }: Row): RelationQuery {
   const { spec }: Stored<V1Ingress> = object;
   const backends = [
     spec?.defaultBackend?.service?.name,
@@ -179,7 +179,7 @@ interface Named {
   readonly names: readonly (string | undefined)[];
 }
 
-function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): Question {
+function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): RelationQuery {
   const values = new Set(named(names));
   const related: RelatedCondition = {
     hints: [{ by: 'name', values: [...values] }],

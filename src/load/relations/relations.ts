@@ -4,10 +4,10 @@ import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model } from '../../model/model.ts';
 import type { RelatedCondition } from '../../store/filter/matching.ts';
 import type { CompiledOrder } from '../../store/query/order.ts';
-import type { Found, Listed, Row } from '../reads/reads.ts';
+import type { FoundObject, ListPage, Row } from '../reads/reads.ts';
 
 /** An object that another one names, in the same cluster. */
-export interface Target {
+export interface ReferenceTarget {
   readonly kind: GroupKind;
   /** Where it is if its kind lives in namespaces; else it does not count. */
   readonly namespace?: string | undefined;
@@ -17,7 +17,7 @@ export interface Target {
 }
 
 /** Which objects of the same cluster have to do with an object. */
-export interface Question {
+export interface RelationQuery {
   /** What cursors are bound to beside the object and the kinds. */
   readonly name: string;
   /** `get` where the object names them, `list` where they are found by what they say themselves. */
@@ -28,18 +28,18 @@ export interface Question {
   readonly namespace?: string | undefined;
   /** By default that of lists. */
   readonly order?: CompiledOrder;
-  readonly related: RelatedCondition | Through;
+  readonly related: RelatedCondition | RelatedThrough;
 }
 
 /** Which objects they are is known from others, which are read first: to be listed, in the same namespace. */
-interface Through {
+interface RelatedThrough {
   readonly kind: GroupKind;
   readonly related: RelatedCondition;
   readonly then: (between: readonly KubernetesObject[]) => RelatedCondition;
 }
 
 /** The page that is asked for. */
-export interface RelatedPage {
+export interface RelationPage {
   /** Absent or null: 20. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -63,7 +63,10 @@ export const maxRelationDepth = 5;
  * Both throw {MusterError} `TOO_COSTLY` beyond `maxRelationDepth` relations inside each other.
  */
 export interface Relations {
-  one(from: Row, asked: { readonly model: Model; readonly target: Target }): PromiseOrValue<Found>;
+  one(from: Row, asked: { readonly model: Model; readonly target: ReferenceTarget }): PromiseOrValue<FoundObject>;
   /** @throws {MusterError} `BAD_INPUT` for a page that cannot be served. */
-  many(from: Row, asked: { readonly model: Model; readonly question: Question; readonly page: RelatedPage }): PromiseOrValue<Listed>;
+  many(
+    from: Row,
+    asked: { readonly model: Model; readonly question: RelationQuery; readonly page: RelationPage },
+  ): PromiseOrValue<ListPage>;
 }

@@ -20,7 +20,7 @@ export interface KindMisfit {
 }
 
 /** Kinds that a path is asked of together. */
-export interface AskedOfKinds {
+export interface PathKinds {
   readonly model: Model;
   readonly kinds: readonly ModelKind[];
 }
@@ -32,7 +32,7 @@ export interface AskedOfKinds {
  * @throws {MusterError} `BAD_INPUT` if it fits none of them. A kind that has the path knows best what is wrong.
  */
 export function findInKinds<T extends object>(
-  { model, kinds }: AskedOfKinds,
+  { model, kinds }: PathKinds,
   text: string,
   use: (path: ModelPath) => T | MusterError,
 ): ReadonlyMap<string, T> {

@@ -2,7 +2,7 @@ import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { nearestWordWithEdits } from '../../core/nearest-word.ts';
 import { type Column, columnsOf } from '../columns/columns.ts';
-import { clusterFields, objectMeta, ownerReference, rollout } from '../hand-written-types.ts';
+import { clusterPathFields, objectMeta, ownerReference, rollout } from '../hand-written-types.ts';
 import { type Model, type ModelField, type ModelKind, type ModelType, printTypeReference, type TypeReference } from '../model.ts';
 import { parsePath, printPath } from '../path-text.ts';
 import { type PathRelation, pathRelationsOf } from './path-relations.ts';
@@ -35,7 +35,7 @@ interface ComputedPath extends KnownPath {
   readonly column: Column;
 }
 
-/** A path that begins with a relation and goes on in the object that this leads to: `steps`, `type` and `many` are those in there. */
+/** A path that begins with a relation and goes on in the object that this leads to: `steps`, `type` and `listRelated` are those in there. */
 interface RelationPath extends KnownPath {
   readonly from: 'relation';
   readonly relation: PathRelation;
@@ -141,7 +141,7 @@ function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath | 
   if (segments.length === 0) {
     throw badPath(`expected a field of the cluster, such as cluster.name or cluster.region, got ${walk.text}`);
   }
-  const found = walkFrom(walk, ['cluster'], { type: clusterFields.name }, segments, clusterFields);
+  const found = walkFrom(walk, ['cluster'], { type: clusterPathFields.name }, segments, clusterPathFields);
   return isMisfit(found) ? found : { ...found, from: 'cluster' };
 }
 

@@ -2,7 +2,7 @@ import { compareApiVersions } from '../../core/api-versions.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { textsIn } from '../../model/model-document.ts';
+import { parseTexts } from '../../model/model-document.ts';
 import type { ScalePaths, SimKind } from '../kinds/built-in-kinds.ts';
 import { parseSimObject, type SimObject } from '../kinds/sim-object.ts';
 import { removeWithDependents } from './deletion.ts';
@@ -28,8 +28,8 @@ export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
     namespaced: scope === 'Namespaced',
     versions: versions.map(({ name }) => name).sort(compareApiVersions),
     verbs,
-    shortNames: textsIn(names.shortNames),
-    categories: textsIn(names.categories),
+    shortNames: parseTexts(names.shortNames),
+    categories: parseTexts(names.categories),
     hasStatus: versions.some(({ hasStatus }) => hasStatus),
     schemas: Object.fromEntries(versions.map(({ name, schema }) => [name, schema])),
     ...scaleOf(versions.map(({ scale }) => scale).find((scale) => scale !== undefined)),

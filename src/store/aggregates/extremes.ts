@@ -1,7 +1,7 @@
 import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { AskedOfKinds } from '../../model/paths/paths-of-kinds.ts';
+import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
 import type { CountReads } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { anySingleValue, findValuePaths } from '../query/value-paths.ts';
@@ -19,7 +19,7 @@ type Extreme = 'min' | 'max';
  * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to single values.
  */
 export function compileExtreme(
-  kinds: AskedOfKinds,
+  kinds: PathKinds,
   text: string,
   extreme: Extreme,
 ): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<Json | undefined> {

@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { AskedOfKinds } from '../../model/paths/paths-of-kinds.ts';
+import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
 import { createPathContext, someValue } from '../filter/path-values.ts';
 import { type CountReads, createReadCounter, type ReadCounter } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
@@ -56,7 +56,7 @@ const placesAtOnce = 1_000;
  * `TOO_COSTLY` for more than 100,000 groups or 2,000,000 places. A place is one object in one group.
  */
 export function compileGroups(
-  kinds: AskedOfKinds,
+  kinds: PathKinds,
   request: GroupRequest,
 ): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<readonly ObjectGroup[]> {
   const { by, order, first } = request;

@@ -2,7 +2,7 @@ import type { ValueType } from '../../core/json/json-values.ts';
 import { orderKeyOf } from '../../core/json/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { AskedOfKinds } from '../../model/paths/paths-of-kinds.ts';
+import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
 import type { CountReads } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { findValuePaths, type PathUse } from '../query/value-paths.ts';
@@ -21,7 +21,7 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
  * and the actual type.
  */
 export function compileSum(
-  kinds: AskedOfKinds,
+  kinds: PathKinds,
   text: string,
 ): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<Quantity | undefined> {
   const paths = findValuePaths(kinds, text, numbers);

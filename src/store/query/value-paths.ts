@@ -2,7 +2,7 @@ import { MusterError } from '../../core/errors.ts';
 import type { ValueType } from '../../core/json/json-values.ts';
 import { printTypeReference } from '../../model/model.ts';
 import type { ModelPath } from '../../model/paths/paths.ts';
-import { type AskedOfKinds, findInKinds } from '../../model/paths/paths-of-kinds.ts';
+import { findInKinds, type PathKinds } from '../../model/paths/paths-of-kinds.ts';
 
 /** A path to single values that can be compared. */
 export interface ValuePath {
@@ -30,7 +30,7 @@ export function anySingleValue(name: string): PathUse {
  *
  * @throws {MusterError} `BAD_INPUT` if no kind has a fitting path. The message names the path, the expected and the actual type.
  */
-export function findValuePaths(kinds: AskedOfKinds, text: string, { name, expected, accepts }: PathUse): ReadonlyMap<string, ValuePath> {
+export function findValuePaths(kinds: PathKinds, text: string, { name, expected, accepts }: PathUse): ReadonlyMap<string, ValuePath> {
   return findInKinds<ValuePath>(kinds, text, (path) => {
     const { type } = path;
     if ('scalar' in type && accepts(type.scalar)) return { path, type: type.scalar };

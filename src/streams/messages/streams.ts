@@ -1,4 +1,4 @@
-import type { ReadContext, WhereInput, WithinModel } from '../../load/reads/reads.ts';
+import type { InModel, ReadContext, WhereInput } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StreamSource } from '../stream-source.ts';
 import type { ChangesMessage, JobStatusMessage } from './changes-message.ts';
@@ -26,7 +26,7 @@ export interface Streams {
   /** Several kinds, by any of their names. */
   changesOfKinds(
     context: ReadContext,
-    asked: WithinModel & { readonly kinds: readonly string[] },
+    asked: InModel & { readonly kinds: readonly string[] },
     args: StreamArguments,
   ): StreamSource<ChangesMessage>;
   /** Jobs, with a summary in each message. `kind` is that of Jobs. */

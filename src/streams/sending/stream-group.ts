@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
-import type { Subscribed } from '../../graph/context/subscribe.ts';
+import type { OpenedSubscription } from '../../graph/context/subscribe.ts';
 import { type AnswerEncoder, jsonLength } from '../../operations/answer-encoder.ts';
 import type { ExecutionOutcome } from '../../operations/answers.ts';
 import { maskResult, resultCode } from '../../operations/answers.ts';
@@ -33,7 +33,7 @@ const maxLength = 256 << 10;
 const longestCounted = 4 << 20;
 
 export interface StreamGroupOptions {
-  readonly execute: Subscribed['execute'];
+  readonly execute: OpenedSubscription['execute'];
   readonly served: ServedSchema;
   /** Of the first of them: whoever else is in the group would be given the same. */
   readonly caller: Caller;

@@ -4,7 +4,7 @@ import { invariant, MusterError } from '../../core/errors.ts';
 import { type HeapGauge, maxHeapForStreams } from '../../core/heap-gauge.ts';
 import type { Log } from '../../core/log.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
-import { type Subscribed, subscribeTo } from '../../graph/context/subscribe.ts';
+import { type OpenedSubscription, subscribeTo } from '../../graph/context/subscribe.ts';
 import type { AnswerEncoder } from '../../operations/answer-encoder.ts';
 import { EncodedAnswer, maskOptionsFor, resultCode } from '../../operations/answers.ts';
 import type { Deadlines } from '../../operations/deadlines.ts';
@@ -237,7 +237,7 @@ export class Subscriptions {
     return this.#isOutdated({ subscription }) ? outdated() : undefined;
   }
 
-  #join(asked: StreamRequest, { execute }: Subscribed): Membership {
+  #join(asked: StreamRequest, { execute }: OpenedSubscription): Membership {
     const { servedSchema } = asked.subscription;
     const { contextOf, encoder, deadlines } = this.#options;
     const { caller } = asked.origin;
@@ -252,7 +252,7 @@ export class Subscriptions {
     });
   }
 
-  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Beginning): Promise<StreamSender> {
+  async #carry(asked: Kept, source: OpenedSubscription['source'], { outlet, startedMs, membership }: Beginning): Promise<StreamSender> {
     const { signal } = asked.origin.abortController;
     const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
     const stream: StreamSender = new StreamSender({

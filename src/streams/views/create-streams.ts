@@ -12,7 +12,7 @@ import type { MemberSettings } from '../../fleet/member.ts';
 import { createQueueBudget, type QueueBudget } from '../../load/queue-budget.ts';
 import { type ClusterViews, createClusterViews } from '../../load/reads/cluster-views.ts';
 import { createSeal, foreignCursor, type Seal, type StreamScope } from '../../load/reads/cursor-seal.ts';
-import { type BegunRelations, checkArguments } from '../../load/reads/list-arguments.ts';
+import { checkArguments, type RelationsByKind } from '../../load/reads/list-arguments.ts';
 import type { ReadContext } from '../../load/reads/reads.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
@@ -134,7 +134,7 @@ function refuseTally([kind]: readonly ModelKind[]): void {
 }
 
 /** A stream tells what becomes of its own objects. */
-function refuseRelations(relations: BegunRelations): void {
+function refuseRelations(relations: RelationsByKind): void {
   const [name] = [...relations.values()].flat().map((relation) => relation.name);
   if (name === undefined) return;
   throw new MusterError(

@@ -1,6 +1,6 @@
 import type { Visibility } from '../../access/access.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import { faultOf } from '../../load/reads/read-sources.ts';
+import { readFault } from '../../load/reads/read-sources.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type MessageSource, nothingKnown, type SourceKnowledge, type SourceSlice } from '../messages/message-drafts.ts';
@@ -91,7 +91,7 @@ function voidOf(key: string, kinds: readonly ModelKind[]): SourceSlice | undefin
     source: strangerOf(key, cluster, kind),
     before: nothingKnown,
     after: nothingKnown,
-    news: { type: 'gone', fault: faultOf({ cluster, kind }, 'GONE') },
+    news: { type: 'gone', fault: readFault({ cluster, kind }, 'GONE') },
   };
 }
 

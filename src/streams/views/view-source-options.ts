@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { MirrorLoader } from '../../load/reads/mirror-loader.ts';
-import { type Ask, faultOf } from '../../load/reads/read-sources.ts';
+import { readFault, type SourceRequest } from '../../load/reads/read-sources.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
@@ -35,7 +35,7 @@ export interface ViewSourceOptions {
 }
 
 /** The fault that voids what readers know. Only NOT_SERVED keeps its message: the message of another fault is about the mirror that follows. */
-export function goneFault(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
-  const gone = faultOf(source, 'GONE');
+export function goneFault(source: Pick<SourceRequest, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
+  const gone = readFault(source, 'GONE');
   return code === 'NOT_SERVED' ? { ...gone, message } : gone;
 }

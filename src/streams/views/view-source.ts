@@ -4,7 +4,7 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { redact } from '../../core/redaction.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { type Ask, absenceOf, partSyncOf, syncViewOf, unreadFaultOf } from '../../load/reads/read-sources.ts';
+import { absenceOf, type SourceRequest, sourceSyncOf, syncViewOf, unreadNamespacesFault } from '../../load/reads/read-sources.ts';
 import type { ClusterView, Row, SyncView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
@@ -113,7 +113,7 @@ export class ViewSource implements MessageSource {
   get sync(): SyncView {
     const { sight } = this.#options;
     if (this.#held === undefined || 'code' in sight) return this.#heldSync;
-    return partSyncOf(this.#ask(), this.#held.mirror, sight);
+    return sourceSyncOf(this.#ask(), this.#held.mirror, sight);
   }
 
   /** How true it was at the last cut. Right after a cut. */
@@ -248,7 +248,7 @@ export class ViewSource implements MessageSource {
   /** Why those in step are told of less than they asked for, though what is held is true. */
   get #unread(): Fault | undefined {
     const { sight } = this.#options;
-    return this.#held === undefined || 'code' in sight ? undefined : unreadFaultOf(this.#ask(), this.#held.mirror, sight);
+    return this.#held === undefined || 'code' in sight ? undefined : unreadNamespacesFault(this.#ask(), this.#held.mirror, sight);
   }
 
   #takeNews(readers: 'some' | 'none'): SliceNews | undefined {
@@ -387,9 +387,9 @@ export class ViewSource implements MessageSource {
     return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.query.conditions, sight };
   }
 
-  #ask(): Ask {
+  #ask(): SourceRequest {
     const { named, conditions } = this.#options.query;
-    return { cluster: this.#cluster, kind: this.kind, verb: 'list', named, namespaces: conditions.namespaces };
+    return { cluster: this.#cluster, kind: this.kind, verb: 'list', isNamed: named, namespaces: conditions.namespaces };
   }
 }
 

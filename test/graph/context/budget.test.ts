@@ -131,7 +131,7 @@ describe('what is looked at has a bound:', () => {
   });
 
   test('a million objects in groups by two paths, with a sum, are within it', () => {
-    const { look } = createBudget(() => undefined);
+    const { countReads: look } = createBudget(() => undefined);
     for (let path = 0; path < 3; path += 1) look(1_000_000);
     look(maxReads - 3_000_000);
     expect(() => look(1)).toThrow('expected to look at no more than');
@@ -141,9 +141,9 @@ describe('what is looked at has a bound:', () => {
   test('nobody looks for who has gone', async () => {
     const gone = new AbortController();
     const budget = createBudget(() => gone.signal.throwIfAborted());
-    budget.look(1);
+    budget.countReads(1);
     gone.abort(new Error('gone'));
-    expect(() => budget.look(1)).toThrow('gone');
+    expect(() => budget.countReads(1)).toThrow('gone');
     expect(() => budget.charge(0)).toThrow('gone');
   });
 });

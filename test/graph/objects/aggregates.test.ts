@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GroupView, Listed } from '../../../src/load/reads/reads.ts';
+import type { GroupView, ListPage } from '../../../src/load/reads/reads.ts';
 import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
 import { readContext } from '../../support/graph/read-context.ts';
@@ -138,7 +138,7 @@ test('they are of the same moment as the page, whatever comes meanwhile', async 
 });
 
 /** Without slices they are there at once. */
-function groupsOf(groups: ReturnType<Listed['groups']> | undefined): readonly GroupView[] {
+function groupsOf(groups: ReturnType<ListPage['groups']> | undefined): readonly GroupView[] {
   return groups === undefined || groups instanceof Promise ? [] : groups;
 }
 
@@ -150,7 +150,7 @@ test('what they look at is told, and what is asked again is not looked at again'
   const look = (some: number) => {
     looks += some;
   };
-  const context = readContext(graph, { look });
+  const context = readContext(graph, { countReads: look });
   const listed = kind && (await reads.list(context, kind, { where: { path: 'kind', eq: 'Pod' }, aggregated: [] }));
   const sources = 2;
   expect(looks, 'the page itself, which is filtered').toBe(sources + 5);

@@ -1,7 +1,7 @@
 import { graphql } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
-import { createBudget, maxObjects } from '../../../src/graph/context/budget.ts';
+import { createBudget, maxAnswerObjects } from '../../../src/graph/context/budget.ts';
 import type { GraphContext } from '../../../src/graph/context/context.ts';
 import type { LogBatchView, LogLineView, Logs, PodLogView } from '../../../src/load/logs/logs.ts';
 import { graphOfMessages, messageOf, named, nowMs, rowIn, viewOf } from '../../support/graph/graph-messages.ts';
@@ -99,7 +99,7 @@ test('lines count as objects, text by its length: 20 logs of the default size ar
   expect((await ask('{ podLogs { text } }', read(large, 20))).codes).toBeUndefined();
   const aliases = Array.from({ length: 3 }, (_, index) => `t${index}: text`).join(' ');
   expect((await ask(`{ podLogs { ${aliases} } }`, read(large, 20))).codes).toEqual(['TOO_COSTLY']);
-  const short = logOf({ lines: Array.from({ length: maxObjects }, () => line('')) });
+  const short = logOf({ lines: Array.from({ length: maxAnswerObjects }, () => line('')) });
   expect((await ask('{ podLogs { text } }', read(short, 1))).codes).toBeUndefined();
   expect((await ask('{ podLogs { lines { text } } }', read(short, 1))).codes).toEqual(['TOO_COSTLY']);
 });

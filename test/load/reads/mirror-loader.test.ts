@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
 import { MirrorLoader } from '../../../src/load/reads/mirror-loader.ts';
-import { createLoaders } from '../../../src/load/reads/operation-loaders.ts';
+import { createLoaderFactory } from '../../../src/load/reads/operation-loaders.ts';
 import { createFakeMirrors } from '../../support/graph/fake-mirrors.ts';
 import { served } from '../../support/graph/related-world.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -68,7 +68,7 @@ test('gives the mirrors of the moment when the batch ends, though one has ended 
 
 test('the messages of a subscription share their mirrors until it ends, other operations share none', async () => {
   const { mirrors, clock, north, keyOf } = clusterWithPods();
-  const loadersOf = createLoaders({ mirrors, clock });
+  const loadersOf = createLoaderFactory({ mirrors, clock });
   const life = new AbortController();
   for (const kind of ['Pod', 'Node', 'Pod']) {
     using message = loadersOf({ signal: life.signal, isMessage: true });
@@ -90,9 +90,9 @@ test('counts the time that relations may wait from the first that waits', async 
   const { mirrors, clock } = clusterWithPods();
   using loader = new MirrorLoader({ mirrors, clock, waitMs: 2_000 });
   await clock.advance(500);
-  expect(loader.restMs()).toBe(2_000);
+  expect(loader.remainingWaitMs()).toBe(2_000);
   await clock.advance(1_500);
-  expect(loader.restMs()).toBe(500);
+  expect(loader.remainingWaitMs()).toBe(500);
   await clock.advance(1_000);
-  expect(loader.restMs()).toBe(0);
+  expect(loader.remainingWaitMs()).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { keyOfKind } from '../../../src/core/kinds.ts';
 import { noAggregates } from '../../../src/load/reads/page-aggregates.ts';
-import type { ClusterView, Listed, Row } from '../../../src/load/reads/reads.ts';
+import type { ClusterView, ListPage, Row } from '../../../src/load/reads/reads.ts';
 import type { Relations } from '../../../src/load/relations/relations.ts';
 import type { Model } from '../../../src/model/model.ts';
 import { kindOf, rowIn } from './graph-messages.ts';
@@ -14,7 +14,7 @@ export function answeringRelations(model: Model, cluster: ClusterView, anyKind: 
   };
   return {
     one: (_from, { target }) => ({ row: rowOf(keyOfKind(target.kind)), faults: [] }),
-    many: (_from, { question: { kinds = [{ group: '', kind: anyKind }] } }): Listed => {
+    many: (_from, { question: { kinds = [{ group: '', kind: anyKind }] } }): ListPage => {
       const items = kinds.map((kind) => rowOf(keyOfKind(kind)));
       const page = { hasNextPage: false, hasPreviousPage: false, cursorOf: () => 'cursor' };
       return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [], ...noAggregates };

@@ -11,7 +11,7 @@ import { buildGraph } from '../../../src/graph/graph.ts';
 import { createReads } from '../../../src/load/create-reads.ts';
 import { createLogs } from '../../../src/load/logs/create-logs.ts';
 import type { Logs } from '../../../src/load/logs/logs.ts';
-import { createLoaders } from '../../../src/load/reads/operation-loaders.ts';
+import { createLoaderFactory } from '../../../src/load/reads/operation-loaders.ts';
 import type { LiveMember } from '../../../src/load/reads/read-object.ts';
 import type { Reads } from '../../../src/load/reads/reads.ts';
 import { createRelations } from '../../../src/load/relations/create-relations.ts';
@@ -77,7 +77,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
   const reads = createReads({ ...shared, member });
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
-  const loadersOf = createLoaders(shared);
+  const loadersOf = createLoaderFactory(shared);
   const relationsOf = createRelations(shared);
   const timeSlices = new TimeSliceScheduler(clock);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
@@ -97,7 +97,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
       using loaders = loadersOf({ signal, isMessage });
       const read = {
         loaders,
-        look: budget.look,
+        countReads: budget.countReads,
         timeSlices: timeSlices.createSlices(() => signal.throwIfAborted()),
         caller: { key: caller },
         signal,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/core/clock.ts';
-import { createLoaders } from '../../../src/load/reads/operation-loaders.ts';
+import { createLoaderFactory } from '../../../src/load/reads/operation-loaders.ts';
 import type { ReadContext } from '../../../src/load/reads/reads.ts';
 import type { Mirrors } from '../../../src/watch/mirrors.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -15,9 +15,17 @@ export interface ReadWorld {
 /** The context of an operation that ends when its signal aborts. */
 export function readContext({ mirrors, clock }: ReadWorld, given: Partial<Omit<ReadContext, 'loaders'>> = {}): ReadContext {
   const { signal = new AbortController().signal } = given;
-  const loaders = createLoaders({ mirrors, clock })({ signal, isMessage: false });
+  const loaders = createLoaderFactory({ mirrors, clock })({ signal, isMessage: false });
   signal.addEventListener('abort', () => loaders[Symbol.dispose](), { once: true });
-  return { caller: { key: 'me' }, reportFault: () => undefined, look: () => undefined, timeSlices: unsliced, ...given, signal, loaders };
+  return {
+    caller: { key: 'me' },
+    reportFault: () => undefined,
+    countReads: () => undefined,
+    timeSlices: unsliced,
+    ...given,
+    signal,
+    loaders,
+  };
 }
 
 /** The context of an operation that reads no mirror. */

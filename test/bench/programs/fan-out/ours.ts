@@ -8,7 +8,7 @@ import { createBudget } from '../../../../src/graph/context/budget.ts';
 import type { GraphContext } from '../../../../src/graph/context/context.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
 import { createReads } from '../../../../src/load/create-reads.ts';
-import { createLoaders } from '../../../../src/load/reads/operation-loaders.ts';
+import { createLoaderFactory } from '../../../../src/load/reads/operation-loaders.ts';
 import type { OperationScope } from '../../../../src/operations/operation.ts';
 import type { MirrorStore } from '../../../../src/store/mirror-store.ts';
 import { createStreams } from '../../../../src/streams/views/create-streams.ts';
@@ -42,11 +42,11 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   const timeSlices = new TimeSliceScheduler(systemClock);
-  const loadersOf = createLoaders({ mirrors, clock: systemClock });
+  const loadersOf = createLoaderFactory({ mirrors, clock: systemClock });
   const contextOf = ({ servedSchema: _, resources: held, isMessage, throwIfOver, ...asked }: OperationScope): BenchContext => {
     const budget = createBudget(throwIfOver);
     const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
-    const read = { ...asked, loaders, look: budget.look, timeSlices: timeSlices.createSlices(throwIfOver) };
+    const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfOver) };
     return { reads, streams, read, gateway, clock: systemClock, budget };
   };
   const { serving } = await startServing({ schema: () => schema, contextOf });
