@@ -10,70 +10,70 @@ import { decideRemoval } from '../plan/decide-action.ts';
 import { isSourceEntry, makesIn, sourcesIn } from '../plan/snapshot/sources.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
-import { beginJob, type ClusterJob } from './clusters/cluster-job.ts';
-import { isGoing, noNeeds } from './clusters/cluster-needs.ts';
-import { copiesIn, echoMs, holding, troubleOfCopies } from './clusters/cluster-view.ts';
-import { type Act, actOn, removeShare } from './clusters/cluster-work.ts';
-import { actOnLost } from './clusters/lost-clusters.ts';
-import { hubWait } from './hub-wait.ts';
+import { type ClusterJob, startClusterJob } from './clusters/cluster-job.ts';
+import { isBeingDeleted, noNeeds } from './clusters/cluster-needs.ts';
+import { copyFactsOf, mirrorDelayMs, nonEmptyShares, problemOfCopies } from './clusters/cluster-view.ts';
+import { type ClusterTask, removeShare, taskFor } from './clusters/cluster-work.ts';
+import { taskForLostCluster } from './clusters/lost-clusters.ts';
+import { retryHubLater } from './hub-wait.ts';
 import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems } from './refuse.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { clusterRunOf, isBusy, turnOver } from './state/propagation-state.ts';
+import { clusterStateOf, discardPlan, isBusy } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A cluster that failed is asked again by its own backoff; this is for what no mirror tells. */
-const lookMs = 10_000;
+const recheckMs = 10_000;
 
 /**
  * One pass over a Propagation that is being deleted: takes back what the inventory has, cluster by cluster, and lets the resource go once nothing is left.
  * What was begun for it before stops first, so that nothing it writes is missed.
  */
 export async function cleanUp(pass: Pass, propagation: Propagation): Promise<PassResult> {
-  const { run } = pass;
-  if (run.plan !== undefined) turnOver(run);
-  if (run.shares === undefined && isBusy(run)) return { result: 'passed' };
-  if (!(await loadShares(pass, propagation))) return { result: 'passed', ...hubWait(pass) };
-  if (run.shares?.size === 0) return await letGo(pass, propagation);
+  const { state } = pass;
+  if (state.plan !== undefined) discardPlan(state);
+  if (state.shares === undefined && isBusy(state)) return { result: 'passed' };
+  if (!(await loadShares(pass, propagation))) return { result: 'passed', ...retryHubLater(pass) };
+  if (state.shares?.size === 0) return await releasePropagation(pass, propagation);
   const rules = await deletionRulesOf(pass, propagation);
-  if (rules === undefined) return { result: 'passed', ...hubWait(pass) };
-  const shares = [...(run.shares?.values() ?? [])];
-  const hold = rules.result === 'held' ? undefined : await holdOf(pass, propagation, { shares, spec: rules.spec });
-  if (hold !== undefined && 'fault' in hold) return { result: 'passed', ...hubWait(pass) };
+  if (rules === undefined) return { result: 'passed', ...retryHubLater(pass) };
+  const shares = [...(state.shares?.values() ?? [])];
+  const hold = rules.result === 'held' ? undefined : await deletionHoldOf(pass, propagation, { shares, spec: rules.spec });
+  if (hold !== undefined && 'fault' in hold) return { result: 'passed', ...retryHubLater(pass) };
   if (rules.result === 'known' && hold === undefined) {
     const isSource = sourceGuard(pass, propagation, shares);
-    for (const share of shares) takeBack(pass, { propagation, spec: rules.spec, share, isSource });
+    for (const share of shares) deleteCopiesOf(pass, { propagation, spec: rules.spec, share, isSource });
   }
   const why = rules.result === 'held' ? { refused: rules.message } : { hold };
-  const told = await tell(pass, { propagation, urgency: 'usual', ...why });
-  run.hubFailures = 0;
+  const told = await writeDeletionStatus(pass, { propagation, urgency: 'usual', ...why });
+  state.hubFailures = 0;
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
 
 /** Ours only: what others wait for is theirs. */
-async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> {
-  const { ports, term, run } = pass;
+async function releasePropagation(pass: Pass, propagation: Propagation): Promise<PassResult> {
+  const { ports, term, state } = pass;
   if (!term.isLeading()) return { result: 'passed' };
   const unreadable = ports.stores.shares.unreadable(propagation.metadata);
-  if (unreadable === undefined) return { result: 'passed', ...hubWait(pass) };
-  run.unreadable = unreadable;
+  if (unreadable === undefined) return { result: 'passed', ...retryHubLater(pass) };
+  state.unreadable = unreadable;
   // What is in them is proof of copies: who deletes them gives those up.
-  if (unreadable.length > 0) return { result: 'passed', againMs: await tell(pass, { propagation, urgency: 'usual' }) };
-  if (!(await loadAgain(pass, propagation))) return { result: 'passed', ...hubWait(pass) };
-  if (run.shares?.size !== 0) return { result: 'passed', againMs: 0 };
-  await tellWhoWaits(pass, propagation);
-  const written = await ports.stores.propagations.setFinalizer(run.latest ?? propagation, 'absent', term.signal);
+  if (unreadable.length > 0) return { result: 'passed', againMs: await writeDeletionStatus(pass, { propagation, urgency: 'usual' }) };
+  if (!(await loadAgain(pass, propagation))) return { result: 'passed', ...retryHubLater(pass) };
+  if (state.shares?.size !== 0) return { result: 'passed', againMs: 0 };
+  await writeFinalStatus(pass, propagation);
+  const written = await ports.stores.propagations.setFinalizer(state.latest ?? propagation, 'absent', term.signal);
   switch (written.result) {
     case 'written':
-      run.latest = written.propagation;
+      state.latest = written.propagation;
       return { result: 'passed' };
     case 'absent':
       return { result: 'passed' };
     case 'conflict':
     case 'failed':
-      run.latest = undefined;
-      return { result: 'passed', ...hubWait(pass) };
+      state.latest = undefined;
+      return { result: 'passed', ...retryHubLater(pass) };
     default:
       return written satisfies never;
   }
@@ -81,15 +81,15 @@ async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> 
 
 /** Nobody looks after what is left once it is let go: that nothing is must be true now, and not when the inventory was read. */
 async function loadAgain(pass: Pass, propagation: Propagation): Promise<boolean> {
-  pass.run.shares = undefined;
+  pass.state.shares = undefined;
   return await loadShares(pass, propagation);
 }
 
-/** While others hold it, as a foreground deletion does, somebody may look at it. */
-async function tellWhoWaits(pass: Pass, propagation: Propagation): Promise<void> {
+/** While others hold it, as a foreground deletion does, somebody may snapshot at it. */
+async function writeFinalStatus(pass: Pass, propagation: Propagation): Promise<void> {
   const { metadata, status } = propagation;
   const isWaitedFor = metadata.finalizers.some((finalizer) => finalizer !== marks.finalizer);
-  if (isWaitedFor && status.phase !== 'Deleting') await tell(pass, { propagation, urgency: 'urgent' });
+  if (isWaitedFor && status.phase !== 'Deleting') await writeDeletionStatus(pass, { propagation, urgency: 'urgent' });
 }
 
 /** An unconfirmed deletion that the deletion of the Namespace or of the definition caused. */
@@ -102,7 +102,7 @@ interface DeletionHold {
  * The reason why no copy is deleted now. Undefined if all copies may be deleted. A user who deletes the Namespace of a Propagation, or the definition of
  * its kind, may not know that this deletes copies in all clusters. So the user has to confirm their deletion like a prune, or keep them with `Orphan`.
  */
-async function holdOf(
+async function deletionHoldOf(
   { ports, term }: Pass,
   propagation: Propagation,
   { shares, spec }: { readonly shares: readonly ClusterShare[]; readonly spec: ClusterJob['spec'] },
@@ -115,7 +115,7 @@ async function holdOf(
   // A cluster that is no member now may come back.
   const open = openPrune({ clusters: [], leaving }, new Map(shares.map((share) => [share.cluster, share])), () => true);
   if (open.objects === 0 || isConfirmed(open, status.prune, metadata.annotations[marks.confirmPrune])) return undefined;
-  const ending = await hubEnding(ports.hub, propagation, term.signal);
+  const ending = await hubObjectBeingDeleted(ports.hub, propagation, term.signal);
   if (ending === undefined || typeof ending !== 'string') return ending;
   const { namespace, name } = metadata;
   const message =
@@ -125,7 +125,7 @@ async function holdOf(
   return { message, prune: heldPruneOf(open, status.prune, ports.clock.now()) };
 }
 
-interface Taking {
+interface ShareRemoval {
   readonly propagation: Propagation;
   readonly spec: ClusterJob['spec'];
   readonly share: ClusterShare;
@@ -142,38 +142,44 @@ function sourceGuard({ ports }: Pass, { spec, metadata }: Propagation, shares: r
   return (cluster, entry) => isSourceEntry(sources, { cluster, entry, makes });
 }
 
-function takeBack(pass: Pass, { propagation, spec, share, isSource }: Taking): void {
-  const { run, ports } = pass;
+function deleteCopiesOf(pass: Pass, { propagation, spec, share, isSource }: ShareRemoval): void {
+  const { state, ports } = pass;
   const { cluster, entries } = share;
   const { members } = ports.hub;
-  const known = clusterRunOf(run, cluster);
+  const known = clusterStateOf(state, cluster);
   if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) return;
-  const copies = copiesIn(members, share);
+  const copies = copyFactsOf(members, share);
   const seen = new Map(copies.map(({ entry, mirrored }) => [entry.key, mirrored]));
   const facts = {
     mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key)),
-    isHeard: (mirrored: ClusterFacts['copies'][number]['mirrored']) =>
-      mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + echoMs,
+    hasSeenWrite: (mirrored: ClusterFacts['copies'][number]['mirrored']) =>
+      mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + mirrorDelayMs,
   };
   const [kept, going] = [true, false].map((is) => entries.filter((entry) => isSource(cluster, entry) === is));
   const apply = (kept ?? []).map((entry): RenderedObject => ({ ...removalOf(entry, spec), action: 'HOLD', held: 'Source' }));
-  const prune = (going ?? []).filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
+  const prune = (going ?? []).filter((entry) => !isBeingDeleted(entry, facts)).map((entry) => removalOf(entry, spec));
   const { status, metadata } = propagation;
   const isConfirmedOnce = status.prune !== undefined && metadata.annotations[marks.confirmPrune] === status.prune.digest;
   // What was confirmed as one stays confirmed when the first of it is gone.
   const announce = !isConfirmedOnce
     ? []
     : prune.filter(({ action, key }) => action === 'DELETE' && !isOnItsWayIn(share, key)).map(({ key }) => key);
-  const lost = entries.length === 0 ? removeEmpty : actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
+  const lost = entries.length === 0 ? removeEmpty : taskForLostCluster({ share, propagation, members, nowMs: ports.clock.now() });
   if (lost === undefined && (members.get(cluster) === undefined || prune.length + apply.length === 0)) return;
-  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, apply, announce, prune }, copies) });
+  startClusterJob(pass, {
+    cluster,
+    propagation,
+    spec,
+    isPinned: false,
+    task: lost ?? taskFor({ ...noNeeds, apply, announce, prune }, copies),
+  });
 }
 
 function isOnItsWayIn({ entries }: ClusterShare, key: InventoryEntry['key']): boolean {
   return entries.some((entry) => entry.key === key && isBeingRemoved(entry));
 }
 
-const removeEmpty: Act = async (work, signal) => [await removeShare(work, signal)];
+const removeEmpty: ClusterTask = async (work, signal) => [await removeShare(work, signal)];
 
 function removalOf(entry: InventoryEntry, { deletion }: ClusterJob['spec']): RenderedObject {
   const { key } = entry;
@@ -182,7 +188,7 @@ function removalOf(entry: InventoryEntry, { deletion }: ClusterJob['spec']): Ren
   return { key, action: decideRemoval(entry, deletion), desired, desiredHash: '', predicted: false };
 }
 
-interface Telling {
+interface DeletionStatus {
   readonly propagation: Propagation;
   readonly urgency: 'urgent' | 'usual';
   /** Why nobody can tell what is to be taken away. */
@@ -190,14 +196,14 @@ interface Telling {
   readonly hold?: DeletionHold | undefined;
 }
 
-/** After how many milliseconds to look again. */
-async function tell(pass: Pass, { propagation, urgency, refused, hold }: Telling): Promise<number> {
-  const { run, ports } = pass;
+/** After how many milliseconds to snapshot again. */
+async function writeDeletionStatus(pass: Pass, { propagation, urgency, refused, hold }: DeletionStatus): Promise<number> {
+  const { state, ports } = pass;
   const { status: previous, metadata, spec } = propagation;
-  const trouble = troubleOf(refused, hold);
-  const clusters = leavingIn(pass, propagation).map((facts): ClusterFacts => ({ ...facts, ...trouble }));
+  const problem = problemOfDeletion(refused, hold);
+  const clusters = leavingClusters(pass, propagation).map((facts): ClusterFacts => ({ ...facts, ...problem }));
   const nowMs = ports.clock.now();
-  const { unreadable } = run;
+  const { unreadable } = state;
   const status = summarize({
     generation: metadata.generation,
     spec: 'problems' in spec ? undefined : spec,
@@ -211,36 +217,36 @@ async function tell(pass: Pass, { propagation, urgency, refused, hold }: Telling
     nowMs,
   });
   const written = await writeStatus(pass, { propagation, status, urgency });
-  return written.result === 'later' ? written.ms : lookMs;
+  return written.result === 'later' ? written.ms : recheckMs;
 }
 
-function troubleOf(refused: string | undefined, hold: DeletionHold | undefined): Pick<ClusterFacts, 'trouble'> {
-  if (refused !== undefined) return { trouble: { reason: 'Invalid', message: refused } };
-  return hold === undefined ? {} : { trouble: { reason: 'PruneHeld', message: hold.message } };
+function problemOfDeletion(refused: string | undefined, hold: DeletionHold | undefined): Pick<ClusterFacts, 'problem'> {
+  if (refused !== undefined) return { problem: { reason: 'Invalid', message: refused } };
+  return hold === undefined ? {} : { problem: { reason: 'PruneHeld', message: hold.message } };
 }
 
-function leavingIn({ run, ports }: Pass, propagation: Propagation): readonly ClusterFacts[] {
+function leavingClusters({ state, ports }: Pass, propagation: Propagation): readonly ClusterFacts[] {
   const { members } = ports.hub;
   const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
-  return holding(run).map((share): ClusterFacts => {
+  return nonEmptyShares(state).map((share): ClusterFacts => {
     const line = lines.get(share.cluster);
-    const standing = {
+    const leaving = {
       cluster: share.cluster,
       member: members.get(share.cluster),
-      standing: 'leaving',
-      copies: copiesIn(members, share),
+      stage: 'leaving',
+      copies: copyFactsOf(members, share),
     } as const;
-    const trouble = troubleOfCopies({ objects: [], share, line, known: run.clusters.get(share.cluster) });
-    return { ...standing, ...trouble, ...(line === undefined ? {} : { previous: line }) };
+    const problem = problemOfCopies({ objects: [], share, line, clusterState: state.clusters.get(share.cluster) });
+    return { ...leaving, ...problem, ...(line === undefined ? {} : { previous: line }) };
   });
 }
 
-function retryInMs({ run, ports }: Pass, cluster: ClusterShare['cluster']): number {
-  const known = run.clusters.get(cluster);
-  if (known === undefined || known.isBusy || known.failures === 0) return lookMs;
+function retryInMs({ state, ports }: Pass, cluster: ClusterShare['cluster']): number {
+  const known = state.clusters.get(cluster);
+  if (known === undefined || known.isBusy || known.failures === 0) return recheckMs;
   const waitMs = known.retryAtMs - ports.clock.monotonic();
   // Its time has come, and nothing was begun: what is there is waited for by its mirror.
-  return waitMs > 0 ? waitMs : lookMs;
+  return waitMs > 0 ? waitMs : recheckMs;
 }
 
 const definition = `propagations.${musterGroup}`;
@@ -249,7 +255,7 @@ const definition = `propagations.${musterGroup}`;
  * Reads live whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is then deleted with it. Returns
  * that object. Undefined if neither is being deleted, or if the gateway may not see them. A fault if the hub does not answer.
  */
-async function hubEnding(
+async function hubObjectBeingDeleted(
   hub: HubConnection,
   { metadata: { namespace } }: Propagation,
   signal: AbortSignal,

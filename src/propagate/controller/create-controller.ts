@@ -1,7 +1,7 @@
-import { type Leader, type Leadership, LeadershipWatch } from './lease/leadership.ts';
+import { type LeaderStatus, type Leadership, LeadershipWatch } from './lease/leadership.ts';
 import { lead, type Term } from './lease/lease.ts';
-import { createLeasePlace } from './lease/lease-namespace.ts';
-import { workATerm } from './run-term.ts';
+import { createLeaseNamespace } from './lease/lease-namespace.ts';
+import { runTerm } from './run-term.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { retryAfterMs } from './state/work-queue.ts';
 
@@ -55,21 +55,21 @@ interface Controlling extends ControllerOptions {
 
 async function controlling(options: Controlling, signal: AbortSignal): Promise<void> {
   const { hub, clock, log, identity, leadership, onTerm, startAfterMs = 0 } = options;
-  const place = createLeasePlace(hub, clock);
+  const place = createLeaseNamespace(hub, clock);
   const work = (term: Term) => {
     onTerm(term);
-    return workATerm(options, term);
+    return runTerm(options, term);
   };
   if (startAfterMs > 0) await clock.sleep(startAfterMs, signal);
   for (let tries = 1; !signal.aborted; tries += 1) {
     const namespace = await place.choose(signal);
     if (typeof namespace === 'string') {
-      const onTry = (found: Leader) => {
+      const onTry = (found: LeaderStatus) => {
         if (found.leader !== 'nobody') tries = 0;
-        leadership.found(found);
+        leadership.recordTry(found);
       };
       await lead({ hub, namespace, name: leaseName, identity, clock, log, onTry }, work, signal);
-    } else if (!signal.aborted) leadership.found({ leader: 'nobody', why: namespace.fault.message });
+    } else if (!signal.aborted) leadership.recordTry({ leader: 'nobody', why: namespace.fault.message });
     await clock.sleep(Math.min(longestWaitMs, retryAfterMs(Math.max(1, tries), clock.random())), signal);
   }
 }

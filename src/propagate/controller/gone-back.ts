@@ -1,8 +1,8 @@
 import { compareVersions } from '../../store/versions.ts';
 import type { Propagation } from '../model/propagation.ts';
-import { hubWait } from './hub-wait.ts';
+import { retryHubLater } from './hub-wait.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { turnOver } from './state/propagation-state.ts';
+import { discardPlan } from './state/propagation-state.ts';
 import { readAgain } from './write-status.ts';
 
 /** So long a mirror may be behind what was read or written here. */
@@ -12,25 +12,25 @@ const mostBehindMs = 5_000;
  * The newer of what the mirror holds and what is known here. Where the mirror is older for 5 s, the hub itself is asked: it may have been restored from a
  * backup, and what was known is true no more. Then all of it is forgotten, nothing that was begun goes on, and it is looked at as the hub has it.
  */
-export async function newestNow(
+export async function newestPropagation(
   pass: Pass,
   mirrored: Propagation,
 ): Promise<Propagation | Extract<PassResult, { readonly result: 'passed' }>> {
-  const { run, ports, term } = pass;
-  const newest = newestOf(mirrored, run.latest);
+  const { state, ports, term } = pass;
+  const newest = newestOf(mirrored, state.latest);
   const nowMs = ports.clock.monotonic();
-  run.behindSinceMs = newest === mirrored ? undefined : (run.behindSinceMs ?? nowMs);
-  if (run.behindSinceMs === undefined || nowMs < run.behindSinceMs + mostBehindMs) return newest;
-  run.behindSinceMs = undefined;
-  if (!(await readAgain(pass))) return { result: 'passed', ...hubWait(pass) };
-  if (term.signal.aborted || !isOlder(run.latest, newest)) return run.latest ?? { result: 'passed' };
-  ports.log.warn({ propagation: run.key }, 'the hub has an older state than it had: all is read anew');
-  turnOver(run);
-  return run.latest ?? { result: 'passed' };
+  state.behindSinceMs = newest === mirrored ? undefined : (state.behindSinceMs ?? nowMs);
+  if (state.behindSinceMs === undefined || nowMs < state.behindSinceMs + mostBehindMs) return newest;
+  state.behindSinceMs = undefined;
+  if (!(await readAgain(pass))) return { result: 'passed', ...retryHubLater(pass) };
+  if (term.signal.aborted || !isOlder(state.latest, newest)) return state.latest ?? { result: 'passed' };
+  ports.log.warn({ propagation: state.key }, 'the hub has an older state than it had: all is read anew');
+  discardPlan(state);
+  return state.latest ?? { result: 'passed' };
 }
 
-/** When to look again by itself, so that a mirror which stays behind is noticed. */
-export function whenBehind({ behindSinceMs }: Pass['run'], passed: PassResult): PassResult {
+/** When to snapshot again by itself, so that a mirror which stays behind is noticed. */
+export function withRecheck({ behindSinceMs }: Pass['state'], passed: PassResult): PassResult {
   if (behindSinceMs === undefined || passed.result === 'gone') return passed;
   return { ...passed, againMs: Math.min(passed.againMs ?? mostBehindMs, mostBehindMs) };
 }

@@ -5,14 +5,14 @@ import { parseSpec } from '../model/spec.ts';
 import { changedWords } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isKept } from '../status/copy-state.ts';
-import { beginJob } from './clusters/cluster-job.ts';
+import { startClusterJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
-import { type ClusterView, lostSince } from './clusters/cluster-view.ts';
-import { actOn } from './clusters/cluster-work.ts';
-import type { Look, PlannedPropagation } from './pass-snapshot.ts';
+import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-view.ts';
+import { taskFor } from './clusters/cluster-work.ts';
+import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
 import { mayBegin } from './rollout-step.ts';
 import type { Pass } from './state/ports.ts';
-import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './state/propagation-state.ts';
+import { type CurrentPlan, clusterStateOf, type PlacedCopies } from './state/propagation-state.ts';
 
 /** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */
 const mostRevisions = 4;
@@ -26,24 +26,30 @@ const mostRevisions = 4;
  * - a breach was rolled back
  * - the copy differs from the state that a plan with a digest saw
  *
- * A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it. The returned look names the lost copies.
+ * A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it. The returned snapshot names the lost copies.
  */
-export async function keepPlaced(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look> {
-  const open = look.views.flatMap((view) => {
-    const share = shareToKeep(view, planned, look);
-    return share === undefined ? [] : [{ view, share }];
+export async function restorePlaced(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassSnapshot> {
+  const open = snapshot.clusters.flatMap((assessment) => {
+    const share = shareToKeep(assessment, planned, snapshot);
+    return share === undefined ? [] : [{ assessment, share }];
   });
-  if (open.length === 0) return look;
-  const placed = await placedNow(
+  if (open.length === 0) return snapshot;
+  const placed = await placedCopiesIn(
     pass,
     planned,
     open.map(({ share }) => share),
   );
   const lost = new Map(
-    open.map(({ view, share }) => [view, restore(pass, planned, { view, share, placed: placed.get(share.cluster) ?? [] })]),
+    open.map(({ assessment, share }) => [
+      assessment,
+      restoreLost(pass, planned, { assessment, share, placed: placed.get(share.cluster) ?? [] }),
+    ]),
   );
-  const views = look.views.map((view) => ({ ...view, facts: { ...view.facts, lost: lost.get(view) } }));
-  return { ...look, views };
+  const assessments = snapshot.clusters.map((assessment) => ({
+    ...assessment,
+    facts: { ...assessment.facts, lost: lost.get(assessment) },
+  }));
+  return { ...snapshot, clusters: assessments };
 }
 
 /**
@@ -56,20 +62,20 @@ export function isToRestoreFirst({ isPinned }: CurrentPlan, { fault }: Inventory
 
 /** The entries of copies that an older generation wrote, and that this generation neither writes nor deletes now. Undefined if there are none. */
 function shareToKeep(
-  { share, facts, rendered, needs }: ClusterView,
+  { share, facts, rendered, needs }: ClusterAssessment,
   { spec, plan }: PlannedPropagation,
-  look: Look,
+  snapshot: PassSnapshot,
 ): ClusterShare | undefined {
-  const { member, standing, cluster } = facts;
+  const { member, stage, cluster } = facts;
   const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
   const isHeld = plan.verdict.result !== 'do';
-  if (share === undefined || member === undefined || isSuspended || standing === 'rollingBack') return undefined;
-  if (standing === 'leaving' && !isHeld && mayBegin(facts, look.rollout)) return undefined;
+  if (share === undefined || member === undefined || isSuspended || stage === 'rollingBack') return undefined;
+  if (stage === 'leaving' && !isHeld && mayBegin(facts, snapshot.rollout)) return undefined;
   const going = new Set(needs.prune.map(({ key }) => textOfKey(key)));
   const kept = new Set(rendered?.objects.filter(isRemoval).map(({ key }) => textOfKey(key)));
   const isOfOlder = (entry: InventoryEntry) => {
     const text = textOfKey(entry.key);
-    return standing !== 'begun' || isToRestoreFirst(plan, entry) || (kept.has(text) && !going.has(text));
+    return stage !== 'begun' || isToRestoreFirst(plan, entry) || (kept.has(text) && !going.has(text));
   };
   const entries = share.entries.filter((entry) => entry.uid !== undefined && isKept(entry) && isOfOlder(entry));
   return entries.length === 0 ? undefined : { ...share, entries };
@@ -79,14 +85,14 @@ function shareToKeep(
  * The copies that kept revisions placed in these clusters. The newest revision that has a copy counts. Each cluster is computed once for a plan. A cluster
  * that is not computed yet is absent while the hub does not answer.
  */
-async function placedNow(
+async function placedCopiesIn(
   pass: Pass,
   planned: PlannedPropagation,
   shares: readonly ClusterShare[],
 ): Promise<ReadonlyMap<string, readonly PlacedCopies[]>> {
-  const { run } = pass;
-  if (run.placed?.plan !== planned.plan) run.placed = { plan: planned.plan, clusters: new Map() };
-  const { clusters } = run.placed;
+  const { state } = pass;
+  if (state.placedCopies?.plan !== planned.plan) state.placedCopies = { plan: planned.plan, clusters: new Map() };
+  const { clusters } = state.placedCopies;
   const unknown = shares.filter(({ cluster }) => !clusters.has(cluster));
   if (unknown.length === 0) return clusters;
   for (const [cluster, copies] of (await findPlaced(pass, planned, unknown)) ?? []) clusters.set(cluster, copies);
@@ -122,32 +128,32 @@ function withoutFound(share: ClusterShare, found: readonly PlacedCopies[] = []):
   return { ...share, entries: share.entries.filter(({ key }) => !known.has(textOfKey(key))) };
 }
 
-interface Restoring {
-  readonly view: ClusterView;
+interface PlacedInCluster {
+  readonly assessment: ClusterAssessment;
   readonly share: ClusterShare;
   readonly placed: readonly PlacedCopies[];
 }
 
 /** Begins to restore the lost copies of one revision. Later passes restore the copies of further revisions. Returns a text that names the lost copies. */
-function restore(pass: Pass, { propagation }: PlannedPropagation, { view, share, placed }: Restoring): string | undefined {
-  const { run, ports, drift } = pass;
+function restoreLost(pass: Pass, { propagation }: PlannedPropagation, { assessment, share, placed }: PlacedInCluster): string | undefined {
+  const { state, ports, drift } = pass;
   const { cluster, entries } = share;
-  const scene = { run, drift, members: ports.hub.members };
-  const astray = placed.map((copies) => ({ ...copies, objects: lostSince(scene, share, copies.objects) }));
-  const known = clusterRunOf(run, cluster);
+  const scene = { state, drift, members: ports.hub.members };
+  const astray = placed.map((copies) => ({ ...copies, objects: lostCopiesOf(scene, share, copies.objects) }));
+  const known = clusterStateOf(state, cluster);
   const next = astray.find(({ objects, spec }) => objects.length > 0 && mayRestore(pass, spec));
   if (next !== undefined && !known.isBusy && known.retryAtMs <= ports.clock.monotonic()) {
     const { spec, revision, objects } = next;
     const generation = Math.max(...entries.map(({ appliedGeneration = 0 }) => appliedGeneration));
-    const act = actOn({ ...noNeeds, correct: objects }, view.facts.copies);
-    beginJob(pass, { cluster, propagation, spec, isPinned: false, revision, generation, act });
+    const act = taskFor({ ...noNeeds, correct: objects }, assessment.facts.copies);
+    startClusterJob(pass, { cluster, propagation, spec, isPinned: false, revision, generation, task: act });
   }
   const found = new Set(placed.flatMap(({ objects }) => objects.map(({ key }) => textOfKey(key))));
-  const gone = view.facts.copies.filter(
+  const gone = assessment.facts.copies.filter(
     ({ entry, mirrored }) =>
       mirrored.result === 'absent' && entry.finished !== true && entries.includes(entry) && !found.has(textOfKey(entry.key)),
   );
-  return wordsOf(
+  return messageOf(
     astray.flatMap(({ objects }) => objects.map(({ key }) => key)),
     gone.map(({ entry }) => entry.key),
   );
@@ -163,7 +169,7 @@ function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies[
 
 const mostNames = 3;
 
-function wordsOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
+function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
   const said = [
     ...(astray.length === 0 ? [] : [`deleted or changed since it was written: ${listed(astray)}`]),
     ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it as it was: ${listed(gone)}`]),

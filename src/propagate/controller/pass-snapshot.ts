@@ -1,6 +1,6 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
-import type { ClusterView } from './clusters/cluster-view.ts';
+import type { ClusterAssessment } from './clusters/cluster-view.ts';
 import type { RolloutDecision } from './rollout-step.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
@@ -12,12 +12,12 @@ export interface PlannedPropagation {
 }
 
 /** What a pass sees: as of one moment. */
-export interface Look {
-  readonly views: readonly ClusterView[];
+export interface PassSnapshot {
+  readonly clusters: readonly ClusterAssessment[];
   readonly rollout: RolloutDecision;
   /** Milliseconds of the epoch. */
   readonly nowMs: number;
   readonly rollback?: 'running' | 'done';
   /** Why nothing is taken back, with `rollback` `done`: it is left as it stands. */
-  readonly notTakenBack?: string;
+  readonly whyNotRolledBack?: string;
 }

@@ -12,11 +12,11 @@ import { digestsOf } from '../plan/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
 import type { ControllerPorts } from './state/ports.ts';
-import { busyIn, type CurrentPlan, type Run, type Verdict } from './state/propagation-state.ts';
+import { busyClusters, type CurrentPlan, type PlanVerdict, type PropagationState } from './state/propagation-state.ts';
 
 /** What is to be planned: an intent that is well-formed. */
-export interface Planning {
-  readonly run: Run;
+export interface PlanContext {
+  readonly state: PropagationState;
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;
 }
@@ -25,26 +25,26 @@ export interface Planning {
  * Plans what the Propagation says, from what the mirrors say now. A generation is decided once: planned again it only follows what changed in the fleet,
  * and what is wrong with it stops nothing that stands. A fault is of the hub.
  */
-export async function planNow(
+export async function planGeneration(
   ports: ControllerPorts,
-  planning: Planning,
+  planning: PlanContext,
   signal: AbortSignal,
 ): Promise<CurrentPlan | { readonly fault: Fault }> {
-  const { run, propagation, spec } = planning;
+  const { state, propagation, spec } = planning;
   const { namespace, name, uid } = propagation.metadata;
-  const past = await pastOf(ports, planning, signal);
+  const past = await priorDecisionOf(ports, planning, signal);
   if ('fault' in past) return past;
   const { decided, ...kept } = past;
-  const duringWrite = busyIn(run);
+  const duringWrite = busyClusters(state);
   const existing: ExistingPropagation = { uid, status: propagation.status, ...(decided === undefined ? {} : { decided }) };
-  const shares = [...(run.shares?.values() ?? [])];
+  const shares = [...(state.shares?.values() ?? [])];
   const purpose = isDecided(propagation) ? 'keep' : 'decide';
   const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, signal };
-  return decisionOf(ports, planning, { ...kept, duringWrite, rendered: await checked(ports, request) });
+  return decisionOf(ports, planning, { ...kept, writingClusters: duringWrite, rendered: await checked(ports, request) });
 }
 
 /** What older generations left behind. */
-interface Past {
+interface PriorDecision {
   /** The spec which the status was decided for. Absent before the first. */
   readonly decided?: PropagationSpec;
   readonly revision: number;
@@ -52,11 +52,11 @@ interface Past {
 }
 
 /** A generation decided before is what its status says, but for what it goes back to. */
-async function pastOf(
+async function priorDecisionOf(
   ports: ControllerPorts,
-  { propagation, spec }: Planning,
+  { propagation, spec }: PlanContext,
   signal: AbortSignal,
-): Promise<Past | { readonly fault: Fault }> {
+): Promise<PriorDecision | { readonly fault: Fault }> {
   const { revisions } = ports.stores;
   const { status } = propagation;
   const isKept = isDecided(propagation);
@@ -65,8 +65,8 @@ async function pastOf(
   const kept = await revisions.list(propagation, signal);
   if ('fault' in kept) return kept;
   const revision = isKept ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
-  const to = target !== undefined && saysWhat(kept, target, spec) ? target : undefined;
-  const goingBack = to === undefined ? undefined : await takenSince(ports, propagation, { kept, to, revision }, signal);
+  const to = target !== undefined && hasSpec(kept, target, spec) ? target : undefined;
+  const goingBack = to === undefined ? undefined : await takenOverSince(ports, propagation, { kept, to, revision }, signal);
   if (goingBack !== undefined && 'fault' in goingBack) return goingBack;
   const last = kept.find((one) => one.revision === status.revision);
   const parsed = last === undefined ? undefined : parseSpec(last.document);
@@ -75,13 +75,13 @@ async function pastOf(
 }
 
 /** Whoever changes the spec after a rollback goes back no more, though its mark is still there. Nobody goes back to what is not known. */
-function saysWhat(kept: readonly PropagationRevision[], target: number, spec: PropagationSpec): boolean {
+function hasSpec(kept: readonly PropagationRevision[], target: number, spec: PropagationSpec): boolean {
   const found = kept.find(({ revision }) => revision === target);
   return found !== undefined && canonicalJson(found.document) === canonicalJson(documentWithoutRequester(spec));
 }
 
 /** What the revisions between the two took over. */
-async function takenSince(
+async function takenOverSince(
   { stores: { revisions } }: ControllerPorts,
   propagation: Propagation,
   { kept, to, revision }: { readonly kept: readonly PropagationRevision[]; readonly to: number; readonly revision: number },
@@ -112,14 +112,19 @@ async function checked({ planner }: ControllerPorts, request: PlanRequest): Prom
 
 function decisionOf(
   ports: ControllerPorts,
-  planning: Planning,
-  { rendered, revision, goingBack, duringWrite }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack' | 'duringWrite'>,
+  planning: PlanContext,
+  {
+    rendered,
+    revision,
+    goingBack,
+    writingClusters: duringWrite,
+  }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack' | 'writingClusters'>,
 ): CurrentPlan {
   const { propagation } = planning;
   const { metadata, status } = propagation;
   const { uid, generation } = metadata;
   const isKept = isDecided(propagation);
-  const asked = askedOf(propagation);
+  const asked = requestedPlanOf(propagation);
   const [usual, ...others] = digestsOf(rendered.content, metadata);
   const digest = (isKept ? status.digest : undefined) ?? others.find((one) => one === asked?.digest) ?? usual ?? rendered.digest;
   const verdict = verdictOf(ports, planning, rendered);
@@ -131,30 +136,30 @@ function decisionOf(
     digest,
     rendered,
     verdict,
-    mostObjects: mostObjectsOf(propagation, { standing: standingIn(planning.run.shares?.values() ?? []), isKept, verdict }),
-    asked,
+    mostObjects: mostObjectsOf(propagation, { existing: standingIn(planning.state.shares?.values() ?? []), isKept, verdict }),
+    requested: asked,
     isPinned: asked?.generation === generation && asked.digest === digest,
-    late: lateOf(rendered, propagation),
+    lateClusters: lateClustersOf(rendered, propagation),
     goingBack,
-    duringWrite,
+    writingClusters: duringWrite,
   };
 }
 
 /** The digest in the annotation, with the generation it was first seen in: it stays there when the spec is changed without one. */
-function askedOf({ metadata, status }: Propagation): RequestedPlan | undefined {
+function requestedPlanOf({ metadata, status }: Propagation): RequestedPlan | undefined {
   const digest = metadata.annotations[marks.planDigest];
   if (digest === undefined) return undefined;
   return status.asked?.digest === digest ? status.asked : { digest, generation: metadata.generation };
 }
 
-function verdictOf(ports: ControllerPorts, { run, propagation }: Planning, rendered: RenderedPlan): Verdict {
+function verdictOf(ports: ControllerPorts, { state, propagation }: PlanContext, rendered: RenderedPlan): PlanVerdict {
   const { metadata, status } = propagation;
-  const asked = askedOf(propagation);
+  const asked = requestedPlanOf(propagation);
   const isOpen = !isDecided(propagation) && asked?.generation === metadata.generation;
   if (isOpen && !digestsOf(rendered.content, metadata).includes(asked.digest)) return { result: 'stale', asked: asked.digest };
   if (rendered.notes.some(isFatal)) return { result: 'refused' };
   if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
-  const open = openPrune(rendered, run.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);
+  const open = openPrune(rendered, state.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);
   // All of it is on its way, and nothing else goes.
   if (open.objects === 0) return { result: 'do' };
   const { prune } = status;
@@ -167,7 +172,7 @@ function isFatal({ severity, code }: Note): boolean {
   return severity === 'ERROR' && code !== 'NOTHING_CHOSEN' && code !== 'PRUNE_HELD';
 }
 
-function lateOf(rendered: RenderedPlan, propagation: Propagation): ReadonlySet<ClusterName> {
+function lateClustersOf(rendered: RenderedPlan, propagation: Propagation): ReadonlySet<ClusterName> {
   if (!isDecided(propagation)) return new Set();
   const lines = propagation.status.clusters ?? [];
   const planned = new Set(lines.flatMap(({ cluster, wave, late }) => (wave === undefined || late === true ? [] : [cluster])));

@@ -5,7 +5,7 @@ import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model
 import type { RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { type HeldPrune, marks, type Propagation } from '../model/propagation.ts';
 import { isRemoval } from '../plan/held-prune.ts';
-import type { Verdict } from './state/propagation-state.ts';
+import type { PlanVerdict } from './state/propagation-state.ts';
 
 /** What a plan would take away, as far as nobody began to. */
 export type OpenPrune = Pick<HeldPrune, 'objects' | 'clusters'>;
@@ -49,12 +49,12 @@ export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, now
 /** What later prunes of the generation are judged by: the most that stood at once since it was decided; since what was confirmed is on its way, what stands. */
 export function mostObjectsOf(
   { metadata, status }: Propagation,
-  { standing, isKept, verdict }: { readonly standing: number; readonly isKept: boolean; readonly verdict: Verdict },
+  { existing, isKept, verdict }: { readonly existing: number; readonly isKept: boolean; readonly verdict: PlanVerdict },
 ): number {
   const { prune, mostObjects = 0 } = status;
   const isConfirmedOnce = prune !== undefined && prune.digest === metadata.annotations[marks.confirmPrune];
   const isOver = isConfirmedOnce && verdict.result === 'do' && verdict.prune === undefined;
-  return isKept && !isOver ? Math.max(mostObjects, standing) : standing;
+  return isKept && !isOver ? Math.max(mostObjects, existing) : existing;
 }
 
 function proofsOf(objects: readonly RenderedObject[], share: ClusterShare | undefined): readonly string[] {

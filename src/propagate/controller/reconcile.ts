@@ -2,13 +2,13 @@ import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
-import { newestNow, whenBehind } from './gone-back.ts';
-import { hubWait, type Wait } from './hub-wait.ts';
-import { planNow } from './plan-step.ts';
+import { newestPropagation, withRecheck } from './gone-back.ts';
+import { type NextPass, retryHubLater } from './hub-wait.ts';
+import { planGeneration } from './plan-step.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems, refuse } from './refuse.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './state/propagation-state.ts';
+import { type CurrentPlan, discardPlan, isBusy, rescheduleMsOf, retryAllNow } from './state/propagation-state.ts';
 import { retryAfterMs } from './state/work-queue.ts';
 import { readAgain } from './write-status.ts';
 
@@ -19,74 +19,74 @@ import { readAgain } from './write-status.ts';
  * It may be interrupted anywhere, by a crash too: what the hub holds then is enough to go on from.
  */
 export async function reconcile(pass: Pass): Promise<PassResult> {
-  return whenBehind(pass.run, await reconcileNow(pass));
+  return withRecheck(pass.state, await reconcileNow(pass));
 }
 
 async function reconcileNow(pass: Pass): Promise<PassResult> {
-  const { run, ports, term } = pass;
-  const read = ports.stores.propagations.read(run.place);
+  const { state, ports, term } = pass;
+  const read = ports.stores.propagations.read(state.name);
   if (read.result === 'absent') return { result: 'gone' };
   // Who waits for the mirror is told when it is read.
   if (read.result === 'unread' || !term.isLeading()) return { result: 'passed' };
-  const propagation = await newestNow(pass, read.propagation);
+  const propagation = await newestPropagation(pass, read.propagation);
   if ('result' in propagation) return propagation;
-  run.latest = propagation;
+  state.latest = propagation;
   const { metadata, spec } = propagation;
   const resumedAt = metadata.annotations[marks.resumedAt];
-  if (run.resumedAt !== resumedAt) hurry(run, ports.clock.monotonic());
-  run.resumedAt = resumedAt;
+  if (state.resumedAt !== resumedAt) retryAllNow(state, ports.clock.monotonic());
+  state.resumedAt = resumedAt;
   if (metadata.deletionTimestamp !== undefined) return await cleanUp(pass, propagation);
   if ('problems' in spec) return await refuse(pass, propagation, { message: describeProblems(spec.problems) });
-  if (isUnasked(pass, spec))
+  if (isWithoutRequester(pass, spec))
     return await refuse(pass, propagation, { message: 'RequesterMissing: nobody asked for it, and it names no ServiceAccount' });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
   const plan = await currentPlan(pass, propagation, spec);
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };
   // As of the last write of ours: the finalizer has moved its version on.
-  return await actOnPlan(pass, { propagation: run.latest ?? propagation, spec, plan });
+  return await actOnPlan(pass, { propagation: state.latest ?? propagation, spec, plan });
 }
 
 /** Nobody's rights to act with: the gateway's own are not for that. */
-function isUnasked({ ports }: Pass, { runAs, requester }: PropagationSpec): boolean {
+function isWithoutRequester({ ports }: Pass, { runAs, requester }: PropagationSpec): boolean {
   return ports.accounts === 'many' && runAs.type === 'requester' && requester === undefined;
 }
 
 /** The plan of this generation, made if need be. */
-async function currentPlan(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<CurrentPlan | Wait> {
-  const { run, ports, term } = pass;
+async function currentPlan(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<CurrentPlan | NextPass> {
+  const { state, ports, term } = pass;
   const { uid, generation } = propagation.metadata;
-  const isOther = run.plan !== undefined && (run.plan.uid !== uid || run.plan.generation !== generation);
-  if (isOther) turnOver(run);
-  const before = run.plan;
-  if ((rescheduleMsOf(run) ?? Number.POSITIVE_INFINITY) <= ports.clock.now()) run.isPlanOld = true;
-  if (before !== undefined && isWriteOver(run, before)) run.isPlanOld = true;
-  if (ports.clock.monotonic() >= run.replanAtMs) run.isPlanOld = true;
-  if (before !== undefined && !run.isPlanOld && run.shares !== undefined && !isAnswered(before, propagation)) return before;
+  const isOther = state.plan !== undefined && (state.plan.uid !== uid || state.plan.generation !== generation);
+  if (isOther) discardPlan(state);
+  const before = state.plan;
+  if ((rescheduleMsOf(state) ?? Number.POSITIVE_INFINITY) <= ports.clock.now()) state.isPlanOld = true;
+  if (before !== undefined && isWriteOver(state, before)) state.isPlanOld = true;
+  if (ports.clock.monotonic() >= state.replanAtMs) state.isPlanOld = true;
+  if (before !== undefined && !state.isPlanOld && state.shares !== undefined && !isAnswered(before, propagation)) return before;
   // What is being written is not in the inventory yet, and a plan that does not know of it would leave it behind.
-  if (run.shares === undefined && isBusy(run)) return { againMs: waitForWorkMs };
+  if (state.shares === undefined && isBusy(state)) return { againMs: waitForWorkMs };
   const isReady = await readHub(pass, propagation, { isFirst: before === undefined });
   if (isReady !== 'ready') return isReady;
-  run.isPlanOld = false;
-  const plan = await planNow(ports, { run, propagation: run.latest ?? propagation, spec }, term.signal);
-  if ('fault' in plan) return hubWait(pass);
-  run.hubFailures = 0;
+  state.isPlanOld = false;
+  const plan = await planGeneration(ports, { state, propagation: state.latest ?? propagation, spec }, term.signal);
+  if ('fault' in plan) return retryHubLater(pass);
+  state.hubFailures = 0;
   // It turned out to be another's meanwhile.
-  if (run.shares === undefined) return { againMs: waitForWorkMs };
+  if (state.shares === undefined) return { againMs: waitForWorkMs };
   keepRetry(pass, plan);
-  run.plan = plan;
+  state.plan = plan;
   return plan;
 }
 
 /** True if a write that was under way while the plan was made has ended. */
-function isWriteOver({ clusters }: Pass['run'], { duringWrite }: CurrentPlan): boolean {
+function isWriteOver({ clusters }: Pass['state'], { writingClusters: duringWrite }: CurrentPlan): boolean {
   return duringWrite.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
 }
 
 /** Plans again what was refused or is held by a circle, at the latest every 5 min. The cause may be removed without an event for the gateway. */
-function keepRetry({ run, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
+function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
   const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));
-  run.refusals = verdict.result === 'refused' || isInCircle ? run.refusals + 1 : 0;
-  run.replanAtMs = run.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(run.refusals, clock.random());
+  state.refusals = verdict.result === 'refused' || isInCircle ? state.refusals + 1 : 0;
+  state.replanAtMs = state.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(state.refusals, clock.random());
 }
 
 /** Work that is ended by its signal ends at once, and says so; this is for what is stuck. */
@@ -109,23 +109,23 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
 }
 
 /** Live, as what is written by it must not be stale: the inventory always, the resource before its generation is planned for the first time here. */
-async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { readonly isFirst: boolean }): Promise<'ready' | Wait> {
-  const { run } = pass;
+async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { readonly isFirst: boolean }): Promise<'ready' | NextPass> {
+  const { state } = pass;
   const { uid, generation, deletionTimestamp } = propagation.metadata;
   if (isFirst) {
-    if (!(await readAgain(pass))) return hubWait(pass);
-    const live = run.latest?.metadata;
+    if (!(await readAgain(pass))) return retryHubLater(pass);
+    const live = state.latest?.metadata;
     if (live?.uid !== uid || live.generation !== generation || live.deletionTimestamp !== deletionTimestamp) return { againMs: behindMs };
   }
-  if (!(await loadShares(pass, propagation))) return hubWait(pass);
-  return (await keepFinalizer(pass)) ? 'ready' : hubWait(pass);
+  if (!(await loadShares(pass, propagation))) return retryHubLater(pass);
+  return (await keepFinalizer(pass)) ? 'ready' : retryHubLater(pass);
 }
 
 /** It is there before the first copy is: else a deletion would not wait for us. */
-async function keepFinalizer({ run, ports, term }: Pass): Promise<boolean> {
-  if (run.latest === undefined || !term.isLeading()) return false;
-  const written = await ports.stores.propagations.setFinalizer(run.latest, 'present', term.signal);
-  if (written.result === 'written') run.latest = written.propagation;
+async function keepFinalizer({ state, ports, term }: Pass): Promise<boolean> {
+  if (state.latest === undefined || !term.isLeading()) return false;
+  const written = await ports.stores.propagations.setFinalizer(state.latest, 'present', term.signal);
+  if (written.result === 'written') state.latest = written.propagation;
   return written.result === 'written';
 }
 

@@ -1,10 +1,10 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { SpecProblem } from '../model/spec.ts';
 import { summarize } from '../status/summarize.ts';
-import { standingViews } from './clusters/cluster-view.ts';
-import { hubWait } from './hub-wait.ts';
+import { assessUnplanned } from './clusters/cluster-view.ts';
+import { retryHubLater } from './hub-wait.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { turnOver } from './state/propagation-state.ts';
+import { discardPlan } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A generation of which nothing is done: why it was not accepted; `suspended`: somebody asked that it not be planned. */
@@ -12,21 +12,21 @@ export type Refusal = { readonly message: string } | 'suspended';
 
 /** Says so in the status, and stops what an older generation had begun. What stands in the clusters stays. */
 export async function refuse(pass: Pass, propagation: Propagation, refusal: Refusal): Promise<PassResult> {
-  const { run, ports } = pass;
-  if (run.plan !== undefined) turnOver(run);
+  const { state, ports } = pass;
+  if (state.plan !== undefined) discardPlan(state);
   const { spec, status: previous, metadata } = propagation;
   const status = summarize({
     generation: metadata.generation,
     spec: 'problems' in spec ? undefined : spec,
     previous,
     ...(refusal === 'suspended' ? {} : { refused: { stage: 'Accepted', message: refusal.message } }),
-    clusters: standingViews({ run, propagation, members: ports.hub.members }).map(({ facts }) => facts),
+    clusters: assessUnplanned({ state, propagation, members: ports.hub.members }).map(({ facts }) => facts),
     isDeleting: false,
     isPaused: false,
     nowMs: ports.clock.now(),
   });
   const written = await writeStatus(pass, { propagation, status, urgency: 'urgent' });
-  return { result: 'passed', ...(written.result === 'saved' ? {} : hubWait(pass)) };
+  return { result: 'passed', ...(written.result === 'saved' ? {} : retryHubLater(pass)) };
 }
 
 /** Who reads a status may not be who may read the spec: what was expected where, and never what came. */

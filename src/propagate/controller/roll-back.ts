@@ -4,36 +4,36 @@ import type { Note } from '../model/notes.ts';
 import type { PropagationRevision } from '../model/propagation.ts';
 import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import { isRemoval } from '../plan/held-prune.ts';
-import { isBegunAnew } from '../rollout/resumption.ts';
+import { isRestarted } from '../rollout/resumption.ts';
 import type { ClusterFacts } from '../status/facts.ts';
-import { beginJob } from './clusters/cluster-job.ts';
-import type { ClusterView } from './clusters/cluster-view.ts';
-import { hubWait, type Wait } from './hub-wait.ts';
-import type { Look, PlannedPropagation } from './pass-snapshot.ts';
+import { startClusterJob } from './clusters/cluster-job.ts';
+import type { ClusterAssessment } from './clusters/cluster-view.ts';
+import { type NextPass, retryHubLater } from './hub-wait.ts';
+import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
 import type { Pass } from './state/ports.ts';
-import { clusterRunOf, type Restoring } from './state/propagation-state.ts';
+import { type BreachRollback, clusterStateOf } from './state/propagation-state.ts';
 
 /**
- * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the look with that told in it. The
- * look as it is where there is nothing to take back. It stays so until somebody resumes, or the spec changes. The revision is known as taken back before
- * anything of it is, and stands again once somebody resumed. Where nobody knows what stood before, nothing is taken back, and the look says why.
+ * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the snapshot with that told in it. The
+ * snapshot as it is where there is nothing to take back. It stays so until somebody resumes, or the spec changes. The revision is known as taken back before
+ * anything of it is, and stands again once somebody resumed. Where nobody knows what stood before, nothing is taken back, and the snapshot says why.
  */
-export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look | Wait> {
-  const { run } = pass;
-  if (look.rollout.waves.breach?.action !== 'Rollback') {
-    if (isBegunAnew(planned.propagation, planned.spec) && !(await mark(pass, planned, 'inEffect'))) return hubWait(pass);
-    run.restoring = undefined;
-    return look;
+export async function rollBack(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassSnapshot | NextPass> {
+  const { state } = pass;
+  if (snapshot.rollout.waves.breach?.action !== 'Rollback') {
+    if (isRestarted(planned.propagation, planned.spec) && !(await mark(pass, planned, 'inEffect'))) return retryHubLater(pass);
+    state.breachRollback = undefined;
+    return snapshot;
   }
-  const restoring = await restoringNow(pass, planned);
-  if (restoring === undefined) return hubWait(pass);
-  if ('why' in restoring) return { ...look, rollback: 'done', notTakenBack: restoring.why };
-  const views = look.views.map((view) => standingIn(view, restoring));
-  const open = views.filter(({ facts }) => facts.standing === 'rollingBack');
+  const restoring = await currentRollback(pass, planned);
+  if (restoring === undefined) return retryHubLater(pass);
+  if ('why' in restoring) return { ...snapshot, rollback: 'done', whyNotRolledBack: restoring.why };
+  const assessments = snapshot.clusters.map((assessment) => withStage(assessment, restoring));
+  const open = assessments.filter(({ facts }) => facts.stage === 'rollingBack');
   const known = open.filter(({ cluster }) => !restoring.unknown.has(cluster));
   const last = Math.max(...known.map(waveOf));
-  for (const view of known) if (waveOf(view) === last) restore(pass, planned, { view, restoring });
-  return { ...look, views, rollback: open.length === 0 ? 'done' : 'running' };
+  for (const assessment of known) if (waveOf(assessment) === last) restorePrevious(pass, planned, { assessment, restoring });
+  return { ...snapshot, clusters: assessments, rollback: open.length === 0 ? 'done' : 'running' };
 }
 
 /** False if the hub does not do it. */
@@ -48,31 +48,37 @@ async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropaga
  * What is to be taken back, looked at again while any of it is not known. Where nothing is to be, the revision is not marked. Undefined if the hub does not
  * say.
  */
-async function restoringNow(pass: Pass, planned: PlannedPropagation): Promise<Restoring | Unknown | undefined> {
-  const { run } = pass;
-  const known = run.restoring;
+async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise<BreachRollback | Unknown | undefined> {
+  const { state } = pass;
+  const known = state.breachRollback;
   if (known !== undefined && known.unknown.size === 0) return known;
-  const found = await restoringOf(pass, planned);
+  const found = await rollbackFor(pass, planned);
   if (found === undefined || 'why' in found) return known ?? found;
   if (known === undefined && !(await mark(pass, planned, 'rolledBack'))) return undefined;
-  run.restoring = { ...found, done: known?.done ?? found.done };
-  return run.restoring;
+  state.breachRollback = { ...found, doneClusters: known?.doneClusters ?? found.doneClusters };
+  return state.breachRollback;
 }
 
-type Unknown = Extract<Before, { readonly result: 'unknown' }>;
+type Unknown = Extract<PreviousRevision, { readonly result: 'unknown' }>;
 
 /** What the revision before would want now, and what was taken over since. Undefined if the hub does not say. */
-async function restoringOf(
-  { ports, run, term }: Pass,
+async function rollbackFor(
+  { ports, state, term }: Pass,
   { propagation, plan }: PlannedPropagation,
-): Promise<Restoring | Unknown | undefined> {
+): Promise<BreachRollback | Unknown | undefined> {
   const { revisions } = ports.stores;
   const { signal } = term;
   const kept = await revisions.list(propagation, signal);
   const old = await revisions.oldValues(propagation, plan.revision, signal);
   if ('fault' in kept || 'fault' in old) return undefined;
-  const restoring: Restoring = { generation: plan.generation, wanted: new Map(), unknown: new Map(), old, done: new Set() };
-  const before = beforeOf(kept, plan.revision);
+  const restoring: BreachRollback = {
+    generation: plan.generation,
+    wanted: new Map(),
+    unknown: new Map(),
+    oldValues: old,
+    doneClusters: new Set(),
+  };
+  const before = previousRevisionOf(kept, plan.revision);
   if (before.result === 'unknown') return before;
   if (before.result === 'nothing') return restoring;
   const { namespace, name, uid } = propagation.metadata;
@@ -84,7 +90,7 @@ async function restoringOf(
     purpose: 'keep',
     // From zero: what is there now is what is taken back.
     existing: { uid, status: {} },
-    shares: [...(run.shares?.values() ?? [])],
+    shares: [...(state.shares?.values() ?? [])],
     signal,
   });
   if (!ok) return { result: 'unknown', why: `revision ${before.revision} cannot be planned now: ${errorsIn(notes)}` };
@@ -98,45 +104,45 @@ function errorsIn(notes: readonly Note[]): string {
 }
 
 /** What this generation began, or what the revision before wants: where neither holds, nothing was done. */
-function standingIn(view: ClusterView, { wanted, unknown, done }: Restoring): ClusterView {
-  const { facts, cluster } = view;
+function withStage(assessment: ClusterAssessment, { wanted, unknown, doneClusters: done }: BreachRollback): ClusterAssessment {
+  const { facts, cluster } = assessment;
   const before = wanted.get(cluster);
-  if (facts.standing !== 'begun' && before === undefined) return view;
-  const standing: ClusterFacts['standing'] = done.has(cluster) ? 'restored' : 'rollingBack';
+  if (facts.stage !== 'begun' && before === undefined) return assessment;
+  const stage: ClusterFacts['stage'] = done.has(cluster) ? 'restored' : 'rollingBack';
   const planned = { ...(facts.planned ?? { wave: 0 }), objects: before ?? [] };
-  const fault = standing === 'restored' ? undefined : unknown.get(cluster);
-  const trouble = fault === undefined ? {} : { trouble: { message: `what it had before is not known: ${fault.message}` } };
-  return { ...view, facts: { ...facts, standing, planned, ...trouble } };
+  const fault = stage === 'restored' ? undefined : unknown.get(cluster);
+  const problem = fault === undefined ? {} : { problem: { message: `what it had before is not known: ${fault.message}` } };
+  return { ...assessment, facts: { ...facts, stage, planned, ...problem } };
 }
 
-function waveOf({ facts }: ClusterView): number {
+function waveOf({ facts }: ClusterAssessment): number {
   return facts.planned?.wave ?? 0;
 }
 
-function restore(
+function restorePrevious(
   pass: Pass,
   { propagation, spec, plan }: PlannedPropagation,
-  { view, restoring }: { readonly view: ClusterView; readonly restoring: Restoring },
+  { assessment, restoring }: { readonly assessment: ClusterAssessment; readonly restoring: BreachRollback },
 ): void {
-  const { run, ports } = pass;
-  const { cluster } = view;
-  const known = clusterRunOf(run, cluster);
+  const { state, ports } = pass;
+  const { cluster } = assessment;
+  const known = clusterStateOf(state, cluster);
   if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) return;
   const rendered = restoring.wanted.get(cluster) ?? [];
-  const old = restoring.old.filter((values) => values.cluster === cluster);
-  beginJob(pass, {
+  const old = restoring.oldValues.filter((values) => values.cluster === cluster);
+  startClusterJob(pass, {
     cluster,
     propagation,
     spec,
     isPinned: false,
     revision: plan.revision,
-    act: async (work, signal) => [await restoreCopies(work, { rendered, old }, signal)],
-    onDone: () => restoring.done.add(cluster),
+    task: async (work, signal) => [await restoreCopies(work, { rendered, old }, signal)],
+    onDone: () => restoring.doneClusters.add(cluster),
   });
 }
 
 /** What a breach goes back to. */
-export type Before =
+export type PreviousRevision =
   | { readonly result: 'spec'; readonly revision: number; readonly spec: PropagationSpec }
   /** Nothing of ours stood anywhere: all that stands is of the revision itself. */
   | { readonly result: 'nothing' }
@@ -147,7 +153,7 @@ export type Before =
  * What stood before that revision, by what is kept of them, the newest first: the newest that was not gone back from. That none is kept says nothing of what
  * stood; neither does an older one where those between are lost. Pure.
  */
-export function beforeOf(kept: readonly PropagationRevision[], revision: number): Before {
+export function previousRevisionOf(kept: readonly PropagationRevision[], revision: number): PreviousRevision {
   const own = kept.find((one) => one.revision === revision);
   const before = kept.find((one) => one.revision < revision && !one.isRolledBack);
   if (before === undefined && own?.hadNoCopies === true) return { result: 'nothing' };

@@ -14,7 +14,7 @@ import type { Term } from './lease/lease.ts';
 import { reconcile } from './reconcile.ts';
 import { createDriftWatch } from './state/drift.ts';
 import type { ControllerPorts, Pass } from './state/ports.ts';
-import { hasten, isBusy, keyOfRun, newRun, type Run } from './state/propagation-state.ts';
+import { isBusy, keyOfPropagation, newPropagationState, type PropagationState, retrySoon } from './state/propagation-state.ts';
 import { createWorkQueue, type WorkQueue } from './state/work-queue.ts';
 
 /** Clusters that come, go or change their labels mostly do so together. */
@@ -24,10 +24,10 @@ const debounceMs = 2_000;
 const mostPasses = 32;
 
 /** What one term works with. */
-interface Workshop {
+interface TermContext {
   readonly ports: ControllerPorts;
   readonly term: Term;
-  readonly runs: Map<string, Run>;
+  readonly states: Map<string, PropagationState>;
   readonly queue: WorkQueue;
   /** Of each Propagation: the texts of what its template refers to. */
   readonly sources: Map<string, ReadonlySet<string>>;
@@ -36,37 +36,37 @@ interface Workshop {
 
 /**
  * Keeps every Propagation of the hub true for one term: looks at each at its beginning, and again when its resource, its copies, what it refers to, or the
- * fleet changes. Ends when the term is over and nothing that was begun runs any more.
+ * fleet changes. Ends when the term is over and nothing that was begun states any more.
  */
-export async function workATerm(ports: ControllerPorts, term: Term): Promise<void> {
+export async function runTerm(ports: ControllerPorts, term: Term): Promise<void> {
   const { members } = ports.hub;
-  const runs = new Map<string, Run>();
+  const states = new Map<string, PropagationState>();
   const sources = new Map<string, ReadonlySet<string>>();
   const interests = createInterests(members.objects, term.signal);
   const drift = createDriftWatch(ports, members.objects);
   const ended = new Set<() => void>();
 
   async function work(key: string): Promise<number | undefined> {
-    const run = runs.get(key);
-    if (run === undefined) return undefined;
+    const state = states.get(key);
+    if (state === undefined) return undefined;
     const again = () => {
       queue.add(key);
       for (const tell of ended) tell();
     };
-    const passed = await reconcile({ ports, term, run, drift, again } satisfies Pass);
+    const passed = await reconcile({ ports, term, state, drift, again } satisfies Pass);
     if (passed.result === 'gone') {
-      forget(key, run);
+      forget(key, state);
       return undefined;
     }
-    const wanted = interestsOf(run, members);
+    const wanted = interestsOf(state, members);
     sources.set(key, new Set(wanted.sources.map(textOfInterest)));
     interests.set(key, [...wanted.copies, ...wanted.blockers, ...wanted.sources, ...wanted.nodes]);
     return passed.againMs;
   }
 
-  function forget(key: string, run: Run): void {
-    run.work.abort();
-    runs.delete(key);
+  function forget(key: string, state: PropagationState): void {
+    state.work.abort();
+    states.delete(key);
     sources.delete(key);
     interests.set(key, []);
   }
@@ -80,27 +80,27 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
     },
     term.signal,
   );
-  const shop: Workshop = { ports, term, runs, queue, sources, interests };
-  listen(shop);
-  addAll(shop);
+  const context: TermContext = { ports, term, states, queue, sources, interests };
+  subscribeToChanges(context);
+  enqueueAll(context);
   await abortOf(term.signal);
   await queue.idle();
-  while ([...runs.values()].some(isBusy)) await endOfWork(ended);
+  while ([...states.values()].some(isBusy)) await endOfWork(ended);
 }
 
 /** What the mirrors and the fleet tell has those looked at whom it concerns. Ends with the term. */
-function listen(shop: Workshop): void {
-  const { ports, term, interests } = shop;
+function subscribeToChanges(context: TermContext): void {
+  const { ports, term, interests } = context;
   const { members } = ports.hub;
   const facts = createMemberFacts(members);
-  const onMoved = (cluster: ClusterName) => heardOfNodes(shop, cluster);
+  const onMoved = (cluster: ClusterName) => onNodesChange(context, cluster);
   const nodeWatch = createNodeWatch({ members, clock: ports.clock, debounceMs, onMoved }, term.signal);
   members.objects.onChange((changes) => {
     for (const change of changes) {
-      if (change.type !== 'cluster' && keyOfKind(change.kind) === keyOfKind(nodes)) nodeWatch.heard(change.cluster);
-      if (isOfPropagations(change, ports)) heardOfPropagations(shop, change);
+      if (change.type !== 'cluster' && keyOfKind(change.kind) === keyOfKind(nodes)) nodeWatch.nodesChanged(change.cluster);
+      if (isOfPropagations(change, ports)) onPropagationChange(context, change);
       else
-        heardOfMember(shop, {
+        onMemberChange(context, {
           change,
           keys: interests.keysOf(change),
           isOtherPlace: change.type === 'cluster' && facts.isChanged(change.cluster),
@@ -128,15 +128,15 @@ function endOfWork(ended: Set<() => void>): Promise<void> {
 }
 
 /** Those that the mirror has; if it is unread it tells when it is read. */
-function addAll(shop: Workshop): void {
-  for (const { metadata } of shop.ports.stores.propagations.all() ?? []) addRun(shop, metadata);
-  for (const key of shop.runs.keys()) shop.queue.add(key);
+function enqueueAll(context: TermContext): void {
+  for (const { metadata } of context.ports.stores.propagations.all() ?? []) addState(context, metadata);
+  for (const key of context.states.keys()) context.queue.add(key);
 }
 
-function addRun({ runs, queue }: Workshop, place: Run['place']): void {
+function addState({ states, queue }: TermContext, place: PropagationState['name']): void {
   const { namespace, name } = place;
-  const key = keyOfRun(place);
-  if (!runs.has(key)) runs.set(key, newRun({ namespace, name }));
+  const key = keyOfPropagation(place);
+  if (!states.has(key)) states.set(key, newPropagationState({ namespace, name }));
   queue.add(key);
 }
 
@@ -144,21 +144,21 @@ function isOfPropagations(change: MemberChange, { hub }: ControllerPorts): boole
   return change.type !== 'cluster' && change.cluster === hub.cluster && keyOfKind(change.kind) === keyOfKind(hubKinds.propagation);
 }
 
-function heardOfPropagations(shop: Workshop, change: MemberChange): void {
-  if (change.type === 'object') addRun(shop, change.place);
-  else addAll(shop);
+function onPropagationChange(context: TermContext, change: MemberChange): void {
+  if (change.type === 'object') addState(context, change.place);
+  else enqueueAll(context);
 }
 
-/** The cluster runs elsewhere than it did, or it is known now where. */
-function heardOfNodes({ runs, queue, interests }: Workshop, cluster: ClusterName): void {
+/** The cluster states elsewhere than it did, or it is known now where. */
+function onNodesChange({ states, queue, interests }: TermContext, cluster: ClusterName): void {
   for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodes })) {
-    const run = runs.get(key);
-    if (run !== undefined) run.isPlanOld = true;
+    const state = states.get(key);
+    if (state !== undefined) state.isPlanOld = true;
     queue.add(key);
   }
 }
 
-interface Heard {
+interface RoutedChange {
   readonly change: MemberChange;
   /** Who has an interest in it. */
   readonly keys: ReadonlySet<string>;
@@ -166,35 +166,35 @@ interface Heard {
   readonly isOtherPlace: boolean;
 }
 
-function heardOfMember(shop: Workshop, { change, keys, isOtherPlace }: Heard): void {
-  const { runs, queue } = shop;
+function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: RoutedChange): void {
+  const { states, queue } = context;
   if (change.type === 'cluster') {
-    heardOfCluster(shop, change, isOtherPlace);
+    onClusterChange(context, change, isOtherPlace);
     return;
   }
   for (const key of keys) {
-    const run = runs.get(key);
-    if (run === undefined) continue;
-    if (isOfSource(shop, key, change) || (change.type === 'mirror' && isUnplanned(run, change.cluster))) run.isPlanOld = true;
-    if (change.type === 'mirror' && isRefused(run)) run.isPlanOld = true;
-    wake(shop, run, change);
+    const state = states.get(key);
+    if (state === undefined) continue;
+    if (isOfSource(context, key, change) || (change.type === 'mirror' && isUnplanned(state, change.cluster))) state.isPlanOld = true;
+    if (change.type === 'mirror' && isRefused(state)) state.isPlanOld = true;
+    retryAfterChange(context, state, change);
     queue.add(key);
   }
 }
 
 /** Its readiness concerns those that are in it, or could not be; its labels, its coming and its going concern all. */
-function heardOfCluster(shop: Workshop, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
-  const { runs, queue } = shop;
+function onClusterChange(context: TermContext, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
+  const { states, queue } = context;
   const { cluster } = change;
-  for (const [key, run] of runs) {
-    const isPlanOld = isOtherPlace || isUnplanned(run, cluster) || isRefused(run);
-    if (isPlanOld) run.isPlanOld = true;
-    wake(shop, run, change);
-    if (isPlanOld || run.clusters.has(cluster) || run.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);
+  for (const [key, state] of states) {
+    const isPlanOld = isOtherPlace || isUnplanned(state, cluster) || isRefused(state);
+    if (isPlanOld) state.isPlanOld = true;
+    retryAfterChange(context, state, change);
+    if (isPlanOld || state.clusters.has(cluster) || state.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);
   }
 }
 
-function isOfSource({ sources }: Workshop, key: string, change: MemberChange): boolean {
+function isOfSource({ sources }: TermContext, key: string, change: MemberChange): boolean {
   const texts = sources.get(key);
   if (texts === undefined || texts.size === 0 || change.type === 'cluster') return false;
   if (change.type === 'object') return texts.has(textOfInterest(change));
@@ -204,7 +204,7 @@ function isOfSource({ sources }: Workshop, key: string, change: MemberChange): b
 const unplannedReasons: readonly RejectionReason[] = ['API_MISSING', 'DELETING', 'SYNCING'];
 
 /** Nothing could be planned there, as its mirrors were unread or it did not serve a kind. */
-function isUnplanned({ plan }: Run, cluster: ClusterName): boolean {
+function isUnplanned({ plan }: PropagationState, cluster: ClusterName): boolean {
   if (plan === undefined) return false;
   const { clusters, rejected } = plan.rendered;
   if (clusters.some(({ chosen, fault }) => fault !== undefined && chosen.cluster === cluster)) return true;
@@ -212,19 +212,19 @@ function isUnplanned({ plan }: Run, cluster: ClusterName): boolean {
 }
 
 /** What was wrong with it may have been of that moment, or of that cluster. */
-function isRefused({ plan }: Run): boolean {
+function isRefused({ plan }: PropagationState): boolean {
   return plan?.verdict.result === 'refused';
 }
 
 /** What failed while the cluster did not answer is tried at once when it does; what something was in the way of, when that has changed. */
-function wake({ ports }: Workshop, run: Run, change: MemberChange): void {
-  const known = run.clusters.get(change.cluster);
+function retryAfterChange({ ports }: TermContext, state: PropagationState, change: MemberChange): void {
+  const known = state.clusters.get(change.cluster);
   const { members } = ports.hub;
   const phase = members.get(change.cluster)?.phase;
   if (known === undefined || known.failures === 0 || phase === undefined || phase === 'UNREACHABLE') return;
   const nowMs = ports.clock.monotonic();
-  if (known.isOutOfReach && change.type !== 'object') known.retryAtMs = nowMs;
-  else if (isUnblocked(run, change, members.objects)) hasten(known, nowMs);
+  if (known.isUnreachable && change.type !== 'object') known.retryAtMs = nowMs;
+  else if (isUnblocked(state, change, members.objects)) retrySoon(known, nowMs);
 }
 
 /** Tells whether what placement asks of a cluster has changed since it was asked last. */

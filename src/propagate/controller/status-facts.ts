@@ -2,7 +2,7 @@ import type { Note } from '../model/notes.ts';
 import { isDecided, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
-import type { ClusterView } from './clusters/cluster-view.ts';
+import type { ClusterAssessment } from './clusters/cluster-view.ts';
 import type { RolloutDecision } from './rollout-step.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
@@ -11,30 +11,30 @@ export interface PlannedStatus {
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;
   readonly plan: CurrentPlan;
-  readonly views: readonly ClusterView[];
+  readonly clusters: readonly ClusterAssessment[];
   readonly rollout?: RolloutDecision;
   readonly rollback?: PropagationFacts['rollback'];
-  readonly notTakenBack?: string;
+  readonly whyNotRolledBack?: string;
   readonly unreadable: readonly string[];
   readonly nowMs: number;
 }
 
 /** The facts of a Propagation that has a plan, whether or not it may be done. */
 export function factsOf(planned: PlannedStatus): PropagationFacts {
-  const { propagation, spec, plan, views, rollout, rollback, notTakenBack, unreadable, nowMs } = planned;
+  const { propagation, spec, plan, clusters: assessments, rollout, rollback, whyNotRolledBack, unreadable, nowMs } = planned;
   return {
     generation: plan.generation,
     spec,
     previous: propagation.status,
-    clusters: views.map(({ facts }) => facts),
+    clusters: assessments.map(({ facts }) => facts),
     ...verdictFacts(plan, isDecided(propagation) ? 'NotPlannedAgain' : 'Refused'),
     unreadable,
-    ...(plan.asked === undefined ? {} : { asked: plan.asked }),
+    ...(plan.requested === undefined ? {} : { requestedPlan: plan.requested }),
     ...(rollout === undefined ? {} : { waves: rollout.waves }),
     isDeleting: false,
     isPaused: rollout?.isPaused ?? false,
     ...(rollback === undefined ? {} : { rollback }),
-    ...(notTakenBack === undefined ? {} : { notTakenBack }),
+    ...(whyNotRolledBack === undefined ? {} : { whyNotRolledBack }),
     nowMs,
   };
 }

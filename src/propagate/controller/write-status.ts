@@ -8,7 +8,7 @@ const spacingMs = 1_000;
 
 /**
  * What came of it. `saved`: the hub has it, or had it. `later`: it was written less than a second ago, and may be again after `ms`. `outdated`: somebody wrote
- * the resource since it was read; what stands there now is in the run.
+ * the resource since it was read; what stands there now is in the state.
  */
 export type StatusWrite =
   | { readonly result: 'saved'; readonly propagation: Propagation }
@@ -17,7 +17,7 @@ export type StatusWrite =
 
 /** Writes the status where it differs. `urgent` does not wait its turn, nor does the word that a rollout has settled: somebody waits for it. */
 export async function writeStatus(
-  { run, ports, term }: Pass,
+  { state, ports, term }: Pass,
   {
     propagation,
     status,
@@ -26,7 +26,7 @@ export async function writeStatus(
 ): Promise<StatusWrite> {
   if (isSameStatus(propagation.status, status)) return { result: 'saved', propagation };
   const nowMs = ports.clock.monotonic();
-  const waitMs = run.statusAtMs + spacingMs - nowMs;
+  const waitMs = state.statusAtMs + spacingMs - nowMs;
   const isWaitedFor = urgency === 'urgent' || isEnd(propagation.status, status);
   if (!isWaitedFor && waitMs > 0) return { result: 'later', ms: waitMs };
   if (!term.isLeading()) return { result: 'stopped' };
@@ -34,15 +34,15 @@ export async function writeStatus(
   const written = await propagations.patchStatus(propagation, status, term.signal);
   switch (written.result) {
     case 'written':
-      run.statusAtMs = nowMs;
-      run.latest = written.propagation;
+      state.statusAtMs = nowMs;
+      state.latest = written.propagation;
       return { result: 'saved', propagation: written.propagation };
     case 'absent':
     case 'conflict':
-      return (await readAgain({ run, ports, term })) ? { result: 'outdated' } : { result: 'failed' };
+      return (await readAgain({ state, ports, term })) ? { result: 'outdated' } : { result: 'failed' };
     case 'failed': {
       const { code, message: reason } = written.fault;
-      if (!term.signal.aborted) ports.log.warn({ propagation: run.key, code, reason }, 'the status could not be written');
+      if (!term.signal.aborted) ports.log.warn({ propagation: state.key, code, reason }, 'the status could not be written');
       return { result: 'failed' };
     }
     default:
@@ -56,9 +56,9 @@ function isEnd(before: PropagationStatus, after: PropagationStatus): boolean {
 }
 
 /** The mirror may be behind, and is waited for by nobody: what stands there is read. False if the hub does not say. */
-export async function readAgain({ run, ports, term }: Pick<Pass, 'run' | 'ports' | 'term'>): Promise<boolean> {
-  const live = await ports.stores.propagations.fetch(run.place, term.signal);
+export async function readAgain({ state, ports, term }: Pick<Pass, 'state' | 'ports' | 'term'>): Promise<boolean> {
+  const live = await ports.stores.propagations.fetch(state.name, term.signal);
   if (live !== 'absent' && 'fault' in live) return false;
-  run.latest = live === 'absent' ? undefined : live;
+  state.latest = live === 'absent' ? undefined : live;
   return true;
 }

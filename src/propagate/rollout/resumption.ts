@@ -8,14 +8,14 @@ export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
 }
 
 /** True of a generation that was taken back after a breach and was resumed since, until its status says that it goes on: it begins anew everywhere. */
-export function isBegunAnew(propagation: Propagation, { rollout }: Pick<PropagationSpec, 'rollout'>): boolean {
+export function isRestarted(propagation: Propagation, { rollout }: Pick<PropagationSpec, 'rollout'>): boolean {
   const { metadata, status } = propagation;
   const breachedAtMs = breachedAtOf(status.conditions, metadata.generation);
   const resumedAtMs = resumedAtMsOf(propagation);
   return rollout.onFailure === 'Rollback' && breachedAtMs !== undefined && resumedAtMs !== undefined && breachedAtMs <= resumedAtMs;
 }
 
-export const reasonOfBreach = 'Breach';
+export const breachReason = 'Breach';
 
 /**
  * Since when that generation is known to be in breach, in milliseconds of the epoch: what the next wave is decided by, though the cluster that failed
@@ -23,5 +23,5 @@ export const reasonOfBreach = 'Breach';
  */
 export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {
   const found = conditions?.find(({ type }) => type === 'Progressing');
-  return found?.reason === reasonOfBreach && found.observedGeneration === generation ? Date.parse(found.lastTransitionTime) : undefined;
+  return found?.reason === breachReason && found.observedGeneration === generation ? Date.parse(found.lastTransitionTime) : undefined;
 }

@@ -17,7 +17,7 @@ export interface CountMove {
 }
 
 /** Which decreases wait. Names in the order of code units. */
-export interface Surge {
+export interface SurgeDecision {
   /** Not to be begun yet: what makes up for them is on its way. */
   readonly waiting: readonly ClusterName[];
   /** Not to be begun: what was to make up for them failed or ran out of time (SURGE_HELD). */
@@ -31,7 +31,7 @@ export interface Surge {
  * let go as a whole or not at all, in the order of their names. A cluster where this generation once succeeded lacks nothing. With
  * `onFailure: Continue` they go on once nothing that lacks replicas is under way any more.
  */
-export function surge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): Surge {
+export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): SurgeDecision {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);
   const lacking = moves.filter((move) => lackOf(move) > 0);
   let spare = sumBy(decreases, dropOf) - sumBy(lacking, lackOf);

@@ -10,7 +10,7 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
 };
 
 /** What a line says of the moment, where its mark is no failure and its copies do not stand. Of `Unknown` nothing is concluded. */
-const losses: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
+const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],
   ['Denied', 'failed'],
   ['Progressing', 'open'],
@@ -18,7 +18,7 @@ const losses: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Waiting', 'open'],
 ]);
 
-/** Which generation rolls out, and which clusters no wave decides about: decreases held for their increases (`surge`). */
+/** Which generation rolls out, and which clusters no wave decides about: decreases held for their increases (`decideSurge`). */
 interface WaveContext {
   readonly generation: number;
   readonly held: ReadonlySet<ClusterName>;
@@ -36,7 +36,7 @@ export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, contex
 function waveLineOf(cluster: ClusterName, line: ClusterLine, { generation, held }: WaveContext): WaveLine {
   const mark = line.generation === generation ? line.rollout : undefined;
   if (mark !== undefined) {
-    const lost = mark.phase === 'Succeeded' || mark.phase === 'Progressing' ? losses.get(line.phase) : undefined;
+    const lost = mark.phase === 'Succeeded' || mark.phase === 'Progressing' ? regressions.get(line.phase) : undefined;
     return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since), ...(lost === undefined ? {} : { lost }) };
   }
   const isSkipped = held.has(cluster) || line.reason === 'Suspended';

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
 import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
 import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
-import { settled } from './cluster-line.ts';
+import { previousIfSame } from './cluster-line.ts';
 
 /** What all of a status may have as JSON: 500 clusters with names of 253 letters. It is one object of the hub with a spec, of which etcd takes 1.5 MiB. */
 export const mostStatusBytes = 640 * 1024;
@@ -30,7 +30,7 @@ export function bounded(status: PropagationStatus, previous: PropagationStatus):
     if (bytesOf(cut) <= mostStatusBytes) break;
   }
   // A shorter message than before is no news, nor is the time up to which the same is known.
-  return { ...cut, clusters: (cut.clusters ?? []).map((line) => settled(before.get(line.cluster), line)) };
+  return { ...cut, clusters: (cut.clusters ?? []).map((line) => previousIfSame(before.get(line.cluster), line)) };
 }
 
 function bytesOf(status: PropagationStatus): number {

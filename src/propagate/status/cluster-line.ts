@@ -7,7 +7,7 @@ import type { ClusterLine, RolloutMark } from '../model/propagation.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import { isWanted, rolloutIn } from './cluster-rollout.ts';
-import { isFatal, type LineContext, standingOf } from './cluster-standing.ts';
+import { isFatal, type LineContext, linePhaseOf } from './cluster-standing.ts';
 import { healthOfCopy, isJob, isKept, readyOf } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts } from './facts.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -28,16 +28,16 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   // Of nothing everything is done: what is not known to be wanted is not known to be there either.
   const isTold = freshness.result === 'fresh' && planned?.isUnknown !== true;
   const mark = markOf(facts, context, isTold ? rollout.phase : undefined);
-  const standing = standingOf({ facts, freshness, rollout, mark }, context);
-  const isSame = previous?.phase === standing.phase && previous.reason === standing.reason;
+  const current = linePhaseOf({ facts, freshness, rollout, mark }, context);
+  const isSame = previous?.phase === current.phase && previous.reason === current.reason;
   const since = isSame ? previous.since : isoOf(context.nowMs);
   const ready = freshness.result === 'fresh' ? sumOfReady(facts.copies) : previous?.ready;
   const generation = isBegun(facts) ? context.generation : previous?.generation;
   const fault = faultOf(facts, freshness, context);
-  return settled(previous, {
+  return previousIfSame(previous, {
     cluster: facts.cluster,
-    ...standing,
-    ...(standing.message === undefined ? {} : { message: shortened(standing.message) }),
+    ...current,
+    ...(current.message === undefined ? {} : { message: shortened(current.message) }),
     ...(planned === undefined ? {} : { wave: planned.wave }),
     ...(planned?.isLate === true ? { late: true } : {}),
     ...(planned?.replicas === undefined ? {} : { replicas: planned.replicas }),
@@ -51,14 +51,14 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   });
 }
 
-function isBegun({ standing }: ClusterFacts): boolean {
-  return standing === 'begun' || standing === 'rollingBack' || standing === 'restored';
+function isBegun({ stage }: ClusterFacts): boolean {
+  return stage === 'begun' || stage === 'rollingBack' || stage === 'restored';
 }
 
 /** While it waits, and while what it did is taken back, the mark is what it was. */
 function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['phase'] | undefined) {
-  const { standing, previous, planned } = facts;
-  if (standing !== 'begun') return standing === 'leaving' ? undefined : previous?.rollout;
+  const { stage, previous, planned } = facts;
+  if (stage !== 'begun') return stage === 'leaving' ? undefined : previous?.rollout;
   const { spec, generation, breachedAtMs, nowMs } = context;
   const mark = nextMark({
     previous: previous?.generation === generation ? previous.rollout : undefined,
@@ -71,8 +71,8 @@ function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['
 }
 
 /** The plan knew of a stranger's object before the rollout began. The wave waits for somebody to resolve that; it is no breach. */
-function isHeldByConflict({ trouble, planned }: ClusterFacts): boolean {
-  return trouble?.reason === 'Conflict' && planned?.objects.some(({ held }) => held === 'Conflict') === true;
+function isHeldByConflict({ problem, planned }: ClusterFacts): boolean {
+  return problem?.reason === 'Conflict' && planned?.objects.some(({ held }) => held === 'Conflict') === true;
 }
 
 /** The worst of them. A Job that was done and is gone does not count: it is not made again. Nothing planned and nothing held is healthy. */
@@ -91,15 +91,15 @@ function sumOfReady(copies: readonly CopyFacts[]): number | undefined {
   return figures.length === 0 ? undefined : figures.reduce((sum, figure) => sum + figure, 0);
 }
 
-function faultOf({ trouble, previous }: ClusterFacts, freshness: Freshness, { nowMs }: LineContext): ClusterLine['fault'] {
-  if (trouble?.fault !== undefined) return { ...trouble.fault, message: shortened(trouble.fault.message) };
+function faultOf({ problem, previous }: ClusterFacts, freshness: Freshness, { nowMs }: LineContext): ClusterLine['fault'] {
+  if (problem?.fault !== undefined) return { ...problem.fault, message: shortened(problem.fault.message) };
   if (freshness.result !== 'stale' || freshness.fault === undefined) return undefined;
   const { code, message } = freshness.fault;
   return { code, message: shortened(message), since: previous?.fault?.code === code ? previous.fault.since : isoOf(nowMs) };
 }
 
 /** The previous line if the new one says nothing new: its `asOf` then still holds, as a moment up to which it was true at least. */
-export function settled(previous: ClusterLine | undefined, line: ClusterLine): ClusterLine {
+export function previousIfSame(previous: ClusterLine | undefined, line: ClusterLine): ClusterLine {
   if (previous === undefined || line.phase === 'Unknown') return line;
   const { asOf: _, ...before } = previous;
   const { asOf: __, ...now } = line;

@@ -11,7 +11,7 @@ export interface ClusterRollout extends RolloutState {
   /** The first, in the order of writes, that is not to be seen as it was sent; what was done and is not made again is not missed. */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
   /** The first that is there as it was sent and does not do what it is for: one that failed, else one that is under way, again maybe. */
-  readonly lapse?: RolloutState;
+  readonly regression?: RolloutState;
 }
 
 /**
@@ -23,11 +23,11 @@ export function isWanted({ action, held }: PlannedFacts['objects'][number]): boo
 }
 
 /** How far all copies that are to be here are: the first that failed, else the first that is under way, in the order of writes. */
-export function rolloutIn({ planned, copies, standing }: ClusterFacts): ClusterRollout {
+export function rolloutIn({ planned, copies, stage }: ClusterFacts): ClusterRollout {
   const byKey = new Map(copies.map((copy) => [textOfKey(copy.entry.key), copy] as const));
   const states = (planned?.objects ?? []).filter(isWanted).map(({ key, desiredHash }) => {
     const copy = byKey.get(textOfKey(key));
-    const isWritten = copy !== undefined && (standing === 'restored' || isAsWanted(copy, desiredHash));
+    const isWritten = copy !== undefined && (stage === 'restored' || isAsWanted(copy, desiredHash));
     const state: RolloutState =
       copy !== undefined && isWritten ? rolloutOfCopy(copy) : { phase: 'progressing', message: 'not written yet' };
     return { ...state, message: `${key.kind} ${key.name}: ${state.message}`, isWritten, copy };
@@ -40,7 +40,7 @@ export function rolloutIn({ planned, copies, standing }: ClusterFacts): ClusterR
     message: deciding?.message ?? '',
     isWritten: states.every((state) => state.isWritten),
     ...(missing === undefined ? {} : { missing: { message: missing.message, isServed: !isUnserved(missing.copy) } }),
-    ...(lapse === undefined ? {} : { lapse: { phase: lapse.phase, message: lapse.message } }),
+    ...(lapse === undefined ? {} : { regression: { phase: lapse.phase, message: lapse.message } }),
   };
 }
 

@@ -14,78 +14,84 @@ export type LineContext = Pick<PropagationFacts, 'generation' | 'nowMs'> & {
 };
 
 /** What a line says of the moment. */
-interface Standing {
+interface LinePhase {
   readonly phase: CopyPhase;
   readonly reason?: CopyReason;
   readonly message?: string;
 }
 
 /** One cluster, and what was found out about it. */
-interface ClusterSight {
+interface ClusterJudgement {
   readonly facts: ClusterFacts;
   readonly freshness: Freshness;
   readonly rollout: ClusterRollout;
   readonly mark: RolloutMark | undefined;
 }
 
-/** After so many failures in a row it is no passing trouble. It is tried again all the same. */
-const patience = 3;
+/** After so many failures in a row it is no passing problem. It is tried again all the same. */
+const failuresUntilFatal = 3;
 const fatalReasons: readonly CopyReason[] = ['Conflict', 'Denied', 'Invalid', 'Immutable', 'Quota', 'Contended', 'TimedOut', 'Unhealthy'];
 
 /**
  * True if what is wrong is not expected to pass: by its reason, or as it has failed three times in a row, whatever the server said each time. Once told
  * so in this generation it stays so until nothing is wrong: another process does not count from the beginning.
  */
-export function isFatal({ trouble, failures = 0, previous }: ClusterFacts, { generation }: Pick<LineContext, 'generation'>): boolean {
-  if (trouble === undefined || trouble.reason === 'Unreachable') return false;
-  if (trouble.reason !== undefined && fatalReasons.includes(trouble.reason)) return true;
-  if (trouble.fault === undefined) return false;
-  return failures >= patience || (previous?.phase === 'Failed' && previous.fault !== undefined && previous.generation === generation);
+export function isFatal({ problem, failures = 0, previous }: ClusterFacts, { generation }: Pick<LineContext, 'generation'>): boolean {
+  if (problem === undefined || problem.reason === 'Unreachable') return false;
+  if (problem.reason !== undefined && fatalReasons.includes(problem.reason)) return true;
+  if (problem.fault === undefined) return false;
+  return (
+    failures >= failuresUntilFatal || (previous?.phase === 'Failed' && previous.fault !== undefined && previous.generation === generation)
+  );
 }
 
 /** What holds in a cluster: the first that does. `Settled` is said only where all that is wanted stands as it is wanted, and is well. */
-export function standingOf(sight: ClusterSight, context: LineContext): Standing {
+export function linePhaseOf(sight: ClusterJudgement, context: LineContext): LinePhase {
   const { facts, freshness, rollout, mark } = sight;
-  const { standing, trouble } = facts;
-  const why = whyOf(facts);
+  const { stage, problem } = facts;
+  const why = problemReasonOf(facts);
   if (freshness.result === 'stale') return { phase: 'Unknown', reason: freshness.reason, message: freshness.message };
-  if (standing === 'leaving')
-    return { phase: facts.copies.some(({ entry }) => !isKept(entry)) ? 'Deleting' : 'Draining', ...lostIn(facts), ...why };
-  if (standing === 'rollingBack') return { phase: 'RollingBack', ...why };
-  if (isFatal(facts, context)) return { phase: trouble?.reason === 'Denied' ? 'Denied' : 'Failed', ...why };
-  if (standing === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...lostIn(facts), ...why };
-  if (standing === 'restored' || standing === 'kept')
-    return facts.lost === undefined ? standingNow(rollout) : { phase: 'Applying', ...lostIn(facts) };
-  if (facts.differs !== undefined && trouble?.reason === 'Suspended') return { phase: 'Waiting', ...why };
+  if (stage === 'leaving')
+    return { phase: facts.copies.some(({ entry }) => !isKept(entry)) ? 'Deleting' : 'Draining', ...lossMessageOf(facts), ...why };
+  if (stage === 'rollingBack') return { phase: 'RollingBack', ...why };
+  if (isFatal(facts, context)) return { phase: problem?.reason === 'Denied' ? 'Denied' : 'Failed', ...why };
+  if (stage === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...lossMessageOf(facts), ...why };
+  if (stage === 'restored' || stage === 'kept')
+    return facts.lost === undefined ? phaseOfRollout(rollout) : { phase: 'Applying', ...lossMessageOf(facts) };
+  if (facts.differs !== undefined && problem?.reason === 'Suspended') return { phase: 'Waiting', ...why };
   if (mark?.phase === 'TimedOut') return { phase: 'Failed', reason: 'TimedOut', message: rollout.message };
   if (mark?.phase === 'Failed') return { phase: 'Failed', reason: 'Unhealthy', message: rollout.message };
   if (!rollout.isWritten) return { phase: 'Applying', ...why };
   return mark?.phase === 'Succeeded' ? afterSuccess(sight, mark, context) : { phase: 'Progressing', message: rollout.message, ...why };
 }
 
-function lostIn({ lost }: ClusterFacts): Pick<Standing, 'message'> {
+function lossMessageOf({ lost }: ClusterFacts): Pick<LinePhase, 'message'> {
   return lost === undefined ? {} : { message: lost };
 }
 
-function whyOf({ trouble }: ClusterFacts): Omit<Standing, 'phase'> {
-  if (trouble === undefined) return {};
-  const { reason, message } = trouble;
+function problemReasonOf({ problem }: ClusterFacts): Omit<LinePhase, 'phase'> {
+  if (problem === undefined) return {};
+  const { reason, message } = problem;
   return { ...(reason === undefined ? {} : { reason }), message };
 }
 
 /** What was rolled out once can be lost since. */
-function afterSuccess({ facts, rollout: { missing, lapse } }: ClusterSight, mark: RolloutMark, context: LineContext): Standing {
-  const why = whyOf(facts);
+function afterSuccess(
+  { facts, rollout: { missing, regression: lapse } }: ClusterJudgement,
+  mark: RolloutMark,
+  context: LineContext,
+): LinePhase {
+  const why = problemReasonOf(facts);
   if (missing?.isServed === false) return { phase: 'Failed', reason: 'ApiMissing', message: missing.message };
   if (facts.differs === 'watched') return { phase: 'Failed', message: 'it differs from what was written, and is only watched', ...why };
   if (missing !== undefined) return { phase: 'Applying', message: missing.message, ...why };
-  if (facts.differs !== undefined || facts.trouble?.fault !== undefined) return { phase: 'Applying', ...why };
+  if (facts.differs !== undefined || facts.problem?.fault !== undefined) return { phase: 'Applying', ...why };
   if (facts.copies.some(({ entry }) => entry.state === 'Deleting')) return { phase: 'Deleting', ...why };
-  if (lapse !== undefined) return { ...standingNow(lapse), ...why };
+  if (lapse !== undefined) return { ...phaseOfRollout(lapse), ...why };
   return { phase: isSoaking(mark, context) ? 'Soaking' : 'Settled', ...why };
 }
 
-function standingNow({ phase, message }: RolloutState): Standing {
+function phaseOfRollout({ phase, message }: RolloutState): LinePhase {
   switch (phase) {
     case 'done':
       return { phase: 'Settled' };

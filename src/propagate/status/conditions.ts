@@ -1,5 +1,5 @@
 import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition } from '../model/propagation.ts';
-import { reasonOfBreach } from '../rollout/resumption.ts';
+import { breachReason } from '../rollout/resumption.ts';
 import type { PropagationFacts } from './facts.ts';
 
 /** What conditions are made from. */
@@ -11,7 +11,7 @@ interface ConditionFacts {
   readonly completion: CompletionStatus | undefined;
 }
 
-type Judgement = Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'> & { readonly sinceMs?: number };
+type ConditionJudgement = Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'> & { readonly sinceMs?: number };
 
 const shownNames = 10;
 const unplanned = 'Unplanned';
@@ -21,7 +21,7 @@ const unplanned = 'Unplanned';
  * says the same stays the same.
  */
 export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts): readonly StatusCondition[] {
-  const judged: readonly (Judgement | undefined)[] = [
+  const judged: readonly (ConditionJudgement | undefined)[] = [
     acceptedOf(facts),
     plannedOf(facts),
     appliedOf(facts, lines),
@@ -33,7 +33,7 @@ export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts
   return judged.flatMap((judgement) => (judgement === undefined ? [] : [conditionOf(judgement, facts)]));
 }
 
-function conditionOf({ sinceMs, ...judgement }: Judgement, { previous, generation, nowMs }: PropagationFacts): StatusCondition {
+function conditionOf({ sinceMs, ...judgement }: ConditionJudgement, { previous, generation, nowMs }: PropagationFacts): StatusCondition {
   const before = previous.conditions?.find(({ type }) => type === judgement.type);
   const isSame = before?.status === judgement.status && before.reason === judgement.reason;
   const lastTransitionTime =
@@ -41,13 +41,13 @@ function conditionOf({ sinceMs, ...judgement }: Judgement, { previous, generatio
   return { ...judgement, lastTransitionTime, observedGeneration: generation };
 }
 
-function acceptedOf({ refused }: PropagationFacts): Judgement {
+function acceptedOf({ refused }: PropagationFacts): ConditionJudgement {
   return refused?.stage === 'Accepted'
     ? { type: 'Accepted', status: 'False', reason: 'Invalid', message: refused.message }
     : { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
 }
 
-function plannedOf({ refused, held, plan }: PropagationFacts): Judgement {
+function plannedOf({ refused, held, plan }: PropagationFacts): ConditionJudgement {
   const type = 'Planned';
   if (refused !== undefined) return { type, status: 'False', reason: refused.reason ?? 'Refused', message: refused.message };
   if (held !== undefined) return { type, status: 'False', reason: held.reason, message: held.message };
@@ -57,18 +57,18 @@ function plannedOf({ refused, held, plan }: PropagationFacts): Judgement {
 }
 
 /** There is no plan and was none before: nothing is as it is wanted, though nothing is amiss. */
-function isUntold({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
+function isNothingPlanned({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
   return plan === undefined && lines.length === 0;
 }
 
-function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
+function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): ConditionJudgement {
   const { generation, unreadable = [] } = facts;
   const type = 'Applied';
   if (unreadable.length > 0) {
     const message = `expected ClusterShares of this Propagation, with its label, that can be read; mend or delete ${shownOf(unreadable)}`;
     return { type, status: 'False', reason: 'InventoryUnreadable', message };
   }
-  if (isUntold(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
+  if (isNothingPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
   const planned = lines.filter(({ wave }) => wave !== undefined);
   const failing = planned.filter(({ phase, fault }) => phase === 'Denied' || fault !== undefined);
   if (failing.length > 0) return { type, status: 'False', reason: 'Failed', message: namesOf(failing) };
@@ -77,9 +77,9 @@ function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Judg
   return { type, status: 'True', reason: 'Applied', message: '' };
 }
 
-function healthyOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
+function healthyOf(facts: PropagationFacts, lines: readonly ClusterLine[]): ConditionJudgement {
   const type = 'Healthy';
-  if (isUntold(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
+  if (isNothingPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
   const unhealthy = lines.filter(({ health }) => health === 'Unhealthy');
   if (unhealthy.length > 0) return { type, status: 'False', reason: 'Unhealthy', message: namesOf(unhealthy) };
   const unknown = lines.filter(({ health }) => health === 'Unknown');
@@ -87,7 +87,7 @@ function healthyOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Judg
   return { type, status: 'True', reason: 'Healthy', message: '' };
 }
 
-function completeOf({ needed, complete, failed, done }: CompletionStatus, lines: readonly ClusterLine[]): Judgement {
+function completeOf({ needed, complete, failed, done }: CompletionStatus, lines: readonly ClusterLine[]): ConditionJudgement {
   const type = 'Complete';
   const message = `${complete} of ${needed} clusters are complete, ${failed} failed`;
   if (done) return { type, status: 'True', reason: 'Complete', message };
@@ -95,13 +95,13 @@ function completeOf({ needed, complete, failed, done }: CompletionStatus, lines:
   return { type, status: 'False', reason: failed > targets - needed && failed > 0 ? 'Failed' : 'Running', message };
 }
 
-function progressingOf({ waves, rollback, notTakenBack }: PropagationFacts, phase: PropagationPhase): Judgement {
+function progressingOf({ waves, rollback, whyNotRolledBack }: PropagationFacts, phase: PropagationPhase): ConditionJudgement {
   const type = 'Progressing';
   const breach = waves?.breach;
   if (breach !== undefined && (breach.action !== 'Continue' || rollback !== undefined)) {
     const failed = messageOfBreach(waves?.failed ?? 0);
-    const message = notTakenBack === undefined ? failed : `${failed}; nothing is taken back: ${notTakenBack}`;
-    return { type, status: 'False', reason: reasonOfBreach, message, sinceMs: breach.sinceMs };
+    const message = whyNotRolledBack === undefined ? failed : `${failed}; nothing is taken back: ${whyNotRolledBack}`;
+    return { type, status: 'False', reason: breachReason, message, sinceMs: breach.sinceMs };
   }
   const isProgressing = phase === 'Planning' || phase === 'Rolling' || phase === 'RollingBack' || phase === 'Deleting';
   return { type, status: isProgressing ? 'True' : 'False', reason: phase, message: '' };
@@ -113,7 +113,7 @@ function messageOfBreach(failed: number): string {
   return failed === 1 ? '1 cluster failed' : `${failed} clusters failed`;
 }
 
-function freshOf(lines: readonly ClusterLine[]): Judgement {
+function freshOf(lines: readonly ClusterLine[]): ConditionJudgement {
   const unknown = lines.filter(({ phase }) => phase === 'Unknown');
   return unknown.length === 0
     ? { type: 'Fresh', status: 'True', reason: 'Fresh', message: '' }

@@ -25,11 +25,11 @@ export interface ClusterFacts {
    * `waiting`: this generation has not begun here. `begun`: it has, whatever came of it. `rollingBack`, `restored`: what it did here is being taken
    * back, or is. `leaving`: what is held goes. `kept`: nobody knows what is wanted, and what stands stays; `planned` is what was written last.
    */
-  readonly standing: 'waiting' | 'begun' | 'rollingBack' | 'restored' | 'leaving' | 'kept';
+  readonly stage: 'waiting' | 'begun' | 'rollingBack' | 'restored' | 'leaving' | 'kept';
   /** One for each entry of its share. */
   readonly copies: readonly CopyFacts[];
   /** Why it waits, or what is wrong with the first object, in the order of writes, that could not be written. Absent: nothing is. */
-  readonly trouble?: { readonly reason?: CopyReason; readonly message: string; readonly fault?: RecordedFault };
+  readonly problem?: { readonly reason?: CopyReason; readonly message: string; readonly fault?: RecordedFault };
   /** How often in a row this generation failed to do something here, as far as this process knows. Absent: never. */
   readonly failures?: number;
   /**
@@ -93,7 +93,7 @@ export interface PropagationFacts {
   /** What is held, or was confirmed and is going. */
   readonly prune?: PropagationStatus['prune'];
   /** What was asked for by its digest. */
-  readonly asked?: PropagationStatus['asked'];
+  readonly requestedPlan?: PropagationStatus['asked'];
   /** Names of ClusterShares of ours that cannot be read: what they hold is not known. */
   readonly unreadable?: readonly string[];
   /** Somebody must confirm or change something first. */
@@ -109,7 +109,7 @@ export interface PropagationFacts {
   /** A breach with `onFailure: Rollback`: what was done is being taken back, or is. */
   readonly rollback?: 'running' | 'done';
   /** Why nothing could be taken back, with `rollback` `done`: what was done stands. Without values. */
-  readonly notTakenBack?: string;
+  readonly whyNotRolledBack?: string;
   /** Milliseconds of the epoch. */
   readonly nowMs: number;
 }

@@ -23,14 +23,14 @@ export type Freshness =
 export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {
   const asOfMs = oldestOf(facts);
   const since = asOfMs === undefined ? {} : { asOfMs };
-  const { member, trouble } = facts;
+  const { member, problem } = facts;
   if (member === undefined) return { result: 'stale', reason: 'Unreachable', message: 'not a member of the fleet', ...since };
   if (member.phase === 'UNREACHABLE') {
     const [fault] = member.faults;
     const about = fault === undefined ? {} : { fault: { code: fault.code, message: fault.message } };
     return { result: 'stale', reason: 'Unreachable', message: fault?.message ?? 'the cluster does not answer', ...since, ...about };
   }
-  if (trouble?.reason === 'Unreachable') return { result: 'stale', reason: 'Unreachable', message: trouble.message, ...since };
+  if (problem?.reason === 'Unreachable') return { result: 'stale', reason: 'Unreachable', message: problem.message, ...since };
   const fault = faultIn(facts);
   if (fault !== undefined) {
     const reason = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE' ? 'Unreachable' : 'Stale';

@@ -28,7 +28,7 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
   const ready = readyIn(lines);
   const status: PropagationStatus = {
     observedGeneration: facts.generation,
-    ...decided(facts),
+    ...decisionFields(facts),
     phase,
     paused: facts.isPaused || facts.waves?.breach?.action === 'Pause',
     progress: progressOf(facts, phase),
@@ -39,7 +39,7 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
     aggregate: isUntouched ? (previous.aggregate ?? []) : aggregatesOf(clusters, byName, facts.generation),
     ...(completion === undefined ? {} : { completion }),
     ...pruneIn(facts),
-    ...(facts.asked === undefined ? {} : { asked: facts.asked }),
+    ...(facts.requestedPlan === undefined ? {} : { asked: facts.requestedPlan }),
     notes: notesOf(facts),
   };
   return bounded(status, previous);
@@ -63,7 +63,7 @@ function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationS
 }
 
 /** What was decided for this generation; without a plan what was decided for an older one, which still stands in the clusters. */
-function decided({ plan, previous }: PropagationFacts): PropagationStatus {
+function decisionFields({ plan, previous }: PropagationFacts): PropagationStatus {
   const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan ?? previous;
   const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { beforeOf } from '../../../src/propagate/controller/roll-back.ts';
+import { previousRevisionOf } from '../../../src/propagate/controller/roll-back.ts';
 import type { Propagation, PropagationRevision } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, deployment, intent, revisionsOf, startControllerWorld } from './controller-world.ts';
 
@@ -30,14 +30,14 @@ describe('what stood before a breach', () => {
     { revision: 14, said: ['14', ...backs(13, 5), '1'], goesTo: 1 },
     { revision: 3, said: ['2', '1'], goesTo: 2 },
   ])('of $revision of $said is revision $goesTo', ({ revision, said, goesTo }) => {
-    expect(beforeOf(kept(...said), revision)).toMatchObject({ result: 'spec', revision: goesTo, spec: { conflict: 'Abort' } });
+    expect(previousRevisionOf(kept(...said), revision)).toMatchObject({ result: 'spec', revision: goesTo, spec: { conflict: 'Abort' } });
   });
 
   test.each([
     { revision: 1, said: ['1 first'] },
     { revision: 2, said: ['2 first', '1 back'] },
   ])('of $revision of $said is nothing', ({ revision, said }) => {
-    expect(beforeOf(kept(...said), revision)).toEqual({ result: 'nothing' });
+    expect(previousRevisionOf(kept(...said), revision)).toEqual({ result: 'nothing' });
   });
 
   test.each([
@@ -48,7 +48,7 @@ describe('what stood before a breach', () => {
     { revision: 14, said: ['14', ...backs(13, 6), '1'], why: 'not all revisions from 1 to 14' },
     { revision: 2, said: ['2', '1 bad'], why: 'revision 1 is no spec that can be read: conflict' },
   ])('of $revision of $said is not known', ({ revision, said, why }) => {
-    expect(beforeOf(kept(...said), revision)).toEqual({ result: 'unknown', why: expect.stringContaining(why) });
+    expect(previousRevisionOf(kept(...said), revision)).toEqual({ result: 'unknown', why: expect.stringContaining(why) });
   });
 });
 

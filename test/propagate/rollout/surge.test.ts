@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
-import { type CountMove, surge } from '../../../src/propagate/rollout/surge.ts';
+import { type CountMove, decideSurge } from '../../../src/propagate/rollout/surge.ts';
 
 /** `a 4>2 ready 3 Failed`: asks for 4, is to ask for 2, has 3 ready. */
 function moves(text: string): readonly CountMove[] {
@@ -30,12 +30,12 @@ test.each([
   ['an increase that failed', 'a 4>0 ready 4, b 4>4 ready 1 Failed', [], ['a']],
   ['an increase out of time, another under way', 'a 4>0 ready 4, b 2>2 ready 1 TimedOut, c 2>2 ready 1 Progressing', ['a'], []],
 ])('%s: %s', (_, text, waiting, held) => {
-  expect(surge(moves(text), 'Pause')).toEqual({ waiting, held });
+  expect(decideSurge(moves(text), 'Pause')).toEqual({ waiting, held });
 });
 
 test('with Continue, decreases wait for what is under way, not for what failed', () => {
-  expect(surge(moves('a 4>0 ready 4, b 4>4 ready 1 Progressing'), 'Continue')).toEqual({ waiting: ['a'], held: [] });
-  expect(surge(moves('a 4>0 ready 4, b 4>4 ready 1 Failed'), 'Continue')).toEqual({ waiting: [], held: [] });
+  expect(decideSurge(moves('a 4>0 ready 4, b 4>4 ready 1 Progressing'), 'Continue')).toEqual({ waiting: ['a'], held: [] });
+  expect(decideSurge(moves('a 4>0 ready 4, b 4>4 ready 1 Failed'), 'Continue')).toEqual({ waiting: [], held: [] });
 });
 
 test('from healthy clusters to healthy clusters the total never falls below what was or what is to be, and the move ends', () => {
@@ -47,7 +47,7 @@ test('from healthy clusters to healthy clusters the total never falls below what
       const floor = Math.min(sum(fleet.map(({ ready }) => ready)), sum(fleet.map(({ to }) => to)));
       for (let turn = 0; turn < 200; turn++) {
         const present = fleet.filter(({ current, to }) => current > 0 || to > 0);
-        const { waiting } = surge(
+        const { waiting } = decideSurge(
           present.map(({ isBegun, ready, to, current, cluster }) => {
             const mark = ready === to && current === to ? ('Succeeded' as const) : ('Progressing' as const);
             return isBegun ? { cluster, current, to, ready, mark } : { cluster, current, to, ready };

@@ -97,7 +97,7 @@ describe('notes', () => {
 
 test('what was cut is not written again where nothing but time went on', () => {
   const clusters = names(500, 40).map((name) =>
-    clusterOf(name, { trouble: { reason: 'Denied', message: longest, fault: { ...fault, count: 1 } } }),
+    clusterOf(name, { problem: { reason: 'Denied', message: longest, fault: { ...fault, count: 1 } } }),
   );
   const facts = propagationOf(clusters);
   const first = summarize(facts);

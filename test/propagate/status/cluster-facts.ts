@@ -73,7 +73,7 @@ export function clusterOf(name: string, given: Partial<ClusterFacts> = {}): Clus
     cluster: clusterName(name),
     member: { phase: 'SYNCED', asOfMs: nowMs, faults: [] },
     planned: { wave: 0, replicas: 2, objects },
-    standing: 'begun',
+    stage: 'begun',
     ...given,
     copies,
   };
@@ -81,7 +81,7 @@ export function clusterOf(name: string, given: Partial<ClusterFacts> = {}): Clus
 
 /** The same without a plan. */
 export function leavingOf(name: string, given: Partial<ClusterFacts> = {}): ClusterFacts {
-  const { planned: _, ...facts } = clusterOf(name, { standing: 'leaving', ...given });
+  const { planned: _, ...facts } = clusterOf(name, { stage: 'leaving', ...given });
   return facts;
 }
 

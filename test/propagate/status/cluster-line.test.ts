@@ -14,7 +14,7 @@ const failing = copyOf({
   object: withStatus({ conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] }),
 });
 const passing = { message: 'a webhook', fault: { code: 'SERVER_ERROR' as const, message: 'a webhook', since: now, count: 4 } };
-const suspended = { trouble: { reason: 'Suspended' as const, message: 'asked for' } };
+const suspended = { problem: { reason: 'Suspended' as const, message: 'asked for' } };
 const unhealthy = withStatus({ availableReplicas: 0, readyReplicas: 0 });
 const since = (
   seconds: number,
@@ -36,7 +36,7 @@ describe('where nobody knows what is to be there', () => {
       clusterOf('north', {
         planned: { wave: 0, objects: [], isUnknown: true },
         copies: [],
-        trouble: { message: 'unreadable', fault: { code: 'MALFORMED', message: 'unreadable', since: now, count: 1 } },
+        problem: { message: 'unreadable', fault: { code: 'MALFORMED', message: 'unreadable', since: now, count: 1 } },
         ...(previous === undefined ? {} : { previous }),
       }),
       context,
@@ -108,23 +108,23 @@ describe('the phase', () => {
       clusterOf('north', { copies: [copyOf({ object: { ...rolledOut, metadata: { generation: 1, uid: 'u2' } } })] }),
       { phase: 'Progressing' },
     ],
-    ['waits for its wave', clusterOf('north', { standing: 'waiting' }), { phase: 'Waiting', reason: 'Wave' }],
+    ['waits for its wave', clusterOf('north', { stage: 'waiting' }), { phase: 'Waiting', reason: 'Wave' }],
     [
       'waits, suspended',
-      clusterOf('north', { standing: 'waiting', trouble: { reason: 'Suspended', message: 'asked for' } }),
+      clusterOf('north', { stage: 'waiting', problem: { reason: 'Suspended', message: 'asked for' } }),
       { phase: 'Waiting', reason: 'Suspended', message: 'asked for' },
     ],
     [
       'fails at once at a conflict',
-      clusterOf('north', { trouble: { reason: 'Conflict', message: 'held by kubectl' } }),
+      clusterOf('north', { problem: { reason: 'Conflict', message: 'held by kubectl' } }),
       { phase: 'Failed', reason: 'Conflict' },
     ],
-    ['is denied', clusterOf('north', { trouble: { reason: 'Denied', message: 'may not' } }), { phase: 'Denied', reason: 'Denied' }],
+    ['is denied', clusterOf('north', { problem: { reason: 'Denied', message: 'may not' } }), { phase: 'Denied', reason: 'Denied' }],
     [
       'tries again what may pass',
       clusterOf('north', {
         copies: [copyOf({ entry: { appliedHash: 'h2' } })],
-        trouble: { message: 'a webhook', fault: { code: 'SERVER_ERROR', message: 'a webhook', since: now, count: 2 } },
+        problem: { message: 'a webhook', fault: { code: 'SERVER_ERROR', message: 'a webhook', since: now, count: 2 } },
       }),
       { phase: 'Applying', message: 'a webhook', fault: { code: 'SERVER_ERROR', message: 'a webhook', since: now, count: 2 } },
     ],
@@ -132,7 +132,7 @@ describe('the phase', () => {
       'fails when it does not pass',
       clusterOf('north', {
         failures: 3,
-        trouble: {
+        problem: {
           reason: 'NamespaceMissing',
           message: 'no namespace',
           // What the server says may be another thing each time.
@@ -143,7 +143,7 @@ describe('the phase', () => {
     ],
     [
       'stays failed when another process goes on',
-      clusterOf('north', { previous: { ...since(9, 'Failed'), phase: 'Failed', fault: passing.fault }, trouble: passing }),
+      clusterOf('north', { previous: { ...since(9, 'Failed'), phase: 'Failed', fault: passing.fault }, problem: passing }),
       { phase: 'Failed', rollout: expect.objectContaining({ phase: 'Failed' }) },
     ],
     [
@@ -151,7 +151,7 @@ describe('the phase', () => {
       clusterOf('north', {
         previous: { ...since(9, 'Failed'), phase: 'Failed', fault: passing.fault, generation: 2 },
         copies: [copyOf({ entry: { appliedHash: 'h2' } })],
-        trouble: passing,
+        problem: passing,
       }),
       { phase: 'Applying', rollout: expect.objectContaining({ phase: 'Progressing' }) },
     ],
@@ -165,7 +165,7 @@ describe('the phase', () => {
       clusterOf('north', {
         previous: since(9, 'Succeeded'),
         copies: [copyOf({ object: 'absent', entry: { state: 'Intended', action: 'Failed' } })],
-        trouble: { ...passing, reason: 'NamespaceMissing' },
+        problem: { ...passing, reason: 'NamespaceMissing' },
       }),
       { phase: 'Applying', reason: 'NamespaceMissing' },
     ],
@@ -205,13 +205,13 @@ describe('the phase', () => {
     ['is settled when what is suspended does not', clusterOf('north', suspended), { phase: 'Settled', reason: 'Suspended' }],
     [
       'tells what stands while nobody knows what is wanted',
-      clusterOf('north', { standing: 'kept', previous: since(9, 'Succeeded', { generation: 2 }) }),
+      clusterOf('north', { stage: 'kept', previous: since(9, 'Succeeded', { generation: 2 }) }),
       { phase: 'Settled', generation: 2 },
     ],
-    ['and that it is on its way', clusterOf('north', { standing: 'kept', copies: [progressing] }), { phase: 'Progressing' }],
+    ['and that it is on its way', clusterOf('north', { stage: 'kept', copies: [progressing] }), { phase: 'Progressing' }],
     [
       'fails when what settled is contended',
-      clusterOf('north', { previous: since(9, 'Succeeded'), trouble: { reason: 'Contended', message: 'with kubectl' } }),
+      clusterOf('north', { previous: since(9, 'Succeeded'), problem: { reason: 'Contended', message: 'with kubectl' } }),
       { phase: 'Failed', reason: 'Contended' },
     ],
     [
@@ -227,14 +227,10 @@ describe('the phase', () => {
       clusterOf('north', { copies: [copyOf({ object: unhealthy, name: 'api' }), failing], previous: since(9, 'Succeeded') }),
       { phase: 'Failed', reason: 'Unhealthy', message: expect.stringContaining('Deployment web: progress deadline exceeded') },
     ],
-    ['is being taken back', clusterOf('north', { standing: 'rollingBack', copies: [failing] }), { phase: 'RollingBack' }],
-    [
-      'is taken back',
-      clusterOf('north', { standing: 'restored', copies: [copyOf({ entry: { appliedHash: 'h2' } })] }),
-      { phase: 'Settled' },
-    ],
-    ['is taken back and on its way', clusterOf('north', { standing: 'restored', copies: [progressing] }), { phase: 'Progressing' }],
-    ['drains', leavingOf('north', { trouble: { reason: 'SurgeHeld', message: 'no room' } }), { phase: 'Draining', reason: 'SurgeHeld' }],
+    ['is being taken back', clusterOf('north', { stage: 'rollingBack', copies: [failing] }), { phase: 'RollingBack' }],
+    ['is taken back', clusterOf('north', { stage: 'restored', copies: [copyOf({ entry: { appliedHash: 'h2' } })] }), { phase: 'Settled' }],
+    ['is taken back and on its way', clusterOf('north', { stage: 'restored', copies: [progressing] }), { phase: 'Progressing' }],
+    ['drains', leavingOf('north', { problem: { reason: 'SurgeHeld', message: 'no room' } }), { phase: 'Draining', reason: 'SurgeHeld' }],
     ['deletes', leavingOf('north', { copies: [copyOf({ entry: { state: 'Deleting' } })] }), { phase: 'Deleting' }],
     [
       'counts no copy that goes',
@@ -275,7 +271,7 @@ describe('what is not known as of now', () => {
     ],
     [
       'a write that did not arrive',
-      clusterOf('north', { previous: last, trouble: { reason: 'Unreachable', message: 'timed out' } }),
+      clusterOf('north', { previous: last, problem: { reason: 'Unreachable', message: 'timed out' } }),
       'Unreachable',
       'timed out',
     ],
@@ -352,7 +348,7 @@ describe('time', () => {
 
   test('a cluster that waits stands at the generation before', () => {
     const before = since(99, 'Succeeded', { generation: 2 });
-    expect(lineOf(clusterOf('north', { standing: 'waiting', previous: before }), context)).toMatchObject({
+    expect(lineOf(clusterOf('north', { stage: 'waiting', previous: before }), context)).toMatchObject({
       generation: 2,
       rollout: before.rollout,
     });
@@ -368,17 +364,17 @@ describe('time', () => {
   });
 
   test('a long message is cut, so that the line read back from the hub is the same', () => {
-    const trouble = { message: 'm'.repeat(2_000), fault: { code: 'SERVER_ERROR' as const, message: 'f'.repeat(2_000), since: now } };
-    const line = lineOf(clusterOf('north', { trouble }), context);
+    const problem = { message: 'm'.repeat(2_000), fault: { code: 'SERVER_ERROR' as const, message: 'f'.repeat(2_000), since: now } };
+    const line = lineOf(clusterOf('north', { problem }), context);
     expect([line.message?.length, line.fault?.message.length]).toEqual([1_024, 1_024]);
     const later = { ...context, nowMs: nowMs + 1_000 };
     const copies = [copyOf({ agoMs: -1_000 })];
-    expect(lineOf(clusterOf('north', { copies, trouble, previous: structuredClone(line) }), later)).toEqual(line);
+    expect(lineOf(clusterOf('north', { copies, problem, previous: structuredClone(line) }), later)).toEqual(line);
   });
 
   test('asked again at once it says the same, whatever the facts', () => {
     const facts = fc.record({
-      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
+      stage: fc.constantFrom<ClusterFacts['stage']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
       copy: fc.constantFrom(
         copyOf(),
         progressing,
@@ -387,7 +383,7 @@ describe('time', () => {
         copyOf({ object: 'unread' }),
         copyOf({ agoMs: 99_000 }),
       ),
-      trouble: fc.constantFrom<ClusterFacts['trouble']>(
+      problem: fc.constantFrom<ClusterFacts['problem']>(
         undefined,
         { reason: 'Conflict', message: 'm' },
         { reason: 'Unreachable', message: 'm' },
@@ -401,9 +397,9 @@ describe('time', () => {
       ),
     });
     fc.assert(
-      fc.property(facts, ({ standing, copy, trouble, before }) => {
-        const base = standing === 'leaving' ? leavingOf('north', { copies: [copy] }) : clusterOf('north', { standing, copies: [copy] });
-        const given = { ...base, ...(trouble === undefined ? {} : { trouble }) };
+      fc.property(facts, ({ stage, copy, problem, before }) => {
+        const base = stage === 'leaving' ? leavingOf('north', { copies: [copy] }) : clusterOf('north', { stage, copies: [copy] });
+        const given = { ...base, ...(problem === undefined ? {} : { problem }) };
         const once = lineOf({ ...given, ...(before === undefined ? {} : { previous: before }) }, context);
         expect(lineOf({ ...given, previous: once }, context)).toEqual(once);
       }),
@@ -417,10 +413,10 @@ test('waves are decided by the marks of this generation; who is held, suspended 
     [
       clusterOf('begun', { copies: [progressing] }),
       clusterOf('done', { previous: since(7, 'Succeeded') }),
-      clusterOf('older', { standing: 'waiting', previous: since(7, 'Succeeded', { generation: 2 }) }),
-      clusterOf('fresh', { standing: 'waiting' }),
-      clusterOf('suspended', { standing: 'waiting', trouble: { reason: 'Suspended', message: '' } }),
-      clusterOf('held', { standing: 'waiting' }),
+      clusterOf('older', { stage: 'waiting', previous: since(7, 'Succeeded', { generation: 2 }) }),
+      clusterOf('fresh', { stage: 'waiting' }),
+      clusterOf('suspended', { stage: 'waiting', problem: { reason: 'Suspended', message: '' } }),
+      clusterOf('held', { stage: 'waiting' }),
       leavingOf('leaving'),
     ],
     context3,
@@ -444,8 +440,8 @@ test.each<readonly [string, ClusterFacts, 'failed' | 'open' | undefined]>([
   ['has lost pods', clusterOf('north', { copies: [copyOf({ object: unhealthy })] }), 'open'],
   ['is made good', clusterOf('north', { differs: 'toWrite' }), 'open'],
   ['waits to be', clusterOf('north', { differs: 'watched', ...suspended }), 'open'],
-  ['is denied', clusterOf('north', { trouble: { reason: 'Denied', message: 'no' } }), 'failed'],
-  ['is contended', clusterOf('north', { trouble: { reason: 'Contended', message: 'no' } }), 'failed'],
+  ['is denied', clusterOf('north', { problem: { reason: 'Denied', message: 'no' } }), 'failed'],
+  ['is contended', clusterOf('north', { problem: { reason: 'Contended', message: 'no' } }), 'failed'],
 ])('what succeeded stays so for the waves where it %s, which say whether it does', (_, facts, lost) => {
   const lines = linesOf([{ ...facts, previous: since(9, 'Succeeded') }], context);
   const [line] = waveLinesOf(lines, { generation: 3, held: new Set() }).values();

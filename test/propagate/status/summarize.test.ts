@@ -23,9 +23,9 @@ const waves: WavesDecision = {
 const breach = { action: 'Pause' as const, sinceMs: nowMs - 5_000 };
 const suspend = (more: object) => ({ rollout, suspend: { scheduling: false, all: false, clusters: [], ...more } });
 const settled = clusterOf('north');
-const waiting = clusterOf('south', { standing: 'waiting', copies: [] });
-const suspended = clusterOf('south', { standing: 'waiting', trouble: { reason: 'Suspended', message: '' } });
-const denied = clusterOf('south', { trouble: { reason: 'Denied', message: 'may not' } });
+const waiting = clusterOf('south', { stage: 'waiting', copies: [] });
+const suspended = clusterOf('south', { stage: 'waiting', problem: { reason: 'Suspended', message: '' } });
+const denied = clusterOf('south', { problem: { reason: 'Denied', message: 'may not' } });
 const sick = clusterOf('south', {
   copies: [copyOf({ object: withStatus({ availableReplicas: 0, readyReplicas: 0 }) })],
   previous: {
@@ -58,10 +58,10 @@ describe('the phase is the first that holds', () => {
     ['refused', { ...unplanned, refused: { stage: 'Accepted', message: 'spec.placement: required' } }, 'Failed'],
     ['refused without a spec', { ...unplanned, spec: undefined, refused: { stage: 'Accepted', message: 'no' } }, 'Failed'],
     ['being taken back', propagationOf([settled], { rollback: 'running', held: { reason: 'PruneHeld', message: '' } }), 'RollingBack'],
-    ['one cluster being taken back', propagationOf([clusterOf('north', { standing: 'rollingBack' })]), 'RollingBack'],
-    ['taken back', propagationOf([clusterOf('north', { standing: 'restored' })], { rollback: 'done' }), 'Failed'],
+    ['one cluster being taken back', propagationOf([clusterOf('north', { stage: 'rollingBack' })]), 'RollingBack'],
+    ['taken back', propagationOf([clusterOf('north', { stage: 'restored' })], { rollback: 'done' }), 'Failed'],
     ['held', propagationOf([settled, waiting], { held: { reason: 'PlanStale', message: '' }, isPaused: true }), 'Held'],
-    ['held for lack of room', propagationOf([settled, leavingOf('south', { trouble: { reason: 'SurgeHeld', message: '' } })]), 'Held'],
+    ['held for lack of room', propagationOf([settled, leavingOf('south', { problem: { reason: 'SurgeHeld', message: '' } })]), 'Held'],
     ['paused', propagationOf([settled, waiting], { isPaused: true }), 'Paused'],
     ['in breach', propagationOf([settled, waiting], { waves: { ...waves, breach } }), 'Paused'],
     [
@@ -71,13 +71,13 @@ describe('the phase is the first that holds', () => {
     ],
     ['waiting', propagationOf([settled, waiting]), 'Rolling'],
     ['draining', propagationOf([settled, leavingOf('south')]), 'Rolling'],
-    ['denied somewhere, under way elsewhere', propagationOf([denied, clusterOf('west', { standing: 'waiting' })]), 'Rolling'],
+    ['denied somewhere, under way elsewhere', propagationOf([denied, clusterOf('west', { stage: 'waiting' })]), 'Rolling'],
     ['denied somewhere', propagationOf([settled, denied]), 'Degraded'],
     ['sick', propagationOf([settled, sick]), 'Degraded'],
     ['silent', propagationOf([settled, silent]), 'Degraded'],
     ['without room', propagationOf([settled], { plan: { digest: 'd', scheduledAt: now, unplaced: 1, notes: [] } }), 'Degraded'],
     ['suspended somewhere, and not as wanted there', propagationOf([settled, suspended]), 'Rolling'],
-    ['suspended somewhere, and as wanted', propagationOf([settled, { ...suspended, standing: 'begun' }]), 'Settled'],
+    ['suspended somewhere, and as wanted', propagationOf([settled, { ...suspended, stage: 'begun' }]), 'Settled'],
     ['once rolled out, and lost since', propagationOf([settled, lost]), 'Rolling'],
     ['once rolled out, and lost for good', propagationOf([settled, { ...lost, copies: [copyOf({ object: 'unserved' })] }]), 'Degraded'],
     ['settled', propagationOf([settled]), 'Settled'],
@@ -235,7 +235,7 @@ describe('whatever the facts', () => {
   const cluster = fc
     .record({
       name: fc.constantFrom('a', 'b', 'c', 'd'),
-      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
+      stage: fc.constantFrom<ClusterFacts['stage']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
       copies: fc.constantFrom(
         [copyOf()],
         [],
@@ -245,15 +245,15 @@ describe('whatever the facts', () => {
         [copyOf({ object: withStatus({ updatedReplicas: 0 }) }), copyOf({ kind: 'ConfigMap', object: {} })],
         [copyOf({ entry: { state: 'PendingDeletion' } })],
       ),
-      trouble: fc.constantFrom<ClusterFacts['trouble']>(
+      problem: fc.constantFrom<ClusterFacts['problem']>(
         undefined,
         { reason: 'Denied', message: 'm' },
         { reason: 'SurgeHeld', message: 'm' },
       ),
     })
-    .map(({ name, trouble, ...given }) => {
-      const facts = given.standing === 'leaving' ? leavingOf(name, given) : clusterOf(name, given);
-      return trouble === undefined ? facts : { ...facts, trouble };
+    .map(({ name, problem, ...given }) => {
+      const facts = given.stage === 'leaving' ? leavingOf(name, given) : clusterOf(name, given);
+      return problem === undefined ? facts : { ...facts, problem };
     });
   const facts = fc
     .record({

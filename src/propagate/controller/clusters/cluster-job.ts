@@ -11,9 +11,9 @@ import { copyFault, reasonOf } from '../../plan/copies/copy-reason.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
 import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { Pass } from '../state/ports.ts';
-import { clusterRunOf, forgetFailures } from '../state/propagation-state.ts';
+import { clusterStateOf, forgetFailures } from '../state/propagation-state.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
-import { type Act, faultsIn } from './cluster-work.ts';
+import { type ClusterTask, faultsIn } from './cluster-work.ts';
 
 /** What is to be done in one cluster, for one Propagation. */
 export interface ClusterJob {
@@ -29,27 +29,27 @@ export interface ClusterJob {
   /** Of a generation that goes back to an older revision. */
   readonly goingBack?: GoingBack | undefined;
   /** The versions at which copies that look changed are asked about, by `textOfKey`. */
-  readonly asked?: ReadonlyMap<string, string>;
-  readonly act: Act;
+  readonly checkedVersions?: ReadonlyMap<string, string>;
+  readonly task: ClusterTask;
   /** Told once all was done without a fault. */
   readonly onDone?: () => void;
 }
 
 /**
- * Begins it, beside whatever is done in other clusters, and has the Propagation looked at again when it has ended. What came of it stands in the run and in
+ * Begins it, beside whatever is done in other clusters, and has the Propagation looked at again when it has ended. What came of it stands in the state and in
  * the inventory. Never two at once in one cluster: `isBusy` says so. Throws nothing; a bug is logged, and an end of the term or of what it was begun for is not.
  */
-export function beginJob(pass: Pass, job: ClusterJob): void {
-  const { run, ports, term, again } = pass;
-  const known = clusterRunOf(run, job.cluster);
-  const signal = AbortSignal.any([run.work.signal, term.signal]);
+export function startClusterJob(pass: Pass, job: ClusterJob): void {
+  const { state, ports, term, again } = pass;
+  const known = clusterStateOf(state, job.cluster);
+  const signal = AbortSignal.any([state.work.signal, term.signal]);
   known.isBusy = true;
-  known.isHurried = false;
-  void doJob(pass, job, signal)
+  known.isRetryRequested = false;
+  void runClusterJob(pass, job, signal)
     .catch((error: unknown) => {
       if (isAbortOf(error, signal)) return;
-      ports.log.error({ propagation: run.key, cluster: job.cluster, error: loggableError(error) }, 'bug: work in a cluster has thrown');
-      tryLater(pass, job.cluster, 'never');
+      ports.log.error({ propagation: state.key, cluster: job.cluster, error: loggableError(error) }, 'bug: work in a cluster has thrown');
+      scheduleRetry(pass, job.cluster, 'never');
     })
     .finally(() => {
       known.isBusy = false;
@@ -57,47 +57,47 @@ export function beginJob(pass: Pass, job: ClusterJob): void {
     });
 }
 
-async function doJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<void> {
-  const { run, ports, term } = pass;
-  const { signal: given } = run.work;
-  const begunBefore = run.begun.get(job.cluster);
-  const outcomes = await job.act(
-    workOf(pass, job, () => term.isLeading() && !given.aborted),
+async function runClusterJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<void> {
+  const { state, ports, term } = pass;
+  const { signal: given } = state.work;
+  const begunBefore = state.begun.get(job.cluster);
+  const outcomes = await job.task(
+    copyWorkOf(pass, job, () => term.isLeading() && !given.aborted),
     signal,
   );
   // What was begun for another plan is over: the inventory is read from the hub again.
   if (given.aborted) return;
-  clusterRunOf(run, job.cluster).wroteAtMs = ports.clock.now();
-  settle(pass, job, outcomes);
+  clusterStateOf(state, job.cluster).wroteAtMs = ports.clock.now();
+  recordOutcomes(pass, job, outcomes);
   // The result belongs to the previous generation. The generation that was begun meanwhile has not failed.
-  if (run.begun.get(job.cluster) !== begunBefore) forgetFailures(run, job.cluster);
+  if (state.begun.get(job.cluster) !== begunBefore) forgetFailures(state, job.cluster);
 }
 
-function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: readonly CopiesOutcome[]): void {
-  const { run } = pass;
-  const known = clusterRunOf(run, cluster);
+function recordOutcomes(pass: Pass, { cluster, checkedVersions, onDone }: ClusterJob, outcomes: readonly CopiesOutcome[]): void {
+  const { state } = pass;
+  const known = clusterStateOf(state, cluster);
   const last = outcomes.at(-1);
   if (last === undefined) return;
   for (const copy of outcomes.flatMap(({ copies }) => copies)) {
     const text = textOfKey(copy.key);
     known.outcomes.set(text, copy);
-    if (copy.version !== undefined) known.versions.set(text, copy.version);
+    if (copy.version !== undefined) known.writtenVersions.set(text, copy.version);
     // The copy may have been written in spite of the fault.
-    else if (copy.fault !== undefined) known.versions.delete(text);
-    const version = copy.action === 'Unchanged' ? asked?.get(text) : undefined;
-    if (version !== undefined) known.cleared.set(text, version);
+    else if (copy.fault !== undefined) known.writtenVersions.delete(text);
+    const version = copy.action === 'Unchanged' ? checkedVersions?.get(text) : undefined;
+    if (version !== undefined) known.checkedVersions.set(text, version);
   }
-  if (last.share.version === undefined) run.shares?.delete(cluster);
-  else run.shares?.set(cluster, last.share);
+  if (last.share.version === undefined) state.shares?.delete(cluster);
+  else state.shares?.set(cluster, last.share);
   known.fault = last.result === 'failed' ? last.fault : undefined;
   if (last.result === 'stopped') {
     forgetInventory(pass, cluster);
     return;
   }
   const faults = faultsIn(last);
-  known.isOutOfReach = faults.some((fault) => reasonOf(fault) === 'Unreachable');
+  known.isUnreachable = faults.some((fault) => reasonOf(fault) === 'Unreachable');
   if (faults.length > 0) {
-    tryLater(pass, cluster, hopeOf(last));
+    scheduleRetry(pass, cluster, retryHintOf(last));
     return;
   }
   known.failures = 0;
@@ -109,31 +109,31 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
  * is there and is not found as ours: then it goes on like that, and is told.
  */
 function forgetInventory(pass: Pass, cluster: ClusterName): void {
-  const { run, ports } = pass;
-  const known = clusterRunOf(run, cluster);
-  run.shares = undefined;
-  run.isPlanOld = true;
+  const { state, ports } = pass;
+  const known = clusterStateOf(state, cluster);
+  state.shares = undefined;
+  state.isPlanOld = true;
   known.fault = hubFault(
     ports.hub,
     'EXPIRED',
     'the inventory of this cluster on the hub is not as it was read: another wrote it, or it cannot be read',
   );
-  known.isOutOfReach = false;
-  tryLater(pass, cluster, 'soon');
+  known.isUnreachable = false;
+  scheduleRetry(pass, cluster, 'soon');
 }
 
 /**
  * The time at which a failed write may succeed. `never`: it would fail again in the same way. It is tried again with the longest backoff, because the
  * cause may be removed without an event for the gateway. A number: it is tried with backoff, and at the latest after that many milliseconds.
  */
-type Hope = 'soon' | 'never' | number;
+type RetryHint = 'soon' | 'never' | number;
 
 /** A right that was granted is noticed within this time: no mirror shows it. */
 const mostUnauthorizedMs = 30_000;
 /** Copies that are to go hold up the deletion of their Propagation. */
 const mostRefusedMs = 60_000;
 
-function hopeOf(outcome: CopiesOutcome): Hope {
+function retryHintOf(outcome: CopiesOutcome): RetryHint {
   const faults = faultsIn(outcome);
   if (faults.every(({ retry }) => retry !== 'NEVER')) return 'soon';
   if (faults.some(isUnauthorized)) return mostUnauthorizedMs;
@@ -146,22 +146,22 @@ function isUnauthorized({ code, status }: Fault): boolean {
   return code === 'FORBIDDEN' && / cannot \w+ resource /.test(status?.message ?? '');
 }
 
-function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: Hope): void {
-  const known = clusterRunOf(run, cluster);
+function scheduleRetry({ state, ports }: Pass, cluster: ClusterName, hope: RetryHint): void {
+  const known = clusterStateOf(state, cluster);
   known.failures += 1;
-  const failures = known.isHurried ? 1 : hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
+  const failures = known.isRetryRequested ? 1 : hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
   const afterMs = retryAfterMs(failures, ports.clock.random());
   known.retryAtMs = ports.clock.monotonic() + (typeof hope === 'number' ? Math.min(hope, afterMs) : afterMs);
 }
 
-function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
+function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
   const { cluster, propagation, spec, revision = propagation.status.revision ?? 0 } = job;
   const { uid, namespace, name } = propagation.metadata;
   const { members } = ports.hub;
   const owner = { uid, namespace, name };
   return {
     client: ports.clientOf(cluster, spec) ?? absentClient(cluster),
-    share: run.shares?.get(cluster) ?? newShare(owner, cluster),
+    share: state.shares?.get(cluster) ?? newShare(owner, cluster),
     shares: ports.stores.shares,
     owner,
     generation: job.generation ?? propagation.metadata.generation,

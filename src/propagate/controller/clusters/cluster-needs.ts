@@ -8,13 +8,13 @@ import type { RenderedObject } from '../../model/plan.ts';
 import { isRemoval } from '../../plan/held-prune.ts';
 
 /** What one cluster is judged by. */
-export interface NeedFacts {
+export interface NeedsInput {
   /** In the order of writes. */
   readonly objects: readonly RenderedObject[];
   readonly share: Pick<ClusterShare, 'entries'> | undefined;
   readonly mirrored: (key: ObjectKey) => MirroredObject;
   /** True if the mirror has seen our last write of that copy. */
-  readonly isHeard: (mirrored: MirroredObject, key: ObjectKey) => boolean;
+  readonly hasSeenWrite: (mirrored: MirroredObject, key: ObjectKey) => boolean;
   /** True if a field that we sent is another one by now. */
   readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
   /** False: it is only watched. What was never written as it is to be now is written all the same. */
@@ -28,7 +28,7 @@ export interface NeedFacts {
 }
 
 /** What there is to do in a cluster. All empty: nothing. */
-export interface Needs {
+export interface ClusterNeeds {
   /** Never written, or not as it is to be now. */
   readonly apply: readonly RenderedObject[];
   /** Written, and somebody took it away or changed it since, by what the mirror says. */
@@ -42,13 +42,13 @@ export interface Needs {
   /** What is wrong with these by the inventory is over: they stand as they are wanted. */
   readonly healed: readonly ObjectKey[];
   /** Otherwise than wanted, and not to be written: the cluster is suspended, or only watched. */
-  readonly amiss: readonly RenderedObject[];
+  readonly watched: readonly RenderedObject[];
 }
 
-export const noNeeds: Needs = { apply: [], correct: [], prune: [], announce: [], finish: [], healed: [], amiss: [] };
+export const noNeeds: ClusterNeeds = { apply: [], correct: [], prune: [], announce: [], finish: [], healed: [], watched: [] };
 
 /** Compares what is wanted with what the inventory says was written, and with what the mirror says became of it. Pure. */
-export function needsOf(facts: NeedFacts): Needs {
+export function needsOf(facts: NeedsInput): ClusterNeeds {
   const entries = new Map(facts.share?.entries.map((entry) => [textOfKey(entry.key), entry]));
   const apply: RenderedObject[] = [];
   const correct: RenderedObject[] = [];
@@ -63,30 +63,30 @@ export function needsOf(facts: NeedFacts): Needs {
     } else if (object.held === 'Circle') {
       apply.push(object);
     } else if (isRemoval(object)) {
-      if (entry !== undefined && mayGo(entry, facts) && !isGoing(entry, facts)) prune.push(object);
+      if (entry !== undefined && mayPruneEntry(entry, facts) && !isBeingDeleted(entry, facts)) prune.push(object);
     } else if (isReturned(entry, facts) && object.held !== 'Suspended') {
       apply.push(object);
     } else if (object.action === 'HOLD' && object.held === 'SourceMissing') {
       // Nobody knows what it is to be: it stays as it is.
     } else if (object.action === 'HOLD' && object.held === 'Suspended') {
-      if (!isWritten(object, entry) || isAmiss(object, entry, facts)) amiss.push(object);
+      if (!isWritten(object, entry) || isChanged(object, entry, facts)) amiss.push(object);
     } else if (object.action === 'HOLD' && object.held === 'CreateOnly') {
       // Left alone on purpose, where it stands already.
       if (isHealed(entry, facts)) healed.push(object.key);
     } else if (!isWritten(object, entry)) apply.push(object);
-    else if (isAmiss(object, entry, facts)) (facts.isKept ? correct : amiss).push(object);
+    else if (isChanged(object, entry, facts)) (facts.isKept ? correct : amiss).push(object);
     else if (isHealed(entry, facts)) healed.push(object.key);
   }
   const finish = (facts.share?.entries ?? []).filter((entry) => isFinishing(entry, facts.mirrored(entry.key))).map(({ key }) => key);
   const announce = facts.isConfirmed ? prune.filter(({ key }) => isToAnnounce(entries.get(textOfKey(key)))).map(({ key }) => key) : [];
-  return { apply, correct, prune, announce, finish, healed, amiss };
+  return { apply, correct, prune, announce, finish, healed, watched: amiss };
 }
 
-function isReturned(entry: InventoryEntry | undefined, { isToReturn }: NeedFacts): boolean {
+function isReturned(entry: InventoryEntry | undefined, { isToReturn }: NeedsInput): boolean {
   return entry !== undefined && isToReturn?.(entry) === true;
 }
 
-function mayGo(entry: InventoryEntry, { mayPrune }: NeedFacts): boolean {
+function mayPruneEntry(entry: InventoryEntry, { mayPrune }: NeedsInput): boolean {
   return mayPrune === 'all' || (mayPrune === 'begun' && isBeingRemoved(entry));
 }
 
@@ -96,17 +96,17 @@ function isToAnnounce(entry: InventoryEntry | undefined): boolean {
 }
 
 /** Nothing is to be written in the cluster. */
-export function isAtRest({ apply, correct, prune }: Needs): boolean {
+export function needsNoWrite({ apply, correct, prune }: ClusterNeeds): boolean {
   return apply.length + correct.length + prune.length === 0;
 }
 
 /** There is something to do, if only on the hub. */
-export function isDue(needs: Needs): boolean {
-  return !isAtRest(needs) || needs.finish.length + needs.healed.length > 0;
+export function hasWork(needs: ClusterNeeds): boolean {
+  return !needsNoWrite(needs) || needs.finish.length + needs.healed.length > 0;
 }
 
 /** What failed is not tried any more, as what is wanted stands there by now: an older spec that was gone back to, or somebody put it right. */
-function isHealed(entry: InventoryEntry | undefined, { mirrored, isHeard }: NeedFacts): boolean {
+function isHealed(entry: InventoryEntry | undefined, { mirrored, hasSeenWrite: isHeard }: NeedsInput): boolean {
   if (entry === undefined || (entry.fault === undefined && entry.action !== 'Failed')) return false;
   const seen = mirrored(entry.key);
   if (seen.result === 'absent') return entry.finished === true;
@@ -118,7 +118,7 @@ function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | unde
   return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === desiredHash;
 }
 
-function isAmiss(object: RenderedObject, entry: InventoryEntry, { mirrored, isHeard, isDrifted }: NeedFacts): boolean {
+function isChanged(object: RenderedObject, entry: InventoryEntry, { mirrored, hasSeenWrite: isHeard, isDrifted }: NeedsInput): boolean {
   const seen = mirrored(object.key);
   if (seen.result === 'unread' || !isHeard(seen, object.key)) return false;
   if (seen.result === 'absent' || seen.object.metadata.uid !== entry.uid) return entry.finished !== true;
@@ -127,9 +127,9 @@ function isAmiss(object: RenderedObject, entry: InventoryEntry, { mirrored, isHe
 }
 
 /** Nothing to be done but to wait: its deletion was asked for, and others have not let go of it yet. What waits for its own turn is `Skipped`. */
-export function isGoing(
+export function isBeingDeleted(
   { key, state, uid, action }: InventoryEntry,
-  { mirrored, isHeard }: Pick<NeedFacts, 'mirrored' | 'isHeard'>,
+  { mirrored, hasSeenWrite: isHeard }: Pick<NeedsInput, 'mirrored' | 'hasSeenWrite'>,
 ): boolean {
   if (state !== 'Deleting' || action === 'Skipped') return false;
   const seen = mirrored(key);

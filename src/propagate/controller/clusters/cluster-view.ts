@@ -11,28 +11,28 @@ import type { ClusterLine, CopyReason, Propagation } from '../../model/propagati
 import type { PropagationSpec } from '../../model/spec.ts';
 import { reasonOf } from '../../plan/copies/copy-reason.ts';
 import { isRemoval } from '../../plan/held-prune.ts';
-import { isBegunAnew } from '../../rollout/resumption.ts';
+import { isRestarted } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
 import { isKept } from '../../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
 import type { DriftWatch } from '../state/drift.ts';
-import type { ClusterRun, CurrentPlan, Run } from '../state/propagation-state.ts';
-import { isAtRest, type NeedFacts, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
+import type { ClusterState, CurrentPlan, PropagationState } from '../state/propagation-state.ts';
+import { type ClusterNeeds, type NeedsInput, needsNoWrite, needsOf, noNeeds } from './cluster-needs.ts';
 
 /** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */
-export interface ClusterView {
+export interface ClusterAssessment {
   readonly cluster: ClusterName;
   /** Of the plan. Absent: it wants nothing here any more. */
   readonly rendered?: RenderedCluster;
   readonly share?: ClusterShare;
   readonly facts: ClusterFacts;
-  readonly needs: Needs;
+  readonly needs: ClusterNeeds;
 }
 
-/** What views are made from. */
-export interface ViewScene {
+/** What assessments are made from. */
+export interface AssessmentInput {
   readonly members: Members;
-  readonly run: Run;
+  readonly state: PropagationState;
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;
   readonly plan: CurrentPlan;
@@ -43,36 +43,36 @@ export interface ViewScene {
 }
 
 /** A mirror is believed about what we wrote once it is known to be true as of so long after that. */
-export const echoMs = 1_000;
+export const mirrorDelayMs = 1_000;
 
 /** Every cluster that the plan wants something in, or that holds something: by name. Of a plan that may not be done: those that hold something. */
-export function viewsOf(scene: ViewScene): readonly ClusterView[] {
-  const { run, plan } = scene;
-  if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return standingViews(scene);
+export function assessClusters(input: AssessmentInput): readonly ClusterAssessment[] {
+  const { state, plan } = input;
+  if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return assessUnplanned(input);
   const wanted = new Map(plan.rendered.clusters.map((rendered) => [rendered.chosen.cluster, rendered]));
   const away = new Set(plan.rendered.away);
   const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
-  const names = [...new Set([...wanted.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
-  const standing = new Map(away.size === 0 ? [] : standingViews(scene).map((view) => [view.cluster, view]));
+  const names = [...new Set([...wanted.keys(), ...nonEmptyShares(state).map(({ cluster }) => cluster)])].sort();
+  const standing = new Map(away.size === 0 ? [] : assessUnplanned(input).map((assessment) => [assessment.cluster, assessment]));
   return names.map((cluster) => {
     const rendered = wanted.get(cluster);
     const waiting = away.has(cluster) ? standing.get(cluster) : undefined;
     if (waiting !== undefined) return waiting;
-    return viewOf(scene, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
+    return assessCluster(input, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
   });
 }
 
 /** What stands, while nobody knows what is wanted. By name. */
-export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'members'>): readonly ClusterView[] {
-  const { run, propagation, members } = scene;
+export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagation' | 'members'>): readonly ClusterAssessment[] {
+  const { state, propagation, members } = input;
   const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
-  return holding(run).map((share) => {
+  return nonEmptyShares(state).map((share) => {
     const line = lines.get(share.cluster);
     const { wave = 0, late: isLate = false, replicas } = line ?? {};
     // What was placed here stays what steady planning goes on from.
-    const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: standingObjects(share) };
+    const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: writtenObjects(share) };
     const facts: ClusterFacts = {
-      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, standing: 'kept', copies: copiesIn(members, share) },
+      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, stage: 'kept', copies: copyFactsOf(members, share) },
       ...(line === undefined ? {} : { previous: line }),
     };
     return { cluster: share.cluster, share, facts, needs: noNeeds };
@@ -80,7 +80,7 @@ export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'me
 }
 
 /** What was written last, and is not on its way out. */
-function standingObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
+function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   return entries.flatMap((entry) => {
     const { key, uid, appliedHash: desiredHash } = entry;
     return uid === undefined || desiredHash === undefined || !isKept(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
@@ -88,54 +88,61 @@ function standingObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
 }
 
 /** Shares that hold something, by the name of their cluster. */
-export function holding({ shares }: Pick<Run, 'shares'>): readonly ClusterShare[] {
+export function nonEmptyShares({ shares }: Pick<PropagationState, 'shares'>): readonly ClusterShare[] {
   const held = [...(shares?.values() ?? [])].filter(({ entries }) => entries.length > 0);
   return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }
 
 /** What the inventory has in a cluster, and what mirrors say of it. */
-export function copiesIn(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
+export function copyFactsOf(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
   if (share === undefined) return [];
   return share.entries.map((entry) => ({ entry, mirrored: mirroredOf(members, share.cluster, entry.key) }));
 }
 
-interface Wanted {
+interface WantedInCluster {
   readonly cluster: ClusterName;
   readonly rendered: RenderedCluster | undefined;
   readonly objects: readonly RenderedObject[];
 }
 
-/** What all parts of one view are made from. */
-interface Sight extends Wanted {
-  readonly scene: ViewScene;
+/** What all parts of one assessment are made from. */
+interface AssessmentContext extends WantedInCluster {
+  readonly input: AssessmentInput;
   readonly share: ClusterShare | undefined;
   readonly line: ClusterLine | undefined;
-  readonly known: ClusterRun | undefined;
+  readonly clusterState: ClusterState | undefined;
   readonly isSuspended: boolean;
 }
 
-function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
-  const { run, members, spec } = scene;
+function assessCluster(input: AssessmentInput, wanted: WantedInCluster): ClusterAssessment {
+  const { state, members, spec } = input;
   const { cluster, rendered } = wanted;
-  const share = run.shares?.get(cluster);
+  const share = state.shares?.get(cluster);
   const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
-  const sight: Sight = { ...wanted, scene, share, line: lineIn(scene, wanted), known: run.clusters.get(cluster), isSuspended };
-  const needs = needsIn(sight);
+  const context: AssessmentContext = {
+    ...wanted,
+    input,
+    share,
+    line: lineIn(input, wanted),
+    clusterState: state.clusters.get(cluster),
+    isSuspended,
+  };
+  const needs = needsIn(context);
   const facts: ClusterFacts = {
     cluster,
     member: members.get(cluster),
-    ...(rendered === undefined ? {} : { planned: plannedOf(rendered, scene.plan) }),
-    standing: rendered === undefined ? 'leaving' : isBegun(sight, needs) ? 'begun' : 'waiting',
-    copies: [...copiesIn(members, share), ...sourcesIn(sight)],
-    ...troubleOf(sight),
-    ...differenceIn(sight, needs),
-    ...(sight.line === undefined ? {} : { previous: sight.line }),
+    ...(rendered === undefined ? {} : { planned: plannedOf(rendered, input.plan) }),
+    stage: rendered === undefined ? 'leaving' : isBegun(context, needs) ? 'begun' : 'waiting',
+    copies: [...copyFactsOf(members, share), ...sourcesIn(context)],
+    ...problemOf(context),
+    ...differenceIn(context, needs),
+    ...(context.line === undefined ? {} : { previous: context.line }),
   };
   return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
 }
 
 /** Sources that stand in the cluster count as copies that are as they are wanted. */
-function sourcesIn({ scene: { members }, cluster, rendered, share }: Sight): ClusterFacts['copies'] {
+function sourcesIn({ input: { members }, cluster, rendered, share }: AssessmentContext): ClusterFacts['copies'] {
   const held = new Set(share?.entries.map(({ key }) => textOfKey(key)));
   return (rendered?.objects ?? []).flatMap(({ key, held: why, desiredHash, liveUid }) => {
     if (why !== 'Source' || held.has(textOfKey(key))) return [];
@@ -144,31 +151,31 @@ function sourcesIn({ scene: { members }, cluster, rendered, share }: Sight): Clu
   });
 }
 
-function differenceIn({ known }: Sight, needs: Needs): Pick<ClusterFacts, 'differs' | 'failures'> {
-  const differs = needs.amiss.length > 0 ? 'watched' : isAtRest(needs) ? undefined : 'toWrite';
+function differenceIn({ clusterState }: AssessmentContext, needs: ClusterNeeds): Pick<ClusterFacts, 'differs' | 'failures'> {
+  const differs = needs.watched.length > 0 ? 'watched' : needsNoWrite(needs) ? undefined : 'toWrite';
   return {
     ...(differs === undefined ? {} : { differs }),
-    ...(known === undefined || known.failures === 0 ? {} : { failures: known.failures }),
+    ...(clusterState === undefined || clusterState.failures === 0 ? {} : { failures: clusterState.failures }),
   };
 }
 
 /** Its line in the status, without a mark of something else than is wanted now, or of what was taken back: in one generation, too, that goes through the waves. */
-function lineIn({ propagation, spec }: ViewScene, { cluster, rendered }: Wanted): ClusterLine | undefined {
+function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: WantedInCluster): ClusterLine | undefined {
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
   const wanted = line?.rollout?.wanted;
   if (line === undefined || wanted === undefined || rendered === undefined) return line;
   const isSame = rendered.fault !== undefined || wanted === wantedHashOf(rendered.objects);
-  if (isSame && !isBegunAnew(propagation, spec)) return line;
+  if (isSame && !isRestarted(propagation, spec)) return line;
   const { rollout: _rollout, generation: _generation, ...rest } = line;
   return rest;
 }
 
-function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight): Needs {
-  const { plan, spec, isKept } = scene;
+function needsIn({ input, cluster, objects, share, clusterState, isSuspended }: AssessmentContext): ClusterNeeds {
+  const { plan, spec, isKept } = input;
   return needsOf({
     objects,
     share,
-    ...mirrorFacts(scene, cluster, known),
+    ...mirrorFacts(input, cluster, clusterState),
     isKept: isKept && !isSuspended,
     mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
     isToReturn: (entry) => isToReturn(entry, { ...plan, spec }),
@@ -177,56 +184,61 @@ function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight):
 }
 
 function mirrorFacts(
-  { members, drift }: Pick<ViewScene, 'members' | 'drift'>,
+  { members, drift }: Pick<AssessmentInput, 'members' | 'drift'>,
   cluster: ClusterName,
-  known: ClusterRun | undefined,
-): Pick<NeedFacts, 'mirrored' | 'isHeard' | 'isDrifted'> {
+  clusterState: ClusterState | undefined,
+): Pick<NeedsInput, 'mirrored' | 'hasSeenWrite' | 'isDrifted'> {
   return {
     mirrored: (key) => mirroredOf(members, cluster, key),
-    isHeard: (seen, key) => isHeard(known, seen, key),
+    hasSeenWrite: (seen, key) => hasSeenWrite(clusterState, seen, key),
     isDrifted: (object, entry, seen) =>
-      seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
+      seen.result === 'held' &&
+      !isKnownUnchanged(clusterState, entry, seen) &&
+      drift.isDrifted(cluster, object, { entry, live: seen.object }),
   };
 }
 
-/** By the version that the write returned; by the time, 1 s after the write, where that is not known or cannot be compared. */
-function isHeard(known: ClusterRun | undefined, seen: MirroredObject, key: ObjectKey): boolean {
+/** By the version that the write returned; by the time, 1 s after the write, where that is not clusterState or cannot be compared. */
+function hasSeenWrite(clusterState: ClusterState | undefined, seen: MirroredObject, key: ObjectKey): boolean {
   if (seen.result === 'unread') return false;
-  if (seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs) return true;
-  const written = known?.versions.get(textOfKey(key));
+  if (seen.asOfMs > (clusterState?.wroteAtMs ?? 0) + mirrorDelayMs) return true;
+  const written = clusterState?.writtenVersions.get(textOfKey(key));
   const mirrored = seen.version ?? (seen.result === 'held' ? seen.object.metadata.resourceVersion : undefined);
   if (written === undefined || mirrored === undefined) return false;
   return (compareVersions(mirrored, written) ?? -1) >= 0;
 }
 
 /** Which of these copies, written by an older generation, were deleted or changed since. */
-export function lostSince(
-  { run, ...scene }: Pick<ViewScene, 'run' | 'members' | 'drift'>,
+export function lostCopiesOf(
+  { state, ...input }: Pick<AssessmentInput, 'state' | 'members' | 'drift'>,
   share: ClusterShare,
   objects: readonly RenderedObject[],
 ): readonly RenderedObject[] {
-  const facts = mirrorFacts(scene, share.cluster, run.clusters.get(share.cluster));
+  const facts = mirrorFacts(input, share.cluster, state.clusters.get(share.cluster));
   return needsOf({ objects, share, ...facts, isKept: true, mayPrune: 'nothing', isConfirmed: false }).correct;
 }
 
 /** It was asked about as it stands, and is as it was written. */
-function isCleared(
-  known: ClusterRun | undefined,
+function isKnownUnchanged(
+  clusterState: ClusterState | undefined,
   { key }: InventoryEntry,
   { object }: Extract<MirroredObject, { result: 'held' }>,
 ): boolean {
-  const version = known?.cleared.get(textOfKey(key));
+  const version = clusterState?.checkedVersions.get(textOfKey(key));
   return version !== undefined && version === object.metadata.resourceVersion;
 }
 
 /** Where nothing is to be written, the generation is there already. */
-function isBegun({ scene, cluster, line, rendered, isSuspended }: Sight, needs: Needs): boolean {
-  if (rendered !== undefined && scene.run.begun.get(cluster) === wantedHashOf(rendered.objects)) return true;
-  if (line?.generation === scene.plan.generation && line.rollout !== undefined) return true;
-  return isAtRest(needs) && !(isSuspended && needs.amiss.length > 0) && rendered?.fault === undefined;
+function isBegun({ input, cluster, line, rendered, isSuspended }: AssessmentContext, needs: ClusterNeeds): boolean {
+  if (rendered !== undefined && input.state.begun.get(cluster) === wantedHashOf(rendered.objects)) return true;
+  if (line?.generation === input.plan.generation && line.rollout !== undefined) return true;
+  return needsNoWrite(needs) && !(isSuspended && needs.watched.length > 0) && rendered?.fault === undefined;
 }
 
-function plannedOf({ chosen, wave, share, objects, fault }: RenderedCluster, { late, duringWrite }: CurrentPlan): PlannedFacts {
+function plannedOf(
+  { chosen, wave, share, objects, fault }: RenderedCluster,
+  { lateClusters: late, writingClusters: duringWrite }: CurrentPlan,
+): PlannedFacts {
   return {
     wave,
     ...(late.has(chosen.cluster) ? { isLate: true } : {}),
@@ -240,26 +252,26 @@ function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): Mir
   return members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key));
 }
 
-type Trouble = Pick<ClusterFacts, 'trouble'>;
+type ProblemFact = Pick<ClusterFacts, 'problem'>;
 
 /** The first that holds. */
-function troubleOf(sight: Sight): Trouble {
-  const { scene, rendered, known, isSuspended, line, objects } = sight;
-  const { verdict } = scene.plan;
-  const fault = rendered?.fault ?? known?.fault;
-  if (isSuspended) return { trouble: { reason: 'Suspended', message: 'spec.suspend names this cluster, or all' } };
+function problemOf(context: AssessmentContext): ProblemFact {
+  const { input, rendered, clusterState, isSuspended, line, objects } = context;
+  const { verdict } = input.plan;
+  const fault = rendered?.fault ?? clusterState?.fault;
+  if (isSuspended) return { problem: { reason: 'Suspended', message: 'spec.suspend names this cluster, or all' } };
   if (fault !== undefined) {
     const { code, message } = fault;
-    const since = line?.fault?.code === code ? line.fault.since : new Date(scene.nowMs).toISOString();
-    return { trouble: { reason: reasonOf(fault), message, fault: { code, message, since } } };
+    const since = line?.fault?.code === code ? line.fault.since : new Date(input.nowMs).toISOString();
+    return { problem: { reason: reasonOf(fault), message, fault: { code, message, since } } };
   }
-  const ofCopies = troubleOfCopies({ ...sight, generation: scene.plan.generation });
+  const ofCopies = problemOfCopies({ ...context, generation: input.plan.generation });
   if (ofCopies !== undefined) return ofCopies;
-  return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { trouble: { reason: 'PruneHeld', message: verdict.why } } : {};
+  return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { problem: { reason: 'PruneHeld', message: verdict.why } } : {};
 }
 
 /** What is wrong with copies is told by these. */
-export interface TroubleSight extends Pick<Sight, 'objects' | 'share' | 'line' | 'known'> {
+export interface CopyProblemInput extends Pick<AssessmentContext, 'objects' | 'share' | 'line' | 'clusterState'> {
   /** Only what came of this generation is told. Absent: whatever is. */
   readonly generation?: number;
 }
@@ -268,17 +280,17 @@ export interface TroubleSight extends Pick<Sight, 'objects' | 'share' | 'line' |
  * Why the first copy that is not as it is to be is not: what this process came to, in the order of writes; else what the inventory keeps of another's try,
  * where the line says that this generation was begun there: what an older one could not do is not this one's fault.
  */
-export function troubleOfCopies({ objects, share, line, known, generation }: TroubleSight): Trouble | undefined {
+export function problemOfCopies({ objects, share, line, clusterState, generation }: CopyProblemInput): ProblemFact | undefined {
   const isOfNow = generation === undefined || line?.generation === generation;
   const entries = new Map(share?.entries.map((entry) => [textOfKey(entry.key), entry]));
   const texts = new Set([...objects.map(({ key }) => textOfKey(key)), ...entries.keys()]);
   for (const text of texts) {
-    const outcome = known?.outcomes.get(text);
+    const outcome = clusterState?.outcomes.get(text);
     const fault = entries.get(text)?.fault;
     const reason = outcome?.reason ?? reasonKept(line, fault);
     if (outcome === undefined ? fault === undefined || !isOfNow : fault === undefined && outcome.reason === undefined) continue;
     const message = outcome?.message ?? fault?.message ?? '';
-    return { trouble: { message, ...(reason === undefined ? {} : { reason }), ...(fault === undefined ? {} : { fault }) } };
+    return { problem: { message, ...(reason === undefined ? {} : { reason }), ...(fault === undefined ? {} : { fault }) } };
   }
   return undefined;
 }

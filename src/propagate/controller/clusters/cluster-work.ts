@@ -8,13 +8,13 @@ import type { InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from '../../plan/copies/copy-work.ts';
 import type { ClusterFacts } from '../../status/facts.ts';
-import type { Needs } from './cluster-needs.ts';
+import type { ClusterNeeds } from './cluster-needs.ts';
 
 /** What is done in one cluster; the last outcome has the share as it stands then, and all that failed. */
-export type Act = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
+export type ClusterTask = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
 
 /** The objects of a piece of work, and the step that does it. */
-type Step = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
+type TaskStep = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
 
 /**
  * Does what there is to do. What was taken away or changed comes back first: what is new may need it, as what a Namespace held needs that. Neither waits for
@@ -22,16 +22,16 @@ type Step = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
  *
  * What stands in the cluster is taken from its mirror as of now, not from when it was planned.
  */
-export function actOn(needs: Needs, copies: ClusterFacts['copies']): Act {
-  const fresh = freshIn(copies);
-  const bring: readonly (Step | undefined)[] = [
-    stepOf(needs.finish, (work, signal) => keepFinished(work, needs, signal)),
-    stepOf(needs.healed, (work, signal) => keepHealed(work, needs, signal)),
+export function taskFor(needs: ClusterNeeds, copies: ClusterFacts['copies']): ClusterTask {
+  const fresh = withMirroredObject(copies);
+  const bring: readonly (TaskStep | undefined)[] = [
+    stepOf(needs.finish, (work, signal) => recordFinished(work, needs, signal)),
+    stepOf(needs.healed, (work, signal) => clearFaults(work, needs, signal)),
     stepOf(needs.correct, (work, signal) => correctDrift(work, needs.correct.map(fresh), signal)),
     stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
   ];
-  const take: readonly (Step | undefined)[] = [
-    stepOf(needs.announce, (work, signal) => keepAnnounced(work, needs, signal)),
+  const take: readonly (TaskStep | undefined)[] = [
+    stepOf(needs.announce, (work, signal) => announceDeletions(work, needs, signal)),
     stepOf(needs.prune, (work, signal) => pruneCopies(work, needs.prune.map(fresh), signal)),
   ];
   return async (work, signal) => {
@@ -48,12 +48,12 @@ export function actOn(needs: Needs, copies: ClusterFacts['copies']): Act {
   };
 }
 
-function stepOf(wanted: readonly unknown[], step: Step): Step | undefined {
+function stepOf(wanted: readonly unknown[], step: TaskStep): TaskStep | undefined {
   return wanted.length === 0 ? undefined : step;
 }
 
 /** Each object with what its mirror holds now; where that is unread, with what the plan saw. */
-function freshIn(copies: ClusterFacts['copies']): (object: RenderedObject) => RenderedObject {
+function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedObject) => RenderedObject {
   const seen = new Map(copies.map(({ entry, mirrored }) => [textOfKey(entry.key), mirrored]));
   return (object) => {
     const mirrored = seen.get(textOfKey(object.key));
@@ -64,14 +64,14 @@ function freshIn(copies: ClusterFacts['copies']): (object: RenderedObject) => Re
 }
 
 /** Before a finished Job can be gone, the inventory knows that it was finished. */
-async function keepFinished(work: CopyWork, { finish }: Needs, signal: AbortSignal): Promise<CopiesOutcome> {
+async function recordFinished(work: CopyWork, { finish }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const finished = new Set(finish.map(textOfKey));
   const entries = work.share.entries.map((entry) => (finished.has(textOfKey(entry.key)) ? { ...entry, finished: true } : entry));
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }
 
 /** What failed once and is not tried any more is not told any more. */
-async function keepHealed(work: CopyWork, { healed }: Needs, signal: AbortSignal): Promise<CopiesOutcome> {
+async function clearFaults(work: CopyWork, { healed }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const keys = new Set(healed.map(textOfKey));
   const settled = work.share.entries.map((entry) => (keys.has(textOfKey(entry.key)) ? settledHealed(entry) : entry));
   const saved = await saveEntries({ ...work, share: { ...work.share, entries: settled } }, work.share, signal);
@@ -85,7 +85,7 @@ function settledHealed({ fault: _fault, ...entry }: InventoryEntry): InventoryEn
 }
 
 /** What was confirmed as one goes on as one, whatever becomes of the first of it: it waits for its turn as going. */
-async function keepAnnounced(work: CopyWork, { announce }: Needs, signal: AbortSignal): Promise<CopiesOutcome> {
+async function announceDeletions(work: CopyWork, { announce }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const going = new Set(announce.map(textOfKey));
   const entries = work.share.entries.map((entry) =>
     going.has(textOfKey(entry.key)) ? { ...asDeleting(entry), action: 'Skipped' as const } : entry,
@@ -133,8 +133,8 @@ export function faultsIn({ copies, ...outcome }: CopiesOutcome): readonly Fault[
 }
 
 /** The version at which each copy that looked changed stands in the mirror. */
-export function versionsOf(objects: readonly RenderedObject[], copies: ClusterFacts['copies']): ReadonlyMap<string, string> {
-  const fresh = freshIn(copies);
+export function mirroredVersionsOf(objects: readonly RenderedObject[], copies: ClusterFacts['copies']): ReadonlyMap<string, string> {
+  const fresh = withMirroredObject(copies);
   return new Map(objects.flatMap((object) => versionOf(textOfKey(object.key), fresh(object).live)));
 }
 

@@ -4,10 +4,10 @@ import { isAbandoned } from '../../hub/abandoned.ts';
 import { hubFault } from '../../hub/hub.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { Propagation } from '../../model/propagation.ts';
-import { type Act, removeShare, saveEntries } from './cluster-work.ts';
+import { type ClusterTask, removeShare, saveEntries } from './cluster-work.ts';
 
 /** What stands in a cluster that may be lost. */
-export interface LostFacts {
+export interface LostCluster {
   readonly share: ClusterShare;
   readonly propagation: Propagation;
   readonly members: Members;
@@ -21,16 +21,16 @@ export interface LostFacts {
  * What there is to do, on the hub alone, about copies that are to go where nobody answers: they are put down as pending, to be deleted by their uid when
  * the cluster is back; or given up, if somebody said so. Undefined: nothing. A cluster that answers is never given up.
  */
-export function actOnLost({ share, propagation, members, nowMs, isHeld = false }: LostFacts): Act | undefined {
+export function taskForLostCluster({ share, propagation, members, nowMs, isHeld = false }: LostCluster): ClusterTask | undefined {
   const member = members.get(share.cluster);
   if (member !== undefined && member.phase !== 'UNREACHABLE') return undefined;
   if (isAbandoned(propagation, share)) return async (work, signal) => [await removeShare(work, signal)];
-  if (member !== undefined || isHeld || share.entries.every(isTold)) return undefined;
+  if (member !== undefined || isHeld || share.entries.every(isRecorded)) return undefined;
   const fault = hubFault({ cluster: share.cluster }, 'GONE', 'the cluster is not a member of the fleet');
   return async (work, signal) => [await saveEntries({ ...work, share: pendingShare(share, fault, nowMs) }, share, signal)];
 }
 
 /** What is shared is never deleted, and so never pending: of it the fault alone is kept. */
-function isTold({ state, fault }: InventoryEntry): boolean {
+function isRecorded({ state, fault }: InventoryEntry): boolean {
   return state === 'PendingDeletion' || (state === 'Shared' && fault?.code === 'GONE');
 }

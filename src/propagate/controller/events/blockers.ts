@@ -4,7 +4,7 @@ import type { ClusterName } from '../../../core/names.ts';
 import { groupKindOfKey, objectPlaceOf } from '../../../manifests/object-key.ts';
 import type { MemberChange, MemberObjects } from '../../../store/member-objects.ts';
 import type { CopyOutcome } from '../../plan/copies/copy-work.ts';
-import type { ClusterRun, Run } from '../state/propagation-state.ts';
+import type { ClusterState, PropagationState } from '../state/propagation-state.ts';
 import { type Interest, textOfInterest } from './interests.ts';
 
 type Blocker = Required<Interest>;
@@ -16,7 +16,7 @@ const quotas: GroupKind = { group: '', kind: 'ResourceQuota' };
  * What keeps copies of the cluster from being written, as far as a mirror tells when that changes: what stands in the place of each that failed, the
  * Namespace that is not there or on its way out, the quota that is spent. Nothing where nothing failed.
  */
-export function blockersOf(cluster: ClusterName, known: ClusterRun): readonly Blocker[] {
+export function blockersOf(cluster: ClusterName, known: ClusterState): readonly Blocker[] {
   return known.failures === 0 ? [] : [...known.outcomes.values()].flatMap((outcome) => blockersOfCopy(cluster, outcome));
 }
 
@@ -40,25 +40,25 @@ function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: C
 }
 
 /** True if the change is of something that kept copies from being written in its cluster, and that may not do so any more. */
-export function isUnblocked(run: Run, change: MemberChange, objects: Pick<MemberObjects, 'read' | 'served'>): boolean {
+export function isUnblocked(state: PropagationState, change: MemberChange, objects: Pick<MemberObjects, 'read' | 'served'>): boolean {
   const { cluster } = change;
-  const known = run.clusters.get(cluster);
+  const known = state.clusters.get(cluster);
   if (known === undefined) return false;
   if (change.type === 'cluster') return isServedAgain(cluster, known, objects);
   const isOfIt = (blocker: Blocker) =>
     change.type === 'object' ? textOfInterest(blocker) === textOfInterest(change) : keyOfKind(blocker.kind) === keyOfKind(change.kind);
-  return blockersOf(cluster, known).some((blocker) => isOfIt(blocker) && !isInTheWay(run, blocker, objects));
+  return blockersOf(cluster, known).some((blocker) => isOfIt(blocker) && !stillBlocks(state, blocker, objects));
 }
 
 /** What is on its way out is, until it is gone; and so is a Namespace that is gone, unless we are to make it again. */
-function isInTheWay({ shares }: Run, { cluster, kind, place }: Blocker, objects: Pick<MemberObjects, 'read'>): boolean {
+function stillBlocks({ shares }: PropagationState, { cluster, kind, place }: Blocker, objects: Pick<MemberObjects, 'read'>): boolean {
   const seen = objects.read(cluster, kind, place);
   if (seen.result === 'held') return seen.object.metadata.deletionTimestamp !== undefined;
   const isNamespace = keyOfKind(kind) === keyOfKind(namespaces);
   return isNamespace && shares?.get(cluster)?.entries.some(({ key }) => key.kind === kind.kind && key.name === place.name) !== true;
 }
 
-function isServedAgain(cluster: ClusterName, { failures, outcomes }: ClusterRun, objects: Pick<MemberObjects, 'served'>): boolean {
+function isServedAgain(cluster: ClusterName, { failures, outcomes }: ClusterState, objects: Pick<MemberObjects, 'served'>): boolean {
   if (failures === 0) return false;
   return outcomes.values().some(({ key, reason }) => reason === 'ApiMissing' && typeof objects.served(cluster, key) === 'object');
 }

@@ -6,24 +6,24 @@ import type { RejectionReason } from '../../model/placement.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { locationFieldsIn } from '../../plan/placing/sets-in.ts';
 import { nodes } from '../../plan/snapshot/whereabouts.ts';
-import type { Run } from '../state/propagation-state.ts';
+import type { PropagationState } from '../state/propagation-state.ts';
 import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';
 
 /** What a Propagation wants to hear of. */
-export interface RunInterests {
+export interface PropagationInterests {
   /** Copies, planned ones too. */
   readonly copies: readonly Interest[];
   /** What keeps copies from being written. */
   readonly blockers: readonly Interest[];
   /** What its template refers to, and what that depends on: a change there makes the plan old. */
   readonly sources: readonly Interest[];
-  /** The Nodes of the clusters that may be chosen, where something hangs on where clusters run. */
+  /** The Nodes of the clusters that may be chosen, where something hangs on where clusters state. */
   readonly nodes: readonly Interest[];
 }
 
 /** Of everything that is planned or held, and of what could not be planned yet for want of mirrors. */
-export function interestsOf({ plan, shares, latest, clusters }: Run, members: Pick<Members, 'all'>): RunInterests {
+export function interestsOf({ plan, shares, latest, clusters }: PropagationState, members: Pick<Members, 'all'>): PropagationInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;
   const namespace = latest?.metadata.namespace ?? '';
   const planned = plan?.rendered.clusters.flatMap(({ chosen: { cluster }, objects, fault }) =>
@@ -42,13 +42,13 @@ export function interestsOf({ plan, shares, latest, clusters }: Run, members: Pi
 }
 
 /** Not of those that are out whatever their Nodes say. */
-function nodesOf(spec: PropagationSpec | undefined, plan: Run['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
+function nodesOf(spec: PropagationSpec | undefined, plan: PropagationState['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
   if (spec === undefined || locationFieldsIn(spec).length === 0) return [];
-  const out = new Set(plan?.rendered.rejected.filter(({ reason }) => outAnyway.includes(reason)).map(({ cluster }) => cluster));
+  const out = new Set(plan?.rendered.rejected.filter(({ reason }) => rejectedWithoutNodes.includes(reason)).map(({ cluster }) => cluster));
   return members.all().flatMap(({ name }) => (out.has(name) ? [] : [{ cluster: name, kind: nodes }]));
 }
 
-const outAnyway: readonly RejectionReason[] = ['NOT_NAMED', 'EXCLUDED', 'LABELS'];
+const rejectedWithoutNodes: readonly RejectionReason[] = ['NOT_NAMED', 'EXCLUDED', 'LABELS'];
 
 function sourcesOf(spec: PropagationSpec | undefined): readonly Interest[] {
   return (spec?.template ?? []).flatMap((source) => {

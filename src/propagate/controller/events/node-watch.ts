@@ -3,10 +3,10 @@ import type { Clock } from '../../../core/clock.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { nodes } from '../../plan/snapshot/whereabouts.ts';
 
-/** Tells which clusters run elsewhere than they did, by what their Nodes say. */
+/** Tells which clusters state elsewhere than they did, by what their Nodes say. */
 export interface NodeWatch {
   /** Something changed about the Nodes of the cluster. */
-  heard(cluster: ClusterName): void;
+  nodesChanged(cluster: ClusterName): void;
 }
 
 export interface NodeWatchOptions {
@@ -37,7 +37,7 @@ export function createNodeWatch({ members, clock, debounceMs, onMoved }: NodeWat
   }
 
   return {
-    heard(cluster) {
+    nodesChanged(cluster) {
       waiting.add(cluster);
       if (waiting.size === 1) void look();
     },

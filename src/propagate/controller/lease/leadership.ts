@@ -4,7 +4,7 @@ import type { PropagationStore } from '../../hub/propagation-store.ts';
 import type { Propagation, StatusCondition } from '../../model/propagation.ts';
 
 /** The result of one try to get the Lease: this process leads, another one does, or none does for the reason `why`. */
-export type Leader = { readonly leader: 'self' | 'other' } | { readonly leader: 'nobody'; readonly why: string };
+export type LeaderStatus = { readonly leader: 'self' | 'other' } | { readonly leader: 'nobody'; readonly why: string };
 
 /** Tells whether some gateway keeps Propagations in sync, as far as this process knows. */
 export interface Leadership {
@@ -33,7 +33,7 @@ export class LeadershipWatch implements Leadership {
   /** Milliseconds of the monotonic clock. */
   #lastLedMs: number;
   #lastLedAt: string;
-  #found: Leader = { leader: 'nobody', why: 'this gateway has just started' };
+  #found: LeaderStatus = { leader: 'nobody', why: 'this gateway has just started' };
   #isLogged = false;
   #isWriting = false;
 
@@ -45,7 +45,7 @@ export class LeadershipWatch implements Leadership {
   }
 
   /** Called at each try to get the Lease, every 2 s. */
-  found(leader: Leader): void {
+  recordTry(leader: LeaderStatus): void {
     const { clock, log } = this.#options;
     if (this.#found.leader !== 'nobody') {
       this.#lastLedMs = clock.monotonic();

@@ -4,10 +4,10 @@ import type { Fault } from '../../../core/faults.ts';
 import { callHub, type HubConnection } from '../../hub/hub.ts';
 import { copyFault } from '../../plan/copies/copy-reason.ts';
 
-const ours = 'muster-system';
+const musterNamespace = 'muster-system';
 
 /** Chooses where the Lease stands, again whenever it cannot stand there any more. */
-export interface LeasePlace {
+export interface LeaseNamespace {
   choose(signal: AbortSignal): Promise<string | { readonly fault: Fault }>;
 }
 
@@ -15,7 +15,7 @@ export interface LeasePlace {
 const terminatingMs = 30_000;
 
 /** As `leaseNamespaceOf`. Waits up to 30 s for `muster-system` to be gone where it is being deleted, and takes `default` after that. */
-export function createLeasePlace(hub: HubConnection, clock: Pick<Clock, 'monotonic'>): LeasePlace {
+export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
   let terminatingSinceMs: number | undefined;
   return {
     async choose(signal) {
@@ -26,7 +26,7 @@ export function createLeasePlace(hub: HubConnection, clock: Pick<Clock, 'monoton
       }
       terminatingSinceMs ??= clock.monotonic();
       if (clock.monotonic() - terminatingSinceMs > terminatingMs) return 'default';
-      return { fault: copyFault(hub.cluster, 'CONFLICT', `the Namespace ${ours} of the Lease is being deleted`) };
+      return { fault: copyFault(hub.cluster, 'CONFLICT', `the Namespace ${musterNamespace} of the Lease is being deleted`) };
     },
   };
 }
@@ -41,13 +41,13 @@ export async function leaseNamespaceOf(
   hub: HubConnection,
   signal: AbortSignal,
 ): Promise<'muster-system' | 'default' | 'terminating' | { readonly fault: Fault }> {
-  const found = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: ours }), signal);
-  if (found.result === 'answered') return found.value.metadata?.deletionTimestamp === undefined ? ours : 'terminating';
+  const found = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: musterNamespace }), signal);
+  if (found.result === 'answered') return found.value.metadata?.deletionTimestamp === undefined ? musterNamespace : 'terminating';
   if (found.fault.code !== 'NOT_FOUND') return isRefusal(found.fault) ? 'default' : { fault: found.fault };
-  const request = { body: { metadata: { name: ours } }, fieldManager };
+  const request = { body: { metadata: { name: musterNamespace } }, fieldManager };
   const made = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).createNamespace(request), signal);
   // A conflict: another gateway has just made it.
-  if (made.result === 'answered' || made.fault.code === 'CONFLICT') return ours;
+  if (made.result === 'answered' || made.fault.code === 'CONFLICT') return musterNamespace;
   return isRefusal(made.fault) ? 'default' : { fault: made.fault };
 }
 

@@ -2,14 +2,14 @@ import type { V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
 import { V1MicroTime } from '../../../cluster/typed-api.ts';
 
 /** Who takes a Lease, and when: milliseconds of the epoch. */
-export interface Claim {
+export interface LeaseClaim {
   readonly identity: string;
   readonly nowMs: number;
   readonly leaseMs: number;
 }
 
 /** The spec of a Lease that is taken, or renewed if it is ours already. `before` undefined: there is none yet. */
-export function claimedSpec(before: V1Lease | undefined, { identity, nowMs, leaseMs }: Claim): V1LeaseSpec {
+export function claimedSpec(before: V1Lease | undefined, { identity, nowMs, leaseMs }: LeaseClaim): V1LeaseSpec {
   const { acquireTime, leaseTransitions = 0 } = before?.spec ?? {};
   const at = new V1MicroTime(nowMs);
   const isOurs = holderOf(before) === identity;

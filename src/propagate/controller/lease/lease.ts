@@ -6,7 +6,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Fault } from '../../../core/faults.ts';
 import type { Log } from '../../../core/log.ts';
 import { callHub, type HubConnection, hubFault } from '../../hub/hub.ts';
-import type { Leader } from './leadership.ts';
+import type { LeaderStatus } from './leadership.ts';
 import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
 
 /** Who finds a Lease unchanged for so long may take it. */
@@ -34,7 +34,7 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Called at each try. */
-  readonly onTry?: ((found: Leader) => void) | undefined;
+  readonly onTry?: ((found: LeaderStatus) => void) | undefined;
 }
 
 /**
@@ -56,9 +56,9 @@ export async function lead(options: LeaseOptions, work: (term: Term) => Promise<
       continue;
     }
     log.info({ lease: name, identity }, 'leads');
-    using over = endOf(signal);
+    using over = abortableTerm(signal);
     const working = work({ signal: over.signal, isLeading: () => !over.signal.aborted && lease.isHeld() });
-    await Promise.all([renewing(lease, clock, over), expiring(lease, clock, over)]);
+    await Promise.all([renewUntilLost(lease, clock, over), endAtDeadline(lease, clock, over)]);
     log.info({ lease: name, identity, asked: signal.aborted }, 'leads no more');
     await working;
   }
@@ -67,7 +67,7 @@ export async function lead(options: LeaseOptions, work: (term: Term) => Promise<
 }
 
 /** Ends the term if the Lease turns out to be somebody else's. A term that is over is never renewed: its work has been told. */
-async function renewing(lease: Lease, clock: Clock, over: Ending): Promise<void> {
+async function renewUntilLost(lease: Lease, clock: Clock, over: AbortableTerm): Promise<void> {
   for (;;) {
     await clock.sleep(retryMs, over.signal);
     if (!lease.isHeld()) over.abort();
@@ -78,7 +78,7 @@ async function renewing(lease: Lease, clock: Clock, over: Ending): Promise<void>
 }
 
 /** Ends the term at its deadline, also while a renewal hangs. */
-async function expiring(lease: Lease, clock: Clock, over: Ending): Promise<void> {
+async function endAtDeadline(lease: Lease, clock: Clock, over: AbortableTerm): Promise<void> {
   while (!over.signal.aborted && lease.isHeld()) await clock.sleep(lease.heldUntilMs() - clock.monotonic(), over.signal);
   over.abort();
 }
@@ -90,7 +90,7 @@ interface Lease {
   isHeld(): boolean;
   heldUntilMs(): number;
   /** As found by the last claim. */
-  leader(): Leader;
+  leader(): LeaderStatus;
   /** True if the last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
   isMisplaced(): boolean;
   /** Gives it back, if it is ours: the next one need not wait 15 s. */
@@ -107,7 +107,7 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
 
   /** One request about the Lease. It does not wait for the writes of copies. It ends after 5 s with `TIMED_OUT`, and leaves no timer behind. */
   async function call(ask: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
-    using over = endOf(signal);
+    using over = abortableTerm(signal);
     const timing = clock.sleep(callMs, over.signal).then(over.abort);
     const answer = await callHub(hub, ({ CoordinationV1Api }, transport) => ask(new CoordinationV1Api(transport)), over.signal);
     const isLate = over.signal.aborted && !signal.aborted;
@@ -203,13 +203,13 @@ function isAbsent({ code, status }: Fault): boolean {
 }
 
 /** What ends with a signal at the latest. */
-interface Ending extends Disposable {
+interface AbortableTerm extends Disposable {
   readonly signal: AbortSignal;
   abort(): void;
 }
 
 /** A controller that ends with the signal at the latest, and leaves no listener on it. */
-function endOf(signal: AbortSignal): Ending {
+function abortableTerm(signal: AbortSignal): AbortableTerm {
   const controller = new AbortController();
   const abort = () => controller.abort();
   if (signal.aborted) abort();

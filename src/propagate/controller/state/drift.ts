@@ -6,7 +6,7 @@ import type { RenderedObject } from '../../model/plan.ts';
 import { isHidden, observedHashOf, type Sight } from '../../plan/copies/observed.ts';
 
 /** What the copy holds now, as a hash of the fields that we sent; kept for as long as the mirror holds that very object. */
-interface Observed {
+interface ObservedHash {
   readonly desiredHash: string;
   readonly hash: string;
 }
@@ -25,7 +25,7 @@ export interface DriftWatch {
 }
 
 export function createDriftWatch({ sensitiveKinds, listRulesOf }: Sight, objects: Pick<MemberObjects, 'served'>): DriftWatch {
-  const known = new WeakMap<KubernetesObject, Observed>();
+  const known = new WeakMap<KubernetesObject, ObservedHash>();
 
   function observed(object: RenderedObject, live: KubernetesObject): string {
     const before = known.get(live);

@@ -10,7 +10,7 @@ import type { Planner } from '../../plan/planner.ts';
 import type { ClientOf } from '../../plan/snapshot/plan-request.ts';
 import type { Term } from '../lease/lease.ts';
 import type { DriftWatch } from './drift.ts';
-import type { Run } from './propagation-state.ts';
+import type { PropagationState } from './propagation-state.ts';
 
 /** What the controller works with. */
 export interface ControllerPorts {
@@ -35,7 +35,7 @@ export interface ControllerPorts {
 export interface Pass {
   readonly ports: ControllerPorts;
   readonly term: Term;
-  readonly run: Run;
+  readonly state: PropagationState;
   readonly drift: DriftWatch;
   /** Has the Propagation looked at once more, after this pass. */
   readonly again: () => void;

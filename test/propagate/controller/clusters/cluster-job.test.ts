@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../src/core/log.ts';
 import { clusterName } from '../../../../src/core/names.ts';
-import { beginJob, type ClusterJob } from '../../../../src/propagate/controller/clusters/cluster-job.ts';
-import type { Act } from '../../../../src/propagate/controller/clusters/cluster-work.ts';
+import { type ClusterJob, startClusterJob } from '../../../../src/propagate/controller/clusters/cluster-job.ts';
+import type { ClusterTask } from '../../../../src/propagate/controller/clusters/cluster-work.ts';
 import type { Pass } from '../../../../src/propagate/controller/state/ports.ts';
-import { clusterRunOf, newRun, turnOver } from '../../../../src/propagate/controller/state/propagation-state.ts';
+import { clusterStateOf, discardPlan, newPropagationState } from '../../../../src/propagate/controller/state/propagation-state.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { CopiesOutcome, CopyWork } from '../../../../src/propagate/plan/copies/copy-work.ts';
 import { createManualClock, turns } from '../../../support/manual-clock.ts';
@@ -14,10 +14,10 @@ const owner = { namespace: 'default', name: 'web', uid: 'u1' };
 const share = newShare(owner, south);
 
 /** One job for one cluster, of a process that leads until it is told otherwise. */
-function bench(act: Act) {
+function bench(act: ClusterTask) {
   const clock = createManualClock();
   const end = new AbortController();
-  const run = newRun(owner);
+  const run = newPropagationState(owner);
   run.shares = new Map();
   let leads = true;
   const bugs: string[] = [];
@@ -31,23 +31,23 @@ function bench(act: Act) {
     looks += 1;
   };
   const term = { signal: end.signal, isLeading: () => leads };
-  const pass = { run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
+  const pass = { state: run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
   const propagation = { metadata: { ...owner, generation: 2, annotations: {} }, status: {} } as ClusterJob['propagation'];
   const spec = { conflict: 'Abort', write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' }, runAs: { type: 'requester' } };
   return {
     ...{ clock, run, pass, end, bugs },
-    known: clusterRunOf(run, south),
+    known: clusterStateOf(run, south),
     looks: () => looks,
     lose: () => {
       leads = false;
     },
-    begin: () => beginJob(pass, { cluster: south, propagation, spec: spec as ClusterJob['spec'], isPinned: false, act }),
+    begin: () => startClusterJob(pass, { cluster: south, propagation, spec: spec as ClusterJob['spec'], isPinned: false, task: act }),
   };
 }
 
 test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) => void }>([
   { name: 'the Lease has run out, though nothing was told of it yet', end: (of) => of.lose() },
-  { name: 'what it was begun for is not wanted any more', end: (of) => turnOver(of.run) },
+  { name: 'what it was begun for is not wanted any more', end: (of) => discardPlan(of.run) },
 ])('writes no more once $name', async ({ end }) => {
   let work: CopyWork | undefined;
   const held = Promise.withResolvers<readonly CopiesOutcome[]>();
@@ -96,7 +96,7 @@ test('what was done forgets what failed before', async () => {
 
 test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) => void; readonly told: number }>([
   { name: 'the end of the term', end: ({ end }) => end.abort(), told: 0 },
-  { name: 'the end of what it was begun for', end: ({ run }) => turnOver(run), told: 0 },
+  { name: 'the end of what it was begun for', end: ({ run }) => discardPlan(run), told: 0 },
   { name: 'a bug', end: () => undefined, told: 1 },
 ])('$name, thrown by what is done, is told as $told bugs', async ({ end, told }) => {
   const held = Promise.withResolvers<void>();

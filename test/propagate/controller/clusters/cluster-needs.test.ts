@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAtRest, isDue, type NeedFacts, needsOf } from '../../../../src/propagate/controller/clusters/cluster-needs.ts';
+import { hasWork, type NeedsInput, needsNoWrite, needsOf } from '../../../../src/propagate/controller/clusters/cluster-needs.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import type { MirroredObject } from '../../../../src/store/member-objects.ts';
@@ -29,7 +29,7 @@ const completeJob: MirroredObject = {
   asOfMs: 10,
 };
 
-interface Row extends Partial<Omit<NeedFacts, 'mirrored' | 'share'>> {
+interface Row extends Partial<Omit<NeedsInput, 'mirrored' | 'share'>> {
   readonly name: string;
   readonly object?: RenderedObject;
   readonly entry?: InventoryEntry;
@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
     entry: owned,
     seen: held('u1'),
     drifted: true,
-    isHeard: () => false,
+    hasSeenWrite: () => false,
     needs: 'nothing',
   },
   { name: 'not while it is being deleted', entry: owned, seen: held('u1', { deletionTimestamp: 'now' }), drifted: true, needs: 'nothing' },
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
   },
   { name: 'what failed, and is wanted no more as it failed, is over', entry: failed, seen: held('u1'), needs: 'healed' },
   { name: 'also without a fault that is told', entry: { ...owned, action: 'Failed' }, seen: held('u1'), needs: 'healed' },
-  { name: 'not before the mirror has heard', entry: failed, seen: held('u1'), isHeard: () => false, needs: 'nothing' },
+  { name: 'not before the mirror has heard', entry: failed, seen: held('u1'), hasSeenWrite: () => false, needs: 'nothing' },
   { name: 'not where it is still wanted so', entry: { ...failed, appliedHash: 'old' }, seen: held('u1'), needs: 'apply' },
   { name: 'not where it has drifted', entry: failed, seen: held('u1'), drifted: true, needs: 'correct' },
   { name: 'not while it is on its way out', entry: failed, seen: held('u1', { deletionTimestamp: 'now' }), needs: 'nothing' },
@@ -170,7 +170,7 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     objects: [object],
     share: entry === undefined ? undefined : { entries: [entry] },
     mirrored: () => seen,
-    isHeard: () => true,
+    hasSeenWrite: () => true,
     isDrifted: () => drifted,
     isKept: true,
     mayPrune: 'all',
@@ -183,7 +183,7 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     prune: found.prune.length,
     finish: found.finish.length,
     healed: found.healed.length,
-    amiss: found.amiss.length,
+    amiss: found.watched.length,
   };
   expect(counts).toEqual({
     apply: 0,
@@ -194,8 +194,8 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     amiss: 0,
     ...(needs === 'nothing' ? {} : { [needs]: 1 }),
   });
-  expect(isAtRest(found)).toBe(['nothing', 'finish', 'healed', 'amiss'].includes(needs));
-  expect(isDue(found)).toBe(needs !== 'nothing' && needs !== 'amiss');
+  expect(needsNoWrite(found)).toBe(['nothing', 'finish', 'healed', 'amiss'].includes(needs));
+  expect(hasWork(found)).toBe(needs !== 'nothing' && needs !== 'amiss');
 });
 
 test.each<{ readonly name: string; readonly entry: Partial<InventoryEntry>; readonly isConfirmed: boolean; readonly announced: number }>([
@@ -208,7 +208,7 @@ test.each<{ readonly name: string; readonly entry: Partial<InventoryEntry>; read
     objects: [{ ...wanted, action: 'DELETE' }],
     share: { entries: [{ ...owned, ...entry }] },
     mirrored: () => held('u1'),
-    isHeard: () => true,
+    hasSeenWrite: () => true,
     isDrifted: () => false,
     isKept: true,
     mayPrune: 'all',

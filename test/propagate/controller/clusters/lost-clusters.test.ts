@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clusterName } from '../../../../src/core/names.ts';
-import { actOnLost, type LostFacts } from '../../../../src/propagate/controller/clusters/lost-clusters.ts';
+import { type LostCluster, taskForLostCluster } from '../../../../src/propagate/controller/clusters/lost-clusters.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
@@ -33,7 +33,7 @@ test.each<Row>([
   const share = { ...newShare({ namespace: 'default', name: 'web', uid: 'p1' }, west), uid: 'share-1', entries: [{ ...entry, state }] };
   const annotations = abandoned === undefined ? {} : { [marks.abandon]: JSON.stringify({ west: abandoned }) };
   const members = { get: () => (phase === undefined ? undefined : { phase }) };
-  const facts = { share, propagation: { metadata: { annotations } }, members, nowMs: 0, isHeld } as unknown as LostFacts;
+  const facts = { share, propagation: { metadata: { annotations } }, members, nowMs: 0, isHeld } as unknown as LostCluster;
   const done: string[] = [];
   const shares = {
     remove: async () => void done.push('given up'),
@@ -42,7 +42,7 @@ test.each<Row>([
       return { result: 'conflict' };
     },
   };
-  const work = { share, shares, mayWrite: () => true } as unknown as Parameters<NonNullable<ReturnType<typeof actOnLost>>>[0];
-  await actOnLost(facts)?.(work, new AbortController().signal).catch(() => undefined);
+  const work = { share, shares, mayWrite: () => true } as unknown as Parameters<NonNullable<ReturnType<typeof taskForLostCluster>>>[0];
+  await taskForLostCluster(facts)?.(work, new AbortController().signal).catch(() => undefined);
   expect(done).toEqual(act === 'nothing' ? [] : [act]);
 });

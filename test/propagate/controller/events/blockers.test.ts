@@ -3,7 +3,12 @@ import { clusterFailure, faultOfFailure } from '../../../../src/cluster/cluster-
 import { clusterName } from '../../../../src/core/names.ts';
 import { textOfKey } from '../../../../src/manifests/object-key.ts';
 import { blockersOf, isUnblocked } from '../../../../src/propagate/controller/events/blockers.ts';
-import { type ClusterRun, clusterRunOf, hasten, newRun } from '../../../../src/propagate/controller/state/propagation-state.ts';
+import {
+  type ClusterState,
+  clusterStateOf,
+  newPropagationState,
+  retrySoon,
+} from '../../../../src/propagate/controller/state/propagation-state.ts';
 import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
 import type { CopyOutcome } from '../../../../src/propagate/plan/copies/copy-work.ts';
 
@@ -15,8 +20,8 @@ const failed = (reason: CopyReason, message = 'no'): CopyOutcome => ({
 });
 
 function runWith(outcome: CopyOutcome, failures = 1) {
-  const run = newRun({ namespace: 'default', name: 'web' });
-  const known: ClusterRun = clusterRunOf(run, south);
+  const run = newPropagationState({ namespace: 'default', name: 'web' });
+  const known: ClusterState = clusterStateOf(run, south);
   known.failures = failures;
   known.outcomes.set(textOfKey(outcome.key), outcome);
   return { run, known };
@@ -55,17 +60,17 @@ test.each<readonly [CopyReason, 'absent' | 'served', boolean]>([
 test('a try is hastened only forward, and no more than once in ten seconds, also while one is under way', () => {
   const { known } = runWith(failed('Quota'));
   known.retryAtMs = 300_000;
-  hasten(known, 1_000);
+  retrySoon(known, 1_000);
   expect(known.retryAtMs).toBe(1_000);
   known.retryAtMs = 300_000;
-  hasten(known, 2_000);
+  retrySoon(known, 2_000);
   expect(known.retryAtMs).toBe(11_000);
   known.retryAtMs = 10_500;
-  hasten(known, 3_000);
+  retrySoon(known, 3_000);
   expect(known.retryAtMs).toBe(10_500);
   known.isBusy = true;
-  hasten(known, 12_000);
-  expect(known.isHurried).toBe(false);
-  hasten(known, 21_000);
-  expect(known.isHurried).toBe(true);
+  retrySoon(known, 12_000);
+  expect(known.isRetryRequested).toBe(false);
+  retrySoon(known, 21_000);
+  expect(known.isRetryRequested).toBe(true);
 });
