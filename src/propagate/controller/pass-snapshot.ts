@@ -1,7 +1,7 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
-import type { ClusterAssessment } from './clusters/cluster-view.ts';
-import type { RolloutDecision } from './rollout-step.ts';
+import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
+import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
 /** A Propagation with a plan. */

@@ -1,8 +1,8 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { SpecProblem } from '../model/spec.ts';
 import { summarize } from '../status/summarize.ts';
-import { assessUnplanned } from './clusters/cluster-view.ts';
-import { retryHubLater } from './hub-wait.ts';
+import { assessUnplanned } from './clusters/cluster-assessment.ts';
+import { retryHubLater } from './retry-hub-later.ts';
 import type { Pass, PassResult } from './state/ports.ts';
 import { discardPlan } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';

@@ -6,10 +6,10 @@ import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isRestarted } from '../rollout/resumption.ts';
 import type { ClusterFacts } from '../status/facts.ts';
+import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import { startClusterJob } from './clusters/cluster-job.ts';
-import type { ClusterAssessment } from './clusters/cluster-view.ts';
-import { type NextPass, retryHubLater } from './hub-wait.ts';
 import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
+import { type NextPass, retryHubLater } from './retry-hub-later.ts';
 import type { Pass } from './state/ports.ts';
 import { type BreachRollback, clusterStateOf } from './state/propagation-state.ts';
 

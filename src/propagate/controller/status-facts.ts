@@ -2,8 +2,8 @@ import type { Note } from '../model/notes.ts';
 import { isDecided, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
-import type { ClusterAssessment } from './clusters/cluster-view.ts';
-import type { RolloutDecision } from './rollout-step.ts';
+import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
+import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
 /** What a status is made of where there is a plan. */

@@ -7,10 +7,10 @@ import type { ClusterLine, RolloutMark } from '../model/propagation.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import { isWanted, rolloutIn } from './cluster-rollout.ts';
-import { isFatal, type LineContext, linePhaseOf } from './cluster-standing.ts';
 import { healthOfCopy, isJob, isKept, readyOf } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts } from './facts.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
+import { isFatal, type LineContext, linePhaseOf } from './line-phase.ts';
 
 /** The line of each cluster: what `waveLinesOf` and `summarize` look at. In the order of the facts. */
 export function linesOf(clusters: readonly ClusterFacts[], context: LineContext): ReadonlyMap<ClusterName, ClusterLine> {

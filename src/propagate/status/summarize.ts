@@ -4,7 +4,7 @@ import type { ClusterLine, CopyPhase, PropagationPhase, RolloutProgress } from '
 import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
 import { breachedAtOf } from '../rollout/resumption.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
-import { bounded } from './bounded.ts';
+import { bounded } from './bounded-status.ts';
 import { linesOf } from './cluster-line.ts';
 import { completionIn } from './completion.ts';
 import { conditionsOf } from './conditions.ts';

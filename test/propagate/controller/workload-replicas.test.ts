@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { workloadReplicasOf } from '../../../src/propagate/controller/rollout-step.ts';
+import { workloadReplicasOf } from '../../../src/propagate/controller/decide-rollout.ts';
 import type { CopyFacts } from '../../../src/propagate/status/facts.ts';
 
 /** A copy as its mirror has it: items of lists do not say what they are. */

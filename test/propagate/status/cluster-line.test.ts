@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { ClusterLine } from '../../../src/propagate/model/propagation.ts';
 import { waveLinesOf } from '../../../src/propagate/rollout/wave-lines.ts';
 import { lineOf, linesOf } from '../../../src/propagate/status/cluster-line.ts';
-import type { LineContext } from '../../../src/propagate/status/cluster-standing.ts';
 import type { ClusterFacts } from '../../../src/propagate/status/facts.ts';
+import type { LineContext } from '../../../src/propagate/status/line-phase.ts';
 import { ago, clusterOf, copyOf, faultOf, leavingOf, now, nowMs, rolledOut, withStatus } from './cluster-facts.ts';
 
 const context: LineContext = { generation: 3, spec: { rollout: { soakMs: 0 } }, nowMs };

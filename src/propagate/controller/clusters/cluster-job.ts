@@ -13,7 +13,7 @@ import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { Pass } from '../state/ports.ts';
 import { clusterStateOf, forgetFailures } from '../state/propagation-state.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
-import { type ClusterTask, faultsIn } from './cluster-work.ts';
+import { type ClusterTask, faultsIn } from './cluster-task.ts';
 
 /** What is to be done in one cluster, for one Propagation. */
 export interface ClusterJob {

@@ -4,7 +4,7 @@ import { isAbandoned } from '../../hub/abandoned.ts';
 import { hubFault } from '../../hub/hub.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { Propagation } from '../../model/propagation.ts';
-import { type ClusterTask, removeShare, saveEntries } from './cluster-work.ts';
+import { type ClusterTask, removeShare, saveEntries } from './cluster-task.ts';
 
 /** What stands in a cluster that may be lost. */
 export interface LostCluster {

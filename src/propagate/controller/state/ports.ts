@@ -9,7 +9,7 @@ import type { HubShares } from '../../hub/share-store.ts';
 import type { Planner } from '../../plan/planner.ts';
 import type { ClientOf } from '../../plan/snapshot/plan-request.ts';
 import type { Term } from '../lease/lease.ts';
-import type { DriftWatch } from './drift.ts';
+import type { DriftWatch } from './drift-watch.ts';
 import type { PropagationState } from './propagation-state.ts';
 
 /** What the controller works with. */

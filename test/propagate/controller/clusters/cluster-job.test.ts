@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../src/core/log.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import { type ClusterJob, startClusterJob } from '../../../../src/propagate/controller/clusters/cluster-job.ts';
-import type { ClusterTask } from '../../../../src/propagate/controller/clusters/cluster-work.ts';
+import type { ClusterTask } from '../../../../src/propagate/controller/clusters/cluster-task.ts';
 import type { Pass } from '../../../../src/propagate/controller/state/ports.ts';
 import { clusterStateOf, discardPlan, newPropagationState } from '../../../../src/propagate/controller/state/propagation-state.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';

@@ -15,7 +15,7 @@ import { isRestarted } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
 import { isKept } from '../../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
-import type { DriftWatch } from '../state/drift.ts';
+import type { DriftWatch } from '../state/drift-watch.ts';
 import type { ClusterState, CurrentPlan, PropagationState } from '../state/propagation-state.ts';
 import { type ClusterNeeds, type NeedsInput, needsNoWrite, needsOf, noNeeds } from './cluster-needs.ts';
 

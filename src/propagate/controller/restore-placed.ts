@@ -5,12 +5,12 @@ import { parseSpec } from '../model/spec.ts';
 import { changedWords } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isKept } from '../status/copy-state.ts';
+import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-assessment.ts';
 import { startClusterJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
-import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-view.ts';
-import { taskFor } from './clusters/cluster-work.ts';
+import { taskFor } from './clusters/cluster-task.ts';
+import { mayBegin } from './decide-rollout.ts';
 import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
-import { mayBegin } from './rollout-step.ts';
 import type { Pass } from './state/ports.ts';
 import { type CurrentPlan, clusterStateOf, type PlacedCopies } from './state/propagation-state.ts';
 

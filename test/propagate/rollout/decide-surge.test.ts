@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
-import { type CountMove, decideSurge } from '../../../src/propagate/rollout/surge.ts';
+import { type CountMove, decideSurge } from '../../../src/propagate/rollout/decide-surge.ts';
 
 /** `a 4>2 ready 3 Failed`: asks for 4, is to ask for 2, has 3 ready. */
 function moves(text: string): readonly CountMove[] {

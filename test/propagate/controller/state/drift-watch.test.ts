@@ -4,7 +4,7 @@ import type { ServedResource } from '../../../../src/core/kinds.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { listRulesIn } from '../../../../src/manifests/list-rules.ts';
-import { createDriftWatch } from '../../../../src/propagate/controller/state/drift.ts';
+import { createDriftWatch } from '../../../../src/propagate/controller/state/drift-watch.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';

@@ -10,7 +10,7 @@ import type { GoingBack } from '../plan/copies/copy-work.ts';
 import { standingIn } from '../plan/held-prune.ts';
 import { digestsOf } from '../plan/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
-import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
+import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { busyClusters, type CurrentPlan, type PlanVerdict, type PropagationState } from './state/propagation-state.ts';
 

@@ -1,6 +1,6 @@
 import { compareVersions } from '../../store/versions.ts';
 import type { Propagation } from '../model/propagation.ts';
-import { retryHubLater } from './hub-wait.ts';
+import { retryHubLater } from './retry-hub-later.ts';
 import type { Pass, PassResult } from './state/ports.ts';
 import { discardPlan } from './state/propagation-state.ts';
 import { readAgain } from './write-status.ts';

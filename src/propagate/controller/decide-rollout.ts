@@ -2,15 +2,15 @@ import type { ClusterName } from '../../core/names.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { workloadCountOf } from '../plan/placing/workload-count.ts';
+import { type CountMove, decideSurge, type SurgeDecision } from '../rollout/decide-surge.ts';
 import { nextWaves, type WavesDecision } from '../rollout/next-waves.ts';
 import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
-import { type CountMove, decideSurge, type SurgeDecision } from '../rollout/surge.ts';
 import { waveLinesOf } from '../rollout/wave-lines.ts';
 import { linesOf } from '../status/cluster-line.ts';
 import { completionIn } from '../status/completion.ts';
 import { isKept, readyOf } from '../status/copy-state.ts';
 import type { ClusterFacts, CopyFacts } from '../status/facts.ts';
-import type { ClusterAssessment } from './clusters/cluster-view.ts';
+import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
 /** What a rollout is decided by. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterLine } from '../../../src/propagate/model/propagation.ts';
 import { type PropagationStatus, parseStatus, printStatus } from '../../../src/propagate/model/status-definition.ts';
-import { bounded, mostNotes, mostStatusBytes } from '../../../src/propagate/status/bounded.ts';
+import { bounded, mostNotes, mostStatusBytes } from '../../../src/propagate/status/bounded-status.ts';
 import { isSameStatus, summarize } from '../../../src/propagate/status/summarize.ts';
 import { ago, clusterOf, nowMs, propagationOf } from './cluster-facts.ts';
 
