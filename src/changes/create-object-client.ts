@@ -15,10 +15,10 @@ import {
   type ObjectAddress,
   type ObjectCallResult,
   type ObjectClient,
+  type ObjectWriteOptions,
   type PatchObjectRequest,
   type Preconditions,
   type RunMode,
-  type WriteOptions,
 } from './object-client.ts';
 
 /**
@@ -60,7 +60,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
   };
 
-  const write = async (call: Call, mayWrite: WriteOptions['mayWrite'], signal: AbortSignal): Promise<ObjectCallResult> => {
+  const write = async (call: Call, mayWrite: ObjectWriteOptions['mayWrite'], signal: AbortSignal): Promise<ObjectCallResult> => {
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'the write was cancelled before it was sent');

@@ -43,7 +43,7 @@ export interface Preconditions {
 export type RunMode = 'real' | 'dry';
 
 /** The options of every write. */
-export interface WriteOptions {
+export interface ObjectWriteOptions {
   readonly run: RunMode;
   /**
    * Called right before the write is sent, after its wait in the queue. If it returns false, the write is not sent and the result is a
@@ -53,25 +53,25 @@ export interface WriteOptions {
 }
 
 /** A server-side apply with the field manager `muster`. */
-export interface ApplyObjectRequest extends ObjectAddress, WriteOptions {
+export interface ApplyObjectRequest extends ObjectAddress, ObjectWriteOptions {
   readonly manifest: Manifest;
   /** `resourceVersion: '1'` creates the object or gives 409. It never changes an existing object. */
   readonly preconditions: Preconditions;
   readonly force: boolean;
 }
 
-interface ReplaceObjectRequest extends ObjectAddress, WriteOptions {
+interface ReplaceObjectRequest extends ObjectAddress, ObjectWriteOptions {
   readonly object: KubernetesObject;
 }
 
-export interface PatchObjectRequest extends ObjectAddress, WriteOptions {
+export interface PatchObjectRequest extends ObjectAddress, ObjectWriteOptions {
   readonly type: 'json' | 'merge' | 'strategic' | 'apply';
   readonly patch: Json;
   readonly subresource?: string | undefined;
   readonly force?: boolean;
 }
 
-export interface DeleteObjectRequest extends ObjectAddress, WriteOptions {
+export interface DeleteObjectRequest extends ObjectAddress, ObjectWriteOptions {
   readonly preconditions: Preconditions;
   readonly cascade: Cascade;
 }

@@ -57,14 +57,14 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
  * them would remove their values.
  */
 async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promise<CopyStep | { readonly object: KubernetesObject }> {
-  const { leaves = [] } = copy.task.object;
+  const { leftPaths = [] } = copy.task.object;
   const { metadata } = object;
   const isToTurn = isApplied(copy, state) && isRecorded(object, musterGroup);
   // A mirror does not hold the owners of fields, so the object is read live.
   if (isToTurn && metadata.managedFields === undefined) return { result: 'again' };
   const turned = isToTurn ? turnedToApply(object) : undefined;
   const ours = turned === undefined ? object : { ...object, metadata: { ...metadata, managedFields: turned } };
-  const managedFields = withoutOurPaths(ours, leaves) ?? turned;
+  const managedFields = withoutOurPaths(ours, leftPaths) ?? turned;
   return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
 }
 

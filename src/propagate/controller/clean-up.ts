@@ -7,7 +7,7 @@ import type { RenderedObject } from '../model/plan.ts';
 import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
 import { type DeletionParts, type PropagationSpec, parseDeletionParts, parseSpec } from '../model/spec.ts';
 import { decideRemoval } from '../plan/decide-action.ts';
-import { isSourceEntry, makesIn, sourcesIn } from '../plan/snapshot/sources.ts';
+import { creationsIn, isSourceEntry, sourcesIn } from '../plan/snapshot/sources.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { copyFactsOf, mirrorDelayMs, nonEmptyShares, problemOfCopies } from './clusters/cluster-assessment.ts';
@@ -138,7 +138,7 @@ type SourceGuard = (cluster: ClusterShare['cluster'], entry: InventoryEntry) => 
 function sourceGuard({ ports }: Pass, { spec, metadata }: Propagation, shares: readonly ClusterShare[]): SourceGuard {
   if ('problems' in spec) return () => false;
   const sources = sourcesIn(spec, { shares, own: metadata, hub: { ...ports.stores, cluster: ports.hub.cluster } });
-  const makes = makesIn(spec);
+  const makes = creationsIn(spec);
   return (cluster, entry) => isSourceEntry(sources, { cluster, entry, makes });
 }
 

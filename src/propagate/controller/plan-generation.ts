@@ -7,8 +7,8 @@ import type { RenderedPlan } from '../model/plan.ts';
 import { isDecided, marks, type Propagation, type PropagationRevision, type RequestedPlan } from '../model/propagation.ts';
 import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../model/spec.ts';
 import type { GoingBack } from '../plan/copies/copy-work.ts';
-import { standingIn } from '../plan/held-prune.ts';
-import { digestsOf } from '../plan/plan-digest.ts';
+import { countCopies } from '../plan/held-prune.ts';
+import { possibleDigestsOf } from '../plan/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune.ts';
 import type { ControllerPorts } from './state/ports.ts';
@@ -125,7 +125,7 @@ function decisionOf(
   const { uid, generation } = metadata;
   const isKept = isDecided(propagation);
   const asked = requestedPlanOf(propagation);
-  const [usual, ...others] = digestsOf(rendered.content, metadata);
+  const [usual, ...others] = possibleDigestsOf(rendered.content, metadata);
   const digest = (isKept ? status.digest : undefined) ?? others.find((one) => one === asked?.digest) ?? usual ?? rendered.digest;
   const verdict = verdictOf(ports, planning, rendered);
   return {
@@ -136,7 +136,7 @@ function decisionOf(
     digest,
     rendered,
     verdict,
-    mostObjects: mostObjectsOf(propagation, { existing: standingIn(planning.state.shares?.values() ?? []), isKept, verdict }),
+    mostObjects: mostObjectsOf(propagation, { existing: countCopies(planning.state.shares?.values() ?? []), isKept, verdict }),
     requested: asked,
     isPinned: asked?.generation === generation && asked.digest === digest,
     lateClusters: lateClustersOf(rendered, propagation),
@@ -156,7 +156,7 @@ function verdictOf(ports: ControllerPorts, { state, propagation }: PlanContext, 
   const { metadata, status } = propagation;
   const asked = requestedPlanOf(propagation);
   const isOpen = !isDecided(propagation) && asked?.generation === metadata.generation;
-  if (isOpen && !digestsOf(rendered.content, metadata).includes(asked.digest)) return { result: 'stale', asked: asked.digest };
+  if (isOpen && !possibleDigestsOf(rendered.content, metadata).includes(asked.digest)) return { result: 'stale', asked: asked.digest };
   if (rendered.notes.some(isFatal)) return { result: 'refused' };
   if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
   const open = openPrune(rendered, state.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);

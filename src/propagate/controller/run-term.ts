@@ -5,7 +5,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { RejectionReason } from '../model/placement.ts';
-import { nodes } from '../plan/snapshot/whereabouts.ts';
+import { nodeKind } from '../plan/snapshot/whereabouts.ts';
 import { isUnblocked } from './events/blockers.ts';
 import { createInterests, type Interests, textOfInterest } from './events/interests.ts';
 import { createNodeWatch } from './events/node-watch.ts';
@@ -97,7 +97,7 @@ function subscribeToChanges(context: TermContext): void {
   const nodeWatch = createNodeWatch({ members, clock: ports.clock, debounceMs, onMoved }, term.signal);
   members.objects.onChange((changes) => {
     for (const change of changes) {
-      if (change.type !== 'cluster' && keyOfKind(change.kind) === keyOfKind(nodes)) nodeWatch.nodesChanged(change.cluster);
+      if (change.type !== 'cluster' && keyOfKind(change.kind) === keyOfKind(nodeKind)) nodeWatch.nodesChanged(change.cluster);
       if (isOfPropagations(change, ports)) onPropagationChange(context, change);
       else
         onMemberChange(context, {
@@ -151,7 +151,7 @@ function onPropagationChange(context: TermContext, change: MemberChange): void {
 
 /** The cluster states elsewhere than it did, or it is known now where. */
 function onNodesChange({ states, queue, interests }: TermContext, cluster: ClusterName): void {
-  for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodes })) {
+  for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodeKind })) {
     const state = states.get(key);
     if (state !== undefined) state.isPlanOld = true;
     queue.add(key);

@@ -43,7 +43,7 @@ export interface RenderedObject {
    * Paths that `desired` leaves to other managers, such as the replica count of an autoscaler. The live values stay, even if Muster set
    * them before; a plain apply would remove those.
    */
-  readonly leaves?: readonly (readonly string[])[] | undefined;
+  readonly leftPaths?: readonly (readonly string[])[] | undefined;
   /** The Secret from which the data are read at the moment of the write. Absent for other objects. */
   readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string } | undefined;
   /** SHA-256 of the canonical JSON (RFC 8785) of `desired`. For a Secret, the resourceVersion of its source is included. */
@@ -95,7 +95,7 @@ export interface TemplateOrigin {
 
 /** The result of the pure stages of planning. Equal snapshots give byte-equal plans. */
 export interface RenderedPlan {
-  /** `digestOf` the content and the intent that is replaced. */
+  /** `planDigestOf` the content and the intent that is replaced. */
   readonly digest: string;
   /** SHA-256 over the content that docs/internals/propagation.md 4 lists. The intent that is replaced is not included. */
   readonly content: string;

@@ -3,7 +3,7 @@ import { textOfKey } from '../../manifests/object-key.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { type DryRun, dryRunCluster } from './dry-run.ts';
-import { uniqueNotes, weigh } from './plan-notes.ts';
+import { uniqueNotes, withStrictSeverity } from './plan-notes.ts';
 import type { Planner } from './planner.ts';
 import { preflightNotes } from './preflight.ts';
 import { refusalNotes } from './refusal-notes.ts';
@@ -12,7 +12,7 @@ import { renderPlan } from './render-plan.ts';
 import { type DryRuns, showPlan } from './show-plan.ts';
 import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
-import { type Snapshot, withLive } from './snapshot/snapshot.ts';
+import { type PlanSnapshot, withLiveObjects } from './snapshot/snapshot.ts';
 
 /** Creates the planner of a gateway. It has no state: each request reads its own snapshot. */
 export function createPlanner(ports: PlannerPorts): Planner {
@@ -25,17 +25,17 @@ export function createPlanner(ports: PlannerPorts): Planner {
 }
 
 async function plan(ports: PlannerPorts, request: PlanRequest, extent: 'with preflight' | 'without'): Promise<PropagationPlan> {
-  const asked = await askAll(ports, request, await gatherSnapshot(ports, request));
-  const { snapshot, rendered, answers } = asked;
-  const notes = [...rendered.notes, ...weigh(snapshot, refusalNotes(snapshot, answers))];
+  const withDryRuns = await renderWithDryRuns(ports, request, await gatherSnapshot(ports, request));
+  const { snapshot, rendered, answers } = withDryRuns;
+  const notes = [...rendered.notes, ...withStrictSeverity(snapshot, refusalNotes(snapshot, answers))];
   const shown = showPlan({ snapshot, rendered, answers, notes, uid: request.existing?.uid }, ports);
   if (extent === 'without') return shown;
   const obstacles = await preflightNotes(ports, request, { rendered, plan: shown });
   return { ...shown, ok: shown.ok && obstacles.length === 0, notes: uniqueNotes([...notes, ...obstacles]) };
 }
 
-interface Asked {
-  readonly snapshot: Snapshot;
+interface PlanWithDryRuns {
+  readonly snapshot: PlanSnapshot;
   readonly rendered: RenderedPlan;
   readonly answers: DryRuns;
 }
@@ -44,25 +44,29 @@ interface Asked {
  * Renders the plan and sends its dry runs. If a dry run shows that a mirror is outdated, the objects concerned are read live and the whole
  * plan is rendered again. Their dry runs are then repeated once.
  */
-async function askAll(ports: PlannerPorts, request: PlanRequest, gathered: Snapshot): Promise<Asked> {
+async function renderWithDryRuns(ports: PlannerPorts, request: PlanRequest, gathered: PlanSnapshot): Promise<PlanWithDryRuns> {
   const first = renderPlan(gathered, ports);
-  const answers = await askClusters(ports, request, { snapshot: gathered, rendered: first, isOfInterest: () => true });
-  const behind = staleIn(answers);
+  const answers = await dryRunClusters(ports, request, { snapshot: gathered, rendered: first, isOfInterest: () => true });
+  const behind = staleObjectsIn(answers);
   if (behind.size === 0) return { snapshot: gathered, rendered: first, answers };
-  const snapshot = [...behind].reduce((sofar, [cluster, fresh]) => withLive(sofar, cluster, fresh), gathered);
+  const snapshot = [...behind].reduce((sofar, [cluster, fresh]) => withLiveObjects(sofar, cluster, fresh), gathered);
   const rendered = renderPlan(snapshot, ports);
   const isOfInterest = (cluster: ClusterName, { key }: RenderedObject) => behind.get(cluster)?.has(textOfKey(key)) === true;
-  const again = await askClusters(ports, request, { snapshot, rendered, isOfInterest });
-  return { snapshot, rendered, answers: joined(answers, behind, again) };
+  const again = await dryRunClusters(ports, request, { snapshot, rendered, isOfInterest });
+  return { snapshot, rendered, answers: mergeDryRuns(answers, behind, again) };
 }
 
-interface Asking {
-  readonly snapshot: Snapshot;
+interface DryRunSelection {
+  readonly snapshot: PlanSnapshot;
   readonly rendered: RenderedPlan;
   readonly isOfInterest: (cluster: ClusterName, object: RenderedObject) => boolean;
 }
 
-async function askClusters(ports: PlannerPorts, request: PlanRequest, { snapshot, rendered, isOfInterest }: Asking): Promise<DryRuns> {
+async function dryRunClusters(
+  ports: PlannerPorts,
+  request: PlanRequest,
+  { snapshot, rendered, isOfInterest }: DryRunSelection,
+): Promise<DryRuns> {
   const shares = new Map(snapshot.clusters.map(({ cluster, share }) => [cluster.name, share]));
   const answers = await Promise.all(
     rendered.clusters.map(async ({ chosen: { cluster }, objects }): Promise<[string, ReadonlyMap<string, DryRun>]> => {
@@ -73,7 +77,7 @@ async function askClusters(ports: PlannerPorts, request: PlanRequest, { snapshot
   return new Map(answers);
 }
 
-function staleIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<string, MirroredObject>> {
+function staleObjectsIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<string, MirroredObject>> {
   const stale = [...answers].map(([cluster, of]): [string, ReadonlyMap<string, MirroredObject>] => {
     return [cluster, new Map([...of].flatMap(([text, answer]) => (answer.result === 'stale' ? [[text, answer.live]] : [])))];
   });
@@ -81,7 +85,7 @@ function staleIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<string, Mirr
 }
 
 /** Joins the answers. An object with a repeated dry run keeps only its second answer, if there is one. */
-function joined(before: DryRuns, behind: ReadonlyMap<string, ReadonlyMap<string, unknown>>, again: DryRuns): DryRuns {
+function mergeDryRuns(before: DryRuns, behind: ReadonlyMap<string, ReadonlyMap<string, unknown>>, again: DryRuns): DryRuns {
   const clusters = [...before].map(([cluster, of]): [string, ReadonlyMap<string, DryRun>] => {
     const kept = [...of].filter(([text]) => behind.get(cluster)?.has(text) !== true);
     return [cluster, new Map([...kept, ...(again.get(cluster) ?? [])])];

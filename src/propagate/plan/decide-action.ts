@@ -12,9 +12,9 @@ interface CopyFacts {
   readonly conflict: ConflictMode;
   readonly isSuspended: boolean;
   /** The relation of the existing object to the source of the copy. Absent: the object is neither the source nor closes a circle. */
-  readonly standsAs?: 'Source' | 'Circle' | undefined;
+  readonly relationToSource?: 'Source' | 'Circle' | undefined;
   /** Returns true if the existing object equals the last write and the wanted manifest equals it too. */
-  readonly isSame: (entry: InventoryEntry) => boolean;
+  readonly isUnchanged: (entry: InventoryEntry) => boolean;
 }
 
 type CopyDecision =
@@ -22,12 +22,12 @@ type CopyDecision =
   | { readonly action: 'HOLD'; readonly held: HoldReason };
 
 /** Decides the action for a wanted object in one cluster (docs/internals/propagation.md 5.2). */
-export function decideCopy({ live, entry, conflict, isSuspended, standsAs, isSame }: CopyFacts): CopyDecision {
-  if (standsAs !== undefined) return { action: 'HOLD', held: standsAs };
+export function decideCopy({ live, entry, conflict, isSuspended, relationToSource, isUnchanged }: CopyFacts): CopyDecision {
+  if (relationToSource !== undefined) return { action: 'HOLD', held: relationToSource };
   if (isSuspended) return { action: 'HOLD', held: 'Suspended' };
   if (live.result === 'absent') return { action: 'CREATE' };
   if (conflict === 'CreateOnly') return { action: 'HOLD', held: 'CreateOnly' };
-  if (entry !== undefined && isOurs(live, entry)) return { action: isSame(entry) ? 'UNCHANGED' : 'UPDATE' };
+  if (entry !== undefined && isOurs(live, entry)) return { action: isUnchanged(entry) ? 'UNCHANGED' : 'UPDATE' };
   return conflict === 'Abort' ? { action: 'HOLD', held: 'Conflict' } : { action: 'ADOPT' };
 }
 

@@ -13,14 +13,14 @@ import type { RenderedObject } from '../model/plan.ts';
 import { marks } from '../model/propagation.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { isRaced } from './copies/copy-task.ts';
-import { isHidden } from './copies/observed.ts';
+import { hasHiddenValues } from './copies/observed.ts';
 import { own } from './copies/own.ts';
 import { hasPath, withLeft } from './copies/owned-fields.ts';
 import { sentManifest } from './copies/secret-data.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /** Time limit for all dry runs of one cluster together. */
-const maxMs = 10_000;
+const timeLimitMs = 10_000;
 
 /** The result of the dry run of one object. */
 export type DryRun =
@@ -43,7 +43,7 @@ export type DryRun =
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /** The dry runs of one cluster. */
-interface DryRunQuestion {
+interface ClusterDryRunRequest {
   readonly cluster: ClusterName;
   readonly objects: readonly RenderedObject[];
   /** The inventory of the cluster. */
@@ -60,26 +60,26 @@ interface DryRunQuestion {
 export async function dryRunCluster(
   ports: PlannerPorts,
   request: PlanRequest,
-  question: DryRunQuestion,
+  clusterRequest: ClusterDryRunRequest,
 ): Promise<ReadonlyMap<string, DryRun>> {
-  const { cluster, share } = question;
-  const asked = question.objects.filter(isAsked);
-  if (asked.length === 0) return new Map();
+  const { cluster, share } = clusterRequest;
+  const objects = clusterRequest.objects.filter(needsDryRun);
+  if (objects.length === 0) return new Map();
   const member = ports.members.get(cluster);
   const client = ports.clientOf(cluster, request.spec);
   if (client === undefined || member?.phase === 'UNREACHABLE') {
     const fault = member?.faults[0] ?? copyFault(cluster, 'UNREACHABLE', 'the cluster is not reachable');
-    return new Map(asked.map(({ key }) => [textOfKey(key), { result: 'failed', fault }]));
+    return new Map(objects.map(({ key }) => [textOfKey(key), { result: 'failed', fault }]));
   }
   const entries = new Map((share?.entries ?? []).map((entry) => [textOfKey(entry.key), entry]));
   using deadline = startDeadline(ports.clock, request.signal);
   const answers = await Promise.all(
-    asked.map(async (object): Promise<[string, DryRun]> => {
+    objects.map(async (object): Promise<[string, DryRun]> => {
       const answer = await dryRunObject({ ports, request, client, entries }, object, deadline.signal);
       const isLate = deadline.hasPassed() && answer.result === 'failed';
       return [
         textOfKey(object.key),
-        isLate ? { result: 'failed', fault: copyFault(cluster, 'TIMED_OUT', `no answer within ${maxMs / 1_000} s`) } : answer,
+        isLate ? { result: 'failed', fault: copyFault(cluster, 'TIMED_OUT', `no answer within ${timeLimitMs / 1_000} s`) } : answer,
       ];
     }),
   );
@@ -96,7 +96,7 @@ interface Deadline extends Disposable {
 function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
   const late = new AbortController();
   const ended = new AbortController();
-  void clock.sleep(maxMs, AbortSignal.any([signal, ended.signal])).then(() => {
+  void clock.sleep(timeLimitMs, AbortSignal.any([signal, ended.signal])).then(() => {
     if (!ended.signal.aborted) late.abort();
   });
   return {
@@ -107,11 +107,11 @@ function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
 }
 
 /** True for objects that would be written and allow a meaningful dry run. */
-function isAsked({ action, predicted }: RenderedObject): boolean {
+function needsDryRun({ action, predicted }: RenderedObject): boolean {
   return !predicted && (action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT');
 }
 
-interface Asking {
+interface DryRunContext {
   readonly ports: PlannerPorts;
   readonly request: PlanRequest;
   readonly client: ObjectClient;
@@ -119,19 +119,19 @@ interface Asking {
   readonly entries: ReadonlyMap<string, InventoryEntry>;
 }
 
-async function dryRunObject(asking: Asking, object: RenderedObject, signal: AbortSignal): Promise<DryRun> {
+async function dryRunObject(asking: DryRunContext, object: RenderedObject, signal: AbortSignal): Promise<DryRun> {
   const { ports, client } = asking;
   const resource = ports.members.objects.served(client.cluster, object.key);
   if (resource === undefined || resource === 'absent') return { result: 'unserved' };
   const address = { resource, namespace: resource.namespaced ? object.key.namespace : undefined, name: object.key.name };
-  const whole = await wholeOf(asking, object, { address, signal });
+  const whole = await withHiddenValues(asking, object, { address, signal });
   if (whole.result !== 'known') return whole;
-  const answer = await dryRunWhole(asking, whole.object, { address, signal });
+  const answer = await dryRunWrite(asking, whole.object, { address, signal });
   const { before } = whole;
   return answer.result === 'accepted' && before !== undefined ? { ...answer, before } : answer;
 }
 
-interface Called {
+interface CallTarget {
   readonly address: ObjectAddress;
   readonly signal: AbortSignal;
 }
@@ -140,13 +140,13 @@ interface Called {
  * Adds the values that no mirror holds, read live with the identity of the intent: the data of a Secret, and the existing object of a kind
  * with hidden values. They are never stored or shown.
  */
-async function wholeOf(
-  { ports, client, request: { spec } }: Asking,
+async function withHiddenValues(
+  { ports, client, request: { spec } }: DryRunContext,
   object: RenderedObject,
-  { address, signal }: Called,
+  { address, signal }: CallTarget,
 ): Promise<DryRun | { readonly result: 'known'; readonly object: RenderedObject; readonly before?: KubernetesObject }> {
   const { cluster } = client;
-  if (!isHidden(object.key, ports)) return { result: 'known', object };
+  if (!hasHiddenValues(object.key, ports)) return { result: 'known', object };
   const sourceOf = (name: string) => {
     const source = ports.members.get(name);
     return source === undefined ? undefined : ports.clientOf(source.name, spec);
@@ -158,17 +158,17 @@ async function wholeOf(
   const read = await client.get(address, signal);
   if (read.result === 'failed') return read;
   const isSame = read.result === 'answered' && read.object.metadata.resourceVersion === object.live.metadata.resourceVersion;
-  if (!isSame) return liveRead(ports, object, read);
+  if (!isSame) return staleDryRun(ports, object, read);
   return { result: 'known', object: { ...filled, live: read.object }, before: read.object };
 }
 
-async function dryRunWhole(asking: Asking, object: RenderedObject, { address, signal }: Called): Promise<DryRun> {
+async function dryRunWrite(asking: DryRunContext, object: RenderedObject, { address, signal }: CallTarget): Promise<DryRun> {
   const { ports, client } = asking;
-  const write = writeOf(asking, object, address);
+  const write = dryRunCallOf(asking, object, address);
   if (write.result !== 'write') return write.dryRun;
   const answer = await write.call(false, signal);
   if (answer.result === 'answered') return { result: 'accepted', object: answer.object, conflicts: [] };
-  if (answer.result === 'absent' || isRaced(answer.fault)) return liveRead(ports, object, await client.get(address, signal));
+  if (answer.result === 'absent' || isRaced(answer.fault)) return staleDryRun(ports, object, await client.get(address, signal));
   const conflicts = conflictsIn(answer.fault);
   const others = conflicts.filter(({ manager }) => manager !== fieldManager);
   if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
@@ -179,7 +179,7 @@ async function dryRunWhole(asking: Asking, object: RenderedObject, { address, si
   return { result: 'conflict', fault: answer.fault, conflicts: others };
 }
 
-type Write =
+type DryRunCall =
   | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectCallResult> }
   | { readonly result: 'known'; readonly dryRun: DryRun };
 
@@ -187,7 +187,7 @@ type Write =
  * Returns the dry run of the write that the copy would get, guarded by the uid and version in the mirror (docs/internals/propagation.md
  * 5.1).
  */
-function writeOf({ client, request, entries }: Asking, object: RenderedObject, address: ObjectAddress): Write {
+function dryRunCallOf({ client, request, entries }: DryRunContext, object: RenderedObject, address: ObjectAddress): DryRunCall {
   const { key, desired, live } = object;
   if (live === undefined) {
     const guard = { manifest: desired, preconditions: { resourceVersion: '1' }, run: 'dry' } as const;
@@ -195,7 +195,7 @@ function writeOf({ client, request, entries }: Asking, object: RenderedObject, a
   }
   // Fields left to other managers keep their values, even if the write first gives up their ownership. The dry run includes these values
   // for that reason.
-  const manifest = withLeft(withMarksOf(desired, live), object, live);
+  const manifest = withLeft(withExistingMarks(desired, live), object, live);
   const { uid, resourceVersion } = live.metadata;
   if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
     const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
@@ -221,7 +221,7 @@ function isShared({ spec: { conflict } }: PlanRequest, entry: InventoryEntry | u
 }
 
 /** Keeps the existing marks, so that the dry run shows no change of marks. */
-function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manifest {
+function withExistingMarks(manifest: Manifest, { metadata }: KubernetesObject): Manifest {
   const kept = (map: Readonly<Record<string, string>>, names: readonly string[]) =>
     Object.fromEntries(Object.entries(map).filter(([name]) => names.includes(name)));
   const label = kept(metadata.labels ?? {}, [marks.propagation]);
@@ -240,18 +240,22 @@ function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manife
  * True if the write may overwrite these fields of other managers: Muster sent all of them before (docs/internals/propagation.md 7), or
  * `conflict` is Overwrite.
  */
-function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldManagerConflict[]): boolean {
+function isForced(
+  { request: { spec }, entries }: DryRunContext,
+  { key }: RenderedObject,
+  others: readonly FieldManagerConflict[],
+): boolean {
   const sent = entries.get(textOfKey(key))?.sent ?? '';
   return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
 }
 
 /** Turns a live read into an object as a mirror would hold it. */
-function liveRead(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectCallResult): DryRun {
+function staleDryRun(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectCallResult): DryRun {
   const nowMs = ports.clock.now();
   switch (answer.result) {
     case 'answered': {
       const { metadata } = answer.object;
-      const object = isHidden(key, ports) ? { apiVersion: key.apiVersion, kind: key.kind, metadata } : answer.object;
+      const object = hasHiddenValues(key, ports) ? { apiVersion: key.apiVersion, kind: key.kind, metadata } : answer.object;
       return { result: 'stale', live: { result: 'held', object, asOfMs: nowMs } };
     }
     case 'absent':

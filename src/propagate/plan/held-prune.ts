@@ -18,8 +18,8 @@ interface PruneFacts {
   readonly mostObjects?: number | undefined;
 }
 
-const mostPercent = 30;
-const mostUnasked = 3;
+const maxPercent = 30;
+const maxUnconfirmed = 3;
 
 /**
  * Returns why a prune must be confirmed first (docs/internals/propagation.md 5.4). Undefined: no confirmation is needed.
@@ -28,28 +28,28 @@ const mostUnasked = 3;
  * than 30 % of the inventory. Copies deleted since the generation was decided count too, so that deletions one by one are held as well.
  * Copies that are being deleted already are not counted.
  */
-export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: PruneFacts): string | undefined {
+export function reasonToHoldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: PruneFacts): string | undefined {
   const entries = shares.flatMap((share) => share.entries);
   if (entries.length === 0) return undefined;
   const isWanted =
     away.length > 0 || clusters.some(({ objects, fault }) => fault !== undefined || objects.some((object) => !isRemoval(object)));
   if (!isWanted) return `the intent wants no object in any cluster, but ${entries.length} objects exist`;
-  const standing = standingIn(shares);
-  const onTheWay = new Set(
+  const copyCount = countCopies(shares);
+  const beingRemoved = new Set(
     shares.flatMap(({ cluster, entries: all }) => all.filter(isBeingRemoved).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
   );
-  const going = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving]
+  const deletions = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving]
     .flatMap(({ cluster, objects }) => objects.filter(({ action }) => action === 'DELETE').map(({ key }) => `${cluster} ${textOfKey(key)}`))
-    .filter((object) => !onTheWay.has(object)).length;
-  const most = Math.max(mostObjects, standing);
-  const lost = most - standing + going;
-  if (going === 0 || lost <= mostUnasked || lost * 100 <= mostPercent * most) return undefined;
-  const now = `${going} of ${standing} objects would be deleted`;
-  return lost === going ? now : `${now}, ${lost} of ${most} in total since this was decided`;
+    .filter((object) => !beingRemoved.has(object)).length;
+  const maxCount = Math.max(mostObjects, copyCount);
+  const totalLoss = maxCount - copyCount + deletions;
+  if (deletions === 0 || totalLoss <= maxUnconfirmed || totalLoss * 100 <= maxPercent * maxCount) return undefined;
+  const now = `${deletions} of ${copyCount} objects would be deleted`;
+  return totalLoss === deletions ? now : `${now}, ${totalLoss} of ${maxCount} in total since this was decided`;
 }
 
 /** Returns the number of inventory entries that are not being deleted. */
-export function standingIn(shares: Iterable<ClusterShare>): number {
+export function countCopies(shares: Iterable<ClusterShare>): number {
   let sum = 0;
   for (const { entries } of shares) sum += entries.filter((entry) => !isBeingRemoved(entry)).length;
   return sum;

@@ -14,13 +14,13 @@ import { selectPlacement } from './placing/select.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
-import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
+import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 import { holdsCopies } from './snapshot/whereabouts.ts';
 
 export interface PlacedCluster {
   readonly chosen: ChosenCluster;
   readonly entry: SnapshotCluster;
-  /** The replicas of each workload in the cluster, by its index in `Snapshot.templates`. */
+  /** The replicas of each workload in the cluster, by its index in `PlanSnapshot.templates`. */
   readonly counts: ReadonlyMap<number, WorkloadCount>;
   /** The replicas of all workloads together. Absent if the template has no workload. */
   readonly share?: ReplicaShare;
@@ -28,11 +28,11 @@ export interface PlacedCluster {
    * Why the copies of the cluster cannot be rendered now: its location is unknown and the intent depends on it. Absent: the location is
    * known or does not matter.
    */
-  readonly doubt?: Fault;
+  readonly locationFault?: Fault;
 }
 
 /** The result of placement: the chosen clusters with their replicas. */
-export interface Placing {
+export interface PlacementResult {
   /** By name. */
   readonly clusters: readonly PlacedCluster[];
   /** By name. */
@@ -55,7 +55,7 @@ export interface Placing {
  * An earlier division stays until a new one is needed: after a change of placement, rules or counts, when `rescheduleAt` has passed, or
  * when a cluster left the fleet. Several divided workloads are each divided by the same rules.
  */
-export function place(snapshot: Snapshot): Placing {
+export function placeReplicas(snapshot: PlanSnapshot): PlacementResult {
   const { spec, previous } = snapshot;
   const workloads = workloadsIn(snapshot);
   const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
@@ -70,11 +70,11 @@ export function place(snapshot: Snapshot): Placing {
     ...(previous?.affinityGroup === undefined ? {} : { previousGroup: previous.affinityGroup }),
     fresh,
   });
-  return divideAmong({ snapshot, workloads, fresh, selection });
+  return placementResultOf({ snapshot, workloads, fresh, selection });
 }
 
-interface Dividing {
-  readonly snapshot: Snapshot;
+interface DivisionInput {
+  readonly snapshot: PlanSnapshot;
   readonly workloads: readonly Workload[];
   readonly fresh: boolean;
   readonly selection: ClusterSelection;
@@ -82,9 +82,9 @@ interface Dividing {
 
 interface Workload extends WorkloadCount, CountedWorkload {}
 
-function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placing {
+function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionInput): PlacementResult {
   const { spec, previous } = snapshot;
-  const chosen = chosenAmong({ snapshot, workloads, fresh, selection });
+  const chosen = chooseClusters({ snapshot, workloads, fresh, selection });
   const desired = totalOf(workloads);
   const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
   const previousOf = previousCounts(previous, workloads, snapshot.clusters);
@@ -104,7 +104,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
   const clusters = chosen.clusters.map((one, at): PlacedCluster => {
     const shares = divisions.map(({ index, division }) => ({ index, share: division.shares[at] }));
     const { share, ...placed } = withCounts(one, shares);
-    return { ...placed, ...(share === undefined || !isCounted ? {} : { share }), ...doubtAbout(spec, one) };
+    return { ...placed, ...(share === undefined || !isCounted ? {} : { share }), ...locationFaultOf(spec, one) };
   });
   const isUsed = ({ share }: PlacedCluster) => spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0;
   const used = clusters.filter(isUsed);
@@ -120,7 +120,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
     ...(isCounted ? { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) } : {}),
     unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
     fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,
-    notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...sharedTotal(spec, workloads)],
+    notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...notesOfTotal(spec, workloads)],
   };
 }
 
@@ -128,17 +128,20 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
  * Returns an error note if `replicas.total` is used with several workloads. It is the count of a single workload
  * (docs/internals/propagation.md 2.1).
  */
-function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
+function notesOfTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
   if (total === undefined || workloads.length < 2) return [];
   const message = `expected one workload in the template, because total is the count of a single workload, got ${workloads.length}`;
   return [{ severity: 'ERROR', code: 'INVALID', message, path: 'replicas.total' }];
 }
 
-function doubtAbout(spec: PropagationSpec, { chosen, entry: { cluster } }: Chosen['clusters'][number]): Pick<PlacedCluster, 'doubt'> {
+function locationFaultOf(
+  spec: PropagationSpec,
+  { chosen, entry: { cluster } }: ChosenClusters['clusters'][number],
+): Pick<PlacedCluster, 'locationFault'> {
   const { unknownLocation } = cluster;
   if (unknownLocation === undefined) return {};
   const isOfOthers = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => dependsOnUnknown(set, cluster));
-  return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unknownLocation.message) } : {};
+  return chosen.isKept === true || isOfOthers ? { locationFault: copyFault(cluster.name, 'SYNCING', unknownLocation.message) } : {};
 }
 
 /** Returns the wanted replicas of all clusters together: the count for mode Divided, the count times the clusters for mode Duplicated. */
@@ -153,7 +156,7 @@ function placedIn(clusters: readonly PlacedCluster[]): number {
   return clusters.reduce((sum, { share }) => sum + (share?.to ?? 0), 0);
 }
 
-function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
+function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
   return templates.flatMap(({ manifest }, index): readonly Workload[] => {
     const workload = workloadCountOf(manifest);
     if (workload === undefined) return [];
@@ -168,7 +171,7 @@ function totalOf(workloads: readonly Workload[]): number {
   return workloads.reduce((sum, { count }) => sum + count, 0);
 }
 
-function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities, share }: SnapshotCluster): PlacementCandidate {
+function candidateOf({ previous }: PlanSnapshot, { cluster, missingKinds, capacities, share }: SnapshotCluster): PlacementCandidate {
   // The capacity of a cluster is that of the workload that fits least often.
   const capacity = capacities.size === 0 ? undefined : Math.min(...capacities.values());
   return {
@@ -181,18 +184,18 @@ function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities
   };
 }
 
-interface Chosen {
+interface ChosenClusters {
   readonly clusters: readonly { readonly chosen: ChosenCluster; readonly entry: SnapshotCluster }[];
   readonly rejected: readonly RejectedCluster[];
   readonly problem?: string | undefined;
 }
 
-function chosenAmong(dividing: Dividing): Chosen {
+function chooseClusters(dividing: DivisionInput): ChosenClusters {
   const { snapshot, selection } = dividing;
   const entries = new Map(snapshot.clusters.map((entry) => [entry.cluster.name, entry]));
   const selected = new Map(selection.chosen.map((chosen) => [chosen.cluster, chosen]));
   const kept = keptClusters(dividing);
-  const chosen = kept === undefined ? selection.chosen : kept.map((cluster) => steadyChoice(cluster, selected.get(cluster)));
+  const chosen = kept === undefined ? selection.chosen : kept.map((cluster) => keptChoice(cluster, selected.get(cluster)));
   const names = new Set(chosen.map(({ cluster }) => cluster));
   const passed = selection.chosen.filter(({ cluster }) => !names.has(cluster));
   return {
@@ -209,7 +212,7 @@ function chosenAmong(dividing: Dividing): Chosen {
 }
 
 /** Returns the choice of a cluster that keeps its replicas. Its location is not checked again, so an unknown location does not matter. */
-function steadyChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
+function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };
   const { isKept: _isKept, ...choice } = selected;
   return choice;
@@ -223,7 +226,7 @@ function keptClusters({
   snapshot: { spec, previous, clusters },
   workloads,
   fresh,
-}: Dividing): readonly SnapshotCluster['cluster']['name'][] | undefined {
+}: DivisionInput): readonly SnapshotCluster['cluster']['name'][] | undefined {
   if (previous === undefined || workloads.length === 0 || spec.replicas.mode !== 'Divided' || fresh) return undefined;
   const names = clusters.map(({ cluster }) => cluster.name).filter((name) => previous.replicas.has(name));
   const placed = [...previous.replicas.values()].map((replicas) => ({ replicas }));
@@ -259,7 +262,7 @@ function targetOf({
 }
 
 function withCounts(
-  { chosen, entry }: Chosen['clusters'][number],
+  { chosen, entry }: ChosenClusters['clusters'][number],
   shares: readonly { readonly index: number; readonly share: ReplicaShare | undefined }[],
 ): PlacedCluster {
   const given = shares.flatMap(({ index, share }) => (share === undefined ? [] : [{ index, share }]));
@@ -267,12 +270,12 @@ function withCounts(
     index,
     { count: to, ...(completions === undefined ? {} : { completions }) },
   ]);
-  const share = jointShare(given.map((one) => one.share));
+  const share = sumOfShares(given.map((one) => one.share));
   return { chosen, entry, counts: new Map(counts), ...(share === undefined ? {} : { share }) };
 }
 
 /** Adds up the replicas of all workloads. The weight and the bounds are those of the first workload. */
-function jointShare(shares: readonly ReplicaShare[]): ReplicaShare | undefined {
+function sumOfShares(shares: readonly ReplicaShare[]): ReplicaShare | undefined {
   const [first] = shares;
   if (first === undefined || shares.length === 1) return first;
   const sumOf = (figure: 'from' | 'to' | 'kept') => shares.reduce((sum, share) => sum + share[figure], 0);

@@ -22,13 +22,13 @@ export interface DigestedPlan {
  * Capacities, scores and times do not change it. The intent that is replaced is not included.
  */
 export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
-  const { requester: _requester, ...asked } = spec;
+  const { requester: _requester, ...content } = spec;
   const chosen = clusters.map(({ chosen: { cluster }, share, wave, objects, fault }): Json => {
-    return [cluster, share?.to ?? null, share?.completions ?? null, wave, fault === undefined, objects.map(linesOf)];
+    return [cluster, share?.to ?? null, share?.completions ?? null, wave, fault === undefined, objects.map(digestLineOf)];
   });
-  const going = leaving.map(({ cluster, objects }): Json => [cluster, objects.map(linesOf)]);
+  const removals = leaving.map(({ cluster, objects }): Json => [cluster, objects.map(digestLineOf)]);
   // Lists of texts and small whole numbers have no keys to sort, so their plain JSON is canonical already.
-  const text = `[${canonicalJson(printSpec(asked))},${JSON.stringify(chosen)},${JSON.stringify(going)}]`;
+  const text = `[${canonicalJson(printSpec(content))},${JSON.stringify(chosen)},${JSON.stringify(removals)}]`;
   return sha256OfText(text);
 }
 
@@ -36,7 +36,7 @@ export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): stri
  * The digest of a plan, over its content and the intent that it replaces. So the plan of one editor is stale when another editor was first. `replaced` is
  * undefined if there is no such intent yet.
  */
-export function digestOf(content: string, replaced: ReplacedIntent | undefined): string {
+export function planDigestOf(content: string, replaced: ReplacedIntent | undefined): string {
   return replaced === undefined ? content : sha256OfText(`${content} ${replaced.uid} ${replaced.generation}`);
 }
 
@@ -44,11 +44,11 @@ export function digestOf(content: string, replaced: ReplacedIntent | undefined):
  * The digests by which the plan of a recorded generation may have been requested. The plan was made earlier, when the hub had the previous generation or
  * none. It was made from this generation itself if only the requested digest was changed.
  */
-export function digestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
+export function possibleDigestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
   const before = generation <= 1 ? undefined : { uid, generation: generation - 1 };
-  return [digestOf(content, before), digestOf(content, { uid, generation })];
+  return [planDigestOf(content, before), planDigestOf(content, { uid, generation })];
 }
 
-function linesOf({ key, action, held, desiredHash, liveUid, liveHash }: RenderedObject): Json {
+function digestLineOf({ key, action, held, desiredHash, liveUid, liveHash }: RenderedObject): Json {
   return [textOfKey(key), action, held ?? null, desiredHash, liveUid ?? null, liveHash ?? null];
 }

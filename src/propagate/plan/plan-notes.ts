@@ -3,16 +3,16 @@ import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedCluster } from '../model/plan.ts';
 import type { ClusterSet, PropagationSpec } from '../model/spec.ts';
-import type { Placing } from './place.ts';
+import type { PlacementResult } from './place.ts';
 import { workloadCountOf } from './placing/workload-count.ts';
 import type { ClusterCopies } from './render-copies.ts';
-import { isAutoscaler, scaledBy } from './snapshot/member-workloads.ts';
-import type { Snapshot } from './snapshot/snapshot.ts';
+import { isAutoscaler, keyScaledBy } from './snapshot/member-workloads.ts';
+import type { PlanSnapshot } from './snapshot/snapshot.ts';
 
 /** The results of the pure stages from which notes are made. */
 interface NotedPlan {
-  readonly snapshot: Snapshot;
-  readonly placing: Placing;
+  readonly snapshot: PlanSnapshot;
+  readonly placing: PlacementResult;
   /** The copies of each cluster, in the order of `placing.clusters` and of `clusters`. */
   readonly copies: readonly ClusterCopies[];
   readonly clusters: readonly RenderedCluster[];
@@ -24,24 +24,24 @@ interface NotedPlan {
  *
  * For a new decision with `strict`, warnings become errors. The exception is a prune that must be confirmed: it stops the plan anyway.
  */
-export function notesOf(plan: NotedPlan): readonly Note[] {
+export function planNotesOf(plan: NotedPlan): readonly Note[] {
   const { snapshot, placing, copies } = plan;
   const all = [
     ...snapshot.notes,
-    ...unknownClusters(snapshot),
-    ...problemOf(placing),
+    ...unknownClusterNotes(snapshot),
+    ...problemNotes(placing),
     ...placing.notes,
-    ...copies.flatMap((of) => (of.result === 'failed' ? [failedOverride(of, snapshot)] : of.notes)),
-    ...unmatchedOverrides(plan),
-    ...autoscaled(plan),
-    ...sourcesInPlace(plan),
-    ...heldPrune(plan),
+    ...copies.flatMap((of) => (of.result === 'failed' ? [failedOverrideNote(of, snapshot)] : of.notes)),
+    ...unmatchedOverrideNotes(plan),
+    ...autoscalerNotes(plan),
+    ...sourceNotes(plan),
+    ...heldPruneNote(plan),
   ];
-  return weigh(snapshot, uniqueNotes(all));
+  return withStrictSeverity(snapshot, uniqueNotes(all));
 }
 
 /** True if no note is an error. */
-export function isOk(notes: readonly Note[]): boolean {
+export function hasNoErrors(notes: readonly Note[]): boolean {
   return notes.every(({ severity }) => severity !== 'ERROR');
 }
 
@@ -49,7 +49,7 @@ export function isOk(notes: readonly Note[]): boolean {
  * Turns warnings into errors if the spec is `strict`. Not for a generation that was decided already, because later changes in the fleet are
  * no mistake of its author.
  */
-export function weigh({ spec, purpose }: Pick<Snapshot, 'spec' | 'purpose'>, notes: readonly Note[]): readonly Note[] {
+export function withStrictSeverity({ spec, purpose }: Pick<PlanSnapshot, 'spec' | 'purpose'>, notes: readonly Note[]): readonly Note[] {
   if (!spec.strict || purpose === 'keep') return notes;
   return notes.map((note) => (note.severity === 'WARNING' && note.code !== 'PRUNE_HELD' ? { ...note, severity: 'ERROR' } : note));
 }
@@ -64,7 +64,7 @@ interface NamedSet {
   readonly path: string;
 }
 
-function unknownClusters({ spec, clusters, purpose }: Snapshot): readonly Note[] {
+function unknownClusterNotes({ spec, clusters, purpose }: PlanSnapshot): readonly Note[] {
   const names = new Set<string>(clusters.map(({ cluster }) => cluster.name));
   const noted = (sets: readonly NamedSet[], severity: Note['severity']) =>
     sets.flatMap(({ set, path }) =>
@@ -96,7 +96,7 @@ function otherSets({ overrides, rollout, suspend }: PropagationSpec): readonly N
   ];
 }
 
-function problemOf({ problem }: Placing): readonly Note[] {
+function problemNotes({ problem }: PlacementResult): readonly Note[] {
   return problem === undefined ? [] : [{ severity: 'ERROR', code: 'NOTHING_CHOSEN', message: problem, path: 'placement' }];
 }
 
@@ -104,12 +104,13 @@ function problemOf({ problem }: Placing): readonly Note[] {
  * Returns the note of a failed override: an error in a new decision. Later it is information only, because the cluster that joined has the
  * fault.
  */
-function failedOverride({ path, message }: Extract<ClusterCopies, { readonly result: 'failed' }>, { purpose }: Snapshot): Note {
+function failedOverrideNote({ path, message }: Extract<ClusterCopies, { readonly result: 'failed' }>, { purpose }: PlanSnapshot): Note {
   return { severity: purpose === 'decide' ? 'ERROR' : 'INFO', code: 'OVERRIDE_FAILED', message, path };
 }
 
-function unmatchedOverrides({ snapshot, copies, placing }: NotedPlan): readonly Note[] {
-  if (copies.some(({ result }) => result === 'failed') || placing.clusters.some(({ doubt }) => doubt !== undefined)) return [];
+function unmatchedOverrideNotes({ snapshot, copies, placing }: NotedPlan): readonly Note[] {
+  if (copies.some(({ result }) => result === 'failed') || placing.clusters.some(({ locationFault }) => locationFault !== undefined))
+    return [];
   const applied = new Set(copies.flatMap((of) => (of.result === 'rendered' ? of.applied : [])));
   return snapshot.spec.overrides.flatMap(({ name }, index): readonly Note[] => {
     const path = `overrides[${index}]`;
@@ -118,10 +119,10 @@ function unmatchedOverrides({ snapshot, copies, placing }: NotedPlan): readonly 
   });
 }
 
-function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
+function autoscalerNotes({ snapshot, placing }: NotedPlan): readonly Note[] {
   if (snapshot.spec.replicas.mode === 'External') return [];
   const manifests = snapshot.templates.map(({ manifest }) => manifest);
-  const own = new Set(manifests.filter(isAutoscaler).map(scaledBy));
+  const own = new Set(manifests.filter(isAutoscaler).map(keyScaledBy));
   return manifests.flatMap((manifest): readonly Note[] => {
     const text = textOfKey(keyOfManifest(manifest));
     const scaled = own.has(text) || placing.clusters.some(({ entry }) => entry.autoscaled.has(text));
@@ -135,17 +136,17 @@ function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
  * Notes for the sources that are in a cluster of the placement, and for the circles. A new plan that would change a source, or close a circle, is refused.
  * A generation that was decided before goes on, and leaves these objects alone.
  */
-function sourcesInPlace({ snapshot: { purpose }, copies, clusters }: NotedPlan): readonly Note[] {
+function sourceNotes({ snapshot: { purpose }, copies, clusters }: NotedPlan): readonly Note[] {
   const severity = purpose === 'decide' ? 'ERROR' : 'WARNING';
   return clusters.flatMap(({ chosen: { cluster }, objects }, index) => {
     const of = copies[index];
-    const sources = new Map(of?.result === 'rendered' ? of.copies.map((copy) => [copy.text, copy.source]) : []);
+    const sources = new Map(of?.result === 'rendered' ? of.copies.map((copy) => [copy.keyText, copy.source]) : []);
     return objects.flatMap(({ key, held }): readonly Note[] => {
       const source = sources.get(textOfKey(key));
       if (source === undefined) return [];
       const path = source.path === 'dependencies' ? source.path : `${source.path}.ref`;
       const what = `${key.kind} ${key.name} in cluster ${cluster}`;
-      if (held === 'Source') return [sourceInPlace({ severity, path, what, cluster, isAltered: source.isAltered })];
+      if (held === 'Source') return [sourceIsTargetNote({ severity, path, what, cluster, isAltered: source.isAltered })];
       if (held !== 'Circle') return [];
       const message = `writing ${what} would create a circle: Propagation ${source.madeFrom.get(cluster)} makes the source from it`;
       return [{ severity, code: 'CIRCLE', message: `${message}. Remove cluster ${cluster} from one of the two placements`, path }];
@@ -153,14 +154,14 @@ function sourcesInPlace({ snapshot: { purpose }, copies, clusters }: NotedPlan):
   });
 }
 
-interface SourceInPlace extends Pick<Note, 'severity'> {
+interface SourceIsTarget extends Pick<Note, 'severity'> {
   readonly path: string;
   readonly what: string;
   readonly cluster: ClusterName;
   readonly isAltered: boolean;
 }
 
-function sourceInPlace({ severity, path, what, cluster, isAltered }: SourceInPlace): Note {
+function sourceIsTargetNote({ severity, path, what, cluster, isAltered }: SourceIsTarget): Note {
   const code = 'SOURCE_IS_TARGET';
   if (!isAltered)
     return { severity: 'INFO', code, message: `${what} is the source of the template: it counts as placed and is never written`, path };
@@ -168,6 +169,6 @@ function sourceInPlace({ severity, path, what, cluster, isAltered }: SourceInPla
   return { severity, code, message: `${message}. Exclude cluster ${cluster}, or give the template as a manifest`, path };
 }
 
-function heldPrune({ pruneHeld }: NotedPlan): readonly Note[] {
+function heldPruneNote({ pruneHeld }: NotedPlan): readonly Note[] {
   return pruneHeld === undefined ? [] : [{ severity: 'WARNING', code: 'PRUNE_HELD', message: `needs a confirmation first: ${pruneHeld}` }];
 }

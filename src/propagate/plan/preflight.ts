@@ -5,7 +5,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { Note } from '../model/notes.ts';
 import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import type { WriteMode } from '../model/spec.ts';
-import { nameOf, preflightNote } from './refusal-notes.ts';
+import { displayNameOf, preflightNote } from './refusal-notes.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function preflightNotes(
     .flatMap(({ cluster, fault, objects }) => {
       if (fault !== undefined) return [preflightNote(cluster, describeFault(fault))];
       return objects.flatMap((object) =>
-        object.fault === undefined ? [] : [preflightNote(cluster, `${nameOf(object.key)}: ${object.fault.message}`)],
+        object.fault === undefined ? [] : [preflightNote(cluster, `${displayNameOf(object.key)}: ${object.fault.message}`)],
       );
     });
   return [...obstacles, ...reviewed.flat()];
@@ -56,8 +56,8 @@ async function reviewCluster(
       reviews.set(JSON.stringify([resource.group, resource.resource, review.namespace ?? null, verb]), review);
     }
   }
-  const told = await Promise.all([...reviews.values()].map(async (review) => ({ review, allowed: await client.may(review, signal) })));
-  return told.flatMap(({ review, allowed }) => (allowed === true ? [] : [preflightNote(cluster, obstacleOf(review, allowed))]));
+  const answers = await Promise.all([...reviews.values()].map(async (review) => ({ review, allowed: await client.may(review, signal) })));
+  return answers.flatMap(({ review, allowed }) => (allowed === true ? [] : [preflightNote(cluster, obstacleOf(review, allowed))]));
 }
 
 function obstacleOf({ verb, resource, namespace }: AccessReview, allowed: false | { readonly fault: Fault }): string {

@@ -32,13 +32,13 @@ export function previousCounts(
     const sum = previous.replicas.get(entry.cluster.name) ?? 0;
     return sum === 0 ? [] : [{ name: entry.cluster.name, sum, counts: countsIn(entry, workloads) }];
   });
-  const told = placed.filter(({ sum, counts }) => sumBy([...counts.values()], (count) => count) === sum);
-  const untold = placed.filter((one) => !told.includes(one));
-  const all = new Map(told.map(({ name, counts }) => [`${name}`, new Map(counts)]));
-  for (const { name } of untold) all.set(name, new Map());
+  const known = placed.filter(({ sum, counts }) => sumBy([...counts.values()], (count) => count) === sum);
+  const unknown = placed.filter((one) => !known.includes(one));
+  const all = new Map(known.map(({ name, counts }) => [`${name}`, new Map(counts)]));
+  for (const { name } of unknown) all.set(name, new Map());
   for (const { index, count } of workloads) {
-    const rest = Math.max(0, count - sumBy(told, ({ counts }) => counts.get(index) ?? 0));
-    const parties = untold.map(({ name, sum }) => ({ name, weight: sum }));
+    const rest = Math.max(0, count - sumBy(known, ({ counts }) => counts.get(index) ?? 0));
+    const parties = unknown.map(({ name, sum }) => ({ name, weight: sum }));
     for (const [name, seats] of apportion(rest, parties).seats) all.get(name)?.set(index, seats);
   }
   return (cluster, index) => all.get(cluster)?.get(index) ?? 0;

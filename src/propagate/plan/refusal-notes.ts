@@ -4,46 +4,46 @@ import type { ObjectKey } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
 import type { CopyReason } from '../model/propagation.ts';
-import { reasonOf } from './copies/copy-reason.ts';
+import { copyReasonOf } from './copies/copy-reason.ts';
 import type { DryRun } from './dry-run.ts';
 import type { DryRuns } from './show-plan.ts';
-import type { Snapshot } from './snapshot/snapshot.ts';
+import type { PlanSnapshot } from './snapshot/snapshot.ts';
 
 /**
  * Returns a note for each object of the template that API servers refuse. It is an error if all of them refuse it, or if a breach is rolled
  * back. Otherwise it is a warning.
  */
-export function refusalNotes({ spec, templates }: Pick<Snapshot, 'spec' | 'templates'>, answers: DryRuns): readonly Note[] {
+export function refusalNotes({ spec, templates }: Pick<PlanSnapshot, 'spec' | 'templates'>, answers: DryRuns): readonly Note[] {
   return templates.flatMap(({ manifest, path }): readonly Note[] => {
     const key = keyOfManifest(manifest);
-    const { asked, refused } = wordsOn(textOfKey(key), answers);
+    const { answering, refused } = countRefusals(textOfKey(key), answers);
     const [first] = refused;
     if (first === undefined) return [];
-    const what = `${nameOf(key)}: ${first.message}`;
-    if (refused.length === asked)
+    const what = `${displayNameOf(key)}: ${first.message}`;
+    if (refused.length === answering)
       return [{ severity: 'ERROR', code: 'REFUSED_EVERYWHERE', message: `every cluster refuses ${what}`, path }];
     const severity = spec.rollout.onFailure === 'Rollback' ? 'ERROR' : 'WARNING';
     const names = refused.map(({ cluster }) => cluster).join(', ');
-    return [{ severity, code: 'REFUSED_SOMEWHERE', message: `${refused.length} of ${asked} clusters (${names}) refuse ${what}`, path }];
+    return [{ severity, code: 'REFUSED_SOMEWHERE', message: `${refused.length} of ${answering} clusters (${names}) refuse ${what}`, path }];
   });
 }
 
-interface Words {
+interface RefusalCount {
   /** The number of clusters that answered. */
-  readonly asked: number;
+  readonly answering: number;
   readonly refused: readonly { readonly cluster: string; readonly message: string }[];
 }
 
-function wordsOn(text: string, answers: DryRuns): Words {
-  const told = [...answers].flatMap(([cluster, of]) => {
+function countRefusals(text: string, answers: DryRuns): RefusalCount {
+  const answered = [...answers].flatMap(([cluster, of]) => {
     const answer = of.get(text);
-    return answer === undefined || isSilent(answer) ? [] : [{ cluster, answer }];
+    return answer === undefined || isUnanswered(answer) ? [] : [{ cluster, answer }];
   });
-  const refused = told.flatMap(({ cluster, answer }) => {
+  const refused = answered.flatMap(({ cluster, answer }) => {
     const message = refusalIn(answer);
     return message === undefined ? [] : [{ cluster, message }];
   });
-  return { asked: told.length, refused };
+  return { answering: answered.length, refused };
 }
 
 /**
@@ -62,15 +62,15 @@ const refusals: ReadonlySet<CopyReason> = new Set([
 
 function refusalIn(answer: DryRun): string | undefined {
   if (answer.result === 'unserved') return 'the kind is not served';
-  return answer.result === 'failed' && refusals.has(reasonOf(answer.fault)) ? describeFault(answer.fault) : undefined;
+  return answer.result === 'failed' && refusals.has(copyReasonOf(answer.fault)) ? describeFault(answer.fault) : undefined;
 }
 
-function isSilent(answer: DryRun): boolean {
-  return answer.result === 'failed' && reasonOf(answer.fault) === 'Unreachable';
+function isUnanswered(answer: DryRun): boolean {
+  return answer.result === 'failed' && copyReasonOf(answer.fault) === 'Unreachable';
 }
 
 /** Returns the kind and name of an object for messages: `Deployment default/web`. */
-export function nameOf({ kind, namespace, name }: ObjectKey): string {
+export function displayNameOf({ kind, namespace, name }: ObjectKey): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 

@@ -8,18 +8,18 @@ import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
-import { type Sight, standingHashOf } from './copies/observed.ts';
+import { type ComparisonRules, cachedObservedHashOf } from './copies/observed.ts';
 import { decideCopy, decideRemoval } from './decide-action.ts';
 import type { PlacedCluster } from './place.ts';
 import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
-import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
+import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 import { isSourceEntry } from './snapshot/sources.ts';
-import { madeKindOf, makesOf, type TemplateMakes } from './snapshot/template-makes.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './snapshot/template-makes.ts';
 
 /** The inputs that all clusters of a plan share. */
-export interface PlanGround extends Sight {
-  readonly snapshot: Snapshot;
-  readonly makes: TemplateMakes;
+export interface RenderContext extends ComparisonRules {
+  readonly snapshot: PlanSnapshot;
+  readonly makes: TemplateCreations;
   readonly waveOf: ReadonlyMap<string, number>;
 }
 
@@ -28,11 +28,11 @@ export interface PlanGround extends Sight {
  * wanted any more.
  *
  * It renders no object if a mirror is unread, because an existing object could then belong to another owner. It also renders none while the
- * wanted copies are in doubt.
+ * wanted copies are in locationFault.
  */
-export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
-  const { chosen, entry, share, doubt } = placed;
-  const base = { chosen, wave: ground.waveOf.get(chosen.cluster) ?? 0, ...(share === undefined ? {} : { share }) };
+export function renderCluster(context: RenderContext, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
+  const { chosen, entry, share, locationFault } = placed;
+  const base = { chosen, wave: context.waveOf.get(chosen.cluster) ?? 0, ...(share === undefined ? {} : { share }) };
   if (copies.result === 'failed') {
     const message = `an override fails: ${copies.path}: ${copies.message}`;
     return {
@@ -44,34 +44,39 @@ export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies:
     };
   }
   const { applied: overrides, unmatched } = copies;
-  const fault = doubt ?? faultOf(entry);
+  const fault = locationFault ?? faultOf(entry);
   if (fault !== undefined) return { ...base, overrides, unmatched, objects: [], fault };
   const entries = entriesOf(entry);
-  const wanted = copies.copies.map((copy) => renderCopy(ground, { entry, copy, entries }));
-  const texts = new Set(copies.copies.map(({ text }) => text));
-  const going = [...entries].filter(([text]) => !texts.has(text)).map(([, one]) => one);
-  return { ...base, overrides, unmatched, objects: [...wanted, ...removalsOf(ground.snapshot, going, { entry, missing: copies.missing })] };
+  const wanted = copies.copies.map((copy) => renderCopy(context, { entry, copy, entries }));
+  const texts = new Set(copies.copies.map(({ keyText }) => keyText));
+  const unwanted = [...entries].filter(([text]) => !texts.has(text)).map(([, one]) => one);
+  return {
+    ...base,
+    overrides,
+    unmatched,
+    objects: [...wanted, ...removalsOf(context.snapshot, unwanted, { entry, missing: copies.missing })],
+  };
 }
 
 /** Renders the removals in a cluster that is not chosen. Undefined if the inventory has no copy there. */
-export function renderLeaving(snapshot: Snapshot, entry: SnapshotCluster): LeavingCluster | undefined {
+export function renderUnchosenCluster(snapshot: PlanSnapshot, entry: SnapshotCluster): LeavingCluster | undefined {
   const entries = entry.share?.entries ?? [];
   if (entries.length === 0) return undefined;
   return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, { entry }) };
 }
 
 /** Renders the removals in a cluster that left the fleet: all copies that the inventory has there. */
-export function renderLost(snapshot: Snapshot, share: Snapshot['left'][number]): LeavingCluster {
+export function renderClusterOutsideFleet(snapshot: PlanSnapshot, share: PlanSnapshot['sharesOutsideFleet'][number]): LeavingCluster {
   return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, { lost: share.cluster }) };
 }
 
 function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
   for (const object of live.values()) if (object.result === 'unread') return object.fault;
   // No object was read, as for a cluster that joined while the snapshot was taken. Its content is unknown.
-  return live.size === 0 ? (cluster.faults[0] ?? unknown(cluster.name)) : undefined;
+  return live.size === 0 ? (cluster.faults[0] ?? unreadFault(cluster.name)) : undefined;
 }
 
-function unknown(cluster: ClusterName): Fault {
+function unreadFault(cluster: ClusterName): Fault {
   return { code: 'SYNCING', cluster, message: 'the mirrors have not been read yet', retry: 'LATER' };
 }
 
@@ -85,28 +90,28 @@ interface CopyAndEntry {
   readonly entries: ReadonlyMap<string, InventoryEntry>;
 }
 
-function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyAndEntry): RenderedObject {
-  const { snapshot } = ground;
-  const { key, text, manifest: desired, hash: desiredHash, secretOf, leaves } = copy;
-  const live = standing(cluster.live.get(text));
-  const entry = entries.get(text);
+function renderCopy(context: RenderContext, { entry: cluster, copy, entries }: CopyAndEntry): RenderedObject {
+  const { snapshot } = context;
+  const { key, keyText, manifest: desired, hash: desiredHash, secretOf, leftPaths } = copy;
+  const live = readObjectOrAbsent(cluster.live.get(keyText));
+  const entry = entries.get(keyText);
   const decision = decideCopy({
     live,
     entry,
     conflict: snapshot.spec.conflict,
     isSuspended: isSuspended(snapshot, cluster.cluster.name),
-    standsAs: standsAs(copy, cluster.cluster.name, live),
-    isSame: (known) => isSame(ground, { cluster, copy, live, known }),
+    relationToSource: relationToSource(copy, cluster.cluster.name, live),
+    isUnchanged: (known) => isUnchangedCopy(context, { cluster, copy, live, known }),
   });
   return {
     key,
     ...decision,
     desired,
     ...(secretOf === undefined ? {} : { secretOf }),
-    ...(leaves === undefined ? {} : { leaves }),
+    ...(leftPaths === undefined ? {} : { leftPaths }),
     desiredHash,
     ...liveFactsOf(live),
-    predicted: live.result === 'absent' && isPredicted(ground, cluster, key),
+    predicted: live.result === 'absent' && isPredicted(context, cluster, key),
   };
 }
 
@@ -114,25 +119,25 @@ function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyA
  * Returns how the existing object relates to the source of the copy. One cluster may be in the fleet under several names, so equal uids
  * count too.
  */
-function standsAs({ source }: RenderedCopy, cluster: ClusterName, live: Standing): 'Source' | 'Circle' | undefined {
+function relationToSource({ source }: RenderedCopy, cluster: ClusterName, live: ReadObject): 'Source' | 'Circle' | undefined {
   if (source === undefined) return undefined;
   if (source.cluster === cluster) return 'Source';
   if (live.result === 'held' && source.uid !== undefined && live.object.metadata.uid === source.uid) return 'Source';
   return source.madeFrom.has(cluster) ? 'Circle' : undefined;
 }
 
-const nowhere: Standing = { result: 'absent', asOfMs: 0 };
+const absentObject: ReadObject = { result: 'absent', asOfMs: 0 };
 
-type Standing = Exclude<MirroredObject, { readonly result: 'unread' }>;
+type ReadObject = Exclude<MirroredObject, { readonly result: 'unread' }>;
 
 /** Treats an unread object as absent. A write that creates never changes an existing object. */
-function standing(live: MirroredObject | undefined): Standing {
-  return live === undefined || live.result === 'unread' ? nowhere : live;
+function readObjectOrAbsent(live: MirroredObject | undefined): ReadObject {
+  return live === undefined || live.result === 'unread' ? absentObject : live;
 }
 
 /** True if the same manifest was written before, and the existing object still has the values that the server made of it. */
-function isSame(
-  ground: PlanGround,
+function isUnchangedCopy(
+  context: RenderContext,
   {
     cluster,
     copy,
@@ -146,19 +151,19 @@ function isSame(
 ): boolean {
   if (live.result !== 'held' || known.appliedHash !== copy.hash) return false;
   if (known.state !== 'Owned' && known.state !== 'Shared') return false;
-  if (cluster.otherVersions.has(copy.text)) return true;
-  return known.observedHash === standingHashOf(copy, live.object, ground);
+  if (cluster.otherVersions.has(copy.keyText)) return true;
+  return known.observedHash === cachedObservedHashOf(copy, live.object, context);
 }
 
-function isSuspended({ spec: { suspend } }: Snapshot, cluster: ClusterName): boolean {
+function isSuspended({ spec: { suspend } }: PlanSnapshot, cluster: ClusterName): boolean {
   return suspend.all || suspend.clusters.includes(cluster);
 }
 
 /** True if this plan itself creates the namespace or the kind of the object in the cluster. */
-function isPredicted({ makes }: PlanGround, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
+function isPredicted({ makes }: RenderContext, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
   if (makes.kinds.size + makes.namespaces.size === 0) return false;
   const isMade = (text: string) => live.get(text)?.result === 'absent';
-  const made = madeKindOf(makes, key);
+  const made = createdKindOf(makes, key);
   if (made !== undefined && isMade(textOfKey(made.definition))) return true;
   const { namespace } = key;
   return (
@@ -175,7 +180,7 @@ function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveU
 }
 
 /** The facts about a cluster from which copies are removed. */
-interface Removing {
+interface RemovalFacts {
   /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
   readonly entry?: SnapshotCluster;
   readonly lost?: ClusterName;
@@ -184,7 +189,7 @@ interface Removing {
 }
 
 /** Returns the removals in reverse write order. */
-function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], removing: Removing): readonly RenderedObject[] {
+function removalsOf(snapshot: PlanSnapshot, entries: readonly InventoryEntry[], removing: RemovalFacts): readonly RenderedObject[] {
   const removals = entries.map((entry): RenderedObject => {
     const { key } = entry;
     const { apiVersion, kind, ...named } = key;
@@ -195,14 +200,14 @@ function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], remo
       desired,
       // A held copy keeps the hash of its last write.
       desiredHash: (isMissing(removing, key) ? entry.appliedHash : undefined) ?? sha256Of(desired),
-      ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? nowhere),
+      ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? absentObject),
       predicted: false,
     };
   });
   return inWriteOrder(removals).toReversed();
 }
 
-function removalOf(snapshot: Snapshot, entry: InventoryEntry, removing: Removing): Pick<RenderedObject, 'action' | 'held'> {
+function removalOf(snapshot: PlanSnapshot, entry: InventoryEntry, removing: RemovalFacts): Pick<RenderedObject, 'action' | 'held'> {
   const { suspend, deletion } = snapshot.spec;
   const cluster = removing.entry?.cluster.name;
   if (isOfSource(snapshot, entry, cluster ?? removing.lost)) return { action: 'HOLD', held: 'Source' };
@@ -210,12 +215,12 @@ function removalOf(snapshot: Snapshot, entry: InventoryEntry, removing: Removing
   return isMissing(removing, entry.key) ? { action: 'HOLD', held: 'SourceMissing' } : { action: decideRemoval(entry, deletion) };
 }
 
-function isOfSource({ templates }: Snapshot, entry: InventoryEntry, cluster: ClusterName | undefined): boolean {
+function isOfSource({ templates }: PlanSnapshot, entry: InventoryEntry, cluster: ClusterName | undefined): boolean {
   const sources = templates.flatMap(({ source }) => source ?? []);
   if (sources.length === 0 || cluster === undefined) return false;
-  return isSourceEntry(sources, { cluster, entry, makes: makesOf(templates.map(({ manifest }) => manifest)) });
+  return isSourceEntry(sources, { cluster, entry, makes: creationsOf(templates.map(({ manifest }) => manifest)) });
 }
 
-function isMissing({ missing }: Removing, key: RenderedObject['key']): boolean {
+function isMissing({ missing }: RemovalFacts, key: RenderedObject['key']): boolean {
   return missing?.has(textOfKey(key)) === true;
 }

@@ -13,19 +13,19 @@ import type { Override } from '../model/spec.ts';
 import { applyOverrides, matchingOverrides } from './overrides/override.ts';
 import type { PlacedCluster } from './place.ts';
 import { countFieldOf, type WorkloadCount, withWorkloadCount } from './placing/workload-count.ts';
-import type { Snapshot, TemplateObject } from './snapshot/snapshot.ts';
+import type { PlanSnapshot, TemplateObject } from './snapshot/snapshot.ts';
 import type { SourceObject } from './snapshot/sources.ts';
 
 /** One wanted object for a cluster, whether or not an object exists there. */
 export interface RenderedCopy {
   readonly key: ObjectKey;
   /** The `textOfKey` of `key`. */
-  readonly text: string;
+  readonly keyText: string;
   readonly manifest: Manifest;
   /** SHA-256 of the manifest. For a Secret, the version of its source is included. */
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
-  readonly leaves?: RenderedObject['leaves'];
+  readonly leftPaths?: RenderedObject['leftPaths'];
   /** Absent if the intent itself contains the manifest. */
   readonly source?: CopySource;
 }
@@ -65,13 +65,13 @@ export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => 
  * (docs/internals/propagation.md 1).
  */
 export function createCopyRenderer(
-  { spec, templates, missing = [] }: Pick<Snapshot, 'spec' | 'templates' | 'missing'>,
+  { spec, templates, missing = [] }: Pick<PlanSnapshot, 'spec' | 'templates' | 'missing'>,
   listRulesOf: ListRulesOf,
 ): CopyRenderer {
   const clusters = new Map<string, ClusterCopies>();
   const objects = new Map<string, ObjectCopy>();
 
-  function objectOf(index: number, template: TemplateObject, { cluster, counts, matching }: Wanted): ObjectCopy {
+  function objectOf(index: number, template: TemplateObject, { cluster, counts, matching }: ClusterInputs): ObjectCopy {
     const count = counts.get(index);
     const key = `${index} ${textOfCount(count)} ${matching}`;
     const known = objects.get(key);
@@ -81,7 +81,7 @@ export function createCopyRenderer(
     return rendered;
   }
 
-  function clusterOf(wanted: Wanted): ClusterCopies {
+  function clusterOf(wanted: ClusterInputs): ClusterCopies {
     const rendered = templates.flatMap((template, index) => (isWanted(template, index, wanted) ? [objectOf(index, template, wanted)] : []));
     const failed = rendered.find((object) => object.result === 'failed');
     if (failed !== undefined) return failed;
@@ -104,14 +104,14 @@ export function createCopyRenderer(
   };
 }
 
-interface Wanted {
+interface ClusterInputs {
   readonly cluster: MemberCluster;
   readonly counts: ReadonlyMap<number, WorkloadCount>;
   /** Indices of the overrides that match the cluster. An override uses nothing else of the cluster. */
   readonly matching: readonly number[];
 }
 
-interface ObjectWanted extends Pick<Wanted, 'cluster' | 'matching'> {
+interface ObjectInputs extends Pick<ClusterInputs, 'cluster' | 'matching'> {
   readonly template: TemplateObject;
   readonly count: WorkloadCount | undefined;
 }
@@ -130,18 +130,18 @@ type ObjectCopy =
  * True if the object is wanted in the cluster. A workload with 0 replicas is omitted if another workload has replicas there. A dependency
  * is omitted if none of its users is there.
  */
-function isWanted({ usedBy }: TemplateObject, index: number, wanted: Pick<Wanted, 'counts'>): boolean {
+function isWanted({ usedBy }: TemplateObject, index: number, wanted: Pick<ClusterInputs, 'counts'>): boolean {
   return isNeeded(usedBy ?? [index], wanted);
 }
 
 /** True if at least one of these objects of the template is wanted in the cluster. */
-function isNeeded(users: readonly number[], { counts }: Pick<Wanted, 'counts'>): boolean {
+function isNeeded(users: readonly number[], { counts }: Pick<ClusterInputs, 'counts'>): boolean {
   return users.some((at) => counts.get(at)?.count !== 0 || [...counts.values()].every(({ count }) => count === 0));
 }
 
 function renderObject(
-  { spec, listRulesOf }: Pick<Snapshot, 'spec'> & { readonly listRulesOf: ListRulesOf },
-  { template, count, cluster, matching }: ObjectWanted,
+  { spec, listRulesOf }: Pick<PlanSnapshot, 'spec'> & { readonly listRulesOf: ListRulesOf },
+  { template, count, cluster, matching }: ObjectInputs,
 ): ObjectCopy {
   const counted = countedManifest(template.manifest, count, spec.replicas);
   const overridden = applyOverrides({
@@ -155,17 +155,17 @@ function renderObject(
   const { object: manifest, applied, unmatched, notes } = overridden;
   const key = keyOfManifest(manifest);
   const { secretOf, sourceVersion, source } = template;
-  const leaves = leftPathsOf(manifest, count, spec.replicas);
+  const leftPaths = leftPathsOf(manifest, count, spec.replicas);
   return {
     result: 'rendered',
     copy: {
       key,
-      text: textOfKey(key),
+      keyText: textOfKey(key),
       manifest,
       hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
       ...(secretOf === undefined ? {} : { secretOf }),
-      ...(leaves === undefined ? {} : { leaves }),
-      ...(source === undefined ? {} : { source: { ...source, path: template.path, isAltered: isAltered(template, manifest, leaves) } }),
+      ...(leftPaths === undefined ? {} : { leftPaths }),
+      ...(source === undefined ? {} : { source: { ...source, path: template.path, isAltered: isAltered(template, manifest, leftPaths) } }),
     },
     applied,
     unmatched,
@@ -173,11 +173,11 @@ function renderObject(
   };
 }
 
-/** True if the manifest differs from its template in other fields than the paths of `leaves`. */
-function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, leaves: RenderedObject['leaves'] = []): boolean {
+/** True if the manifest differs from its template in other fields than the paths of `leftPaths`. */
+function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, leftPaths: RenderedObject['leftPaths'] = []): boolean {
   return !equalJson(
     manifest,
-    leaves.reduce((left, path) => withoutValueAt(left, path), template),
+    leftPaths.reduce((left, path) => withoutValueAt(left, path), template),
   );
 }
 
@@ -185,7 +185,11 @@ function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, l
  * Sets the replica count of the manifest: the divided or requested one. Removes it if an autoscaler owns the count. Otherwise the count of
  * the template stays.
  */
-function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, { mode, total }: Snapshot['spec']['replicas']): Manifest {
+function countedManifest(
+  manifest: Manifest,
+  count: WorkloadCount | undefined,
+  { mode, total }: PlanSnapshot['spec']['replicas'],
+): Manifest {
   if (count === undefined) return manifest;
   const field = countFieldOf(manifest);
   if (mode === 'External') return field === undefined ? manifest : withoutValueAt(manifest, ['spec', field]);
@@ -196,8 +200,8 @@ function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, {
 function leftPathsOf(
   manifest: Manifest,
   count: WorkloadCount | undefined,
-  { mode }: Snapshot['spec']['replicas'],
-): RenderedObject['leaves'] | undefined {
+  { mode }: PlanSnapshot['spec']['replicas'],
+): RenderedObject['leftPaths'] | undefined {
   const field = mode === 'External' && count !== undefined ? countFieldOf(manifest) : undefined;
   return field === undefined || valueAt(manifest, 'spec', field) !== undefined ? undefined : [['spec', field]];
 }
@@ -210,7 +214,7 @@ function joinCopies(
   const unmatched = new Set(objects.flatMap((object) => object.unmatched));
   // An override of an image has no effect on a ConfigMap. That needs no note if the same override changed another object.
   const isNews = ({ path }: Note, object: { readonly unmatched: readonly string[] }) => {
-    const name = nameOf(path, overrides);
+    const name = overrideNameAt(path, overrides);
     return name === undefined || !applied.has(name) || !object.unmatched.includes(name);
   };
   return {
@@ -223,7 +227,7 @@ function joinCopies(
 }
 
 /** Returns the name of the override that contains the path. */
-function nameOf(path: string | undefined, overrides: readonly Override[]): string | undefined {
+function overrideNameAt(path: string | undefined, overrides: readonly Override[]): string | undefined {
   const [whole, index] = /^overrides\[(\d+)\]/.exec(path ?? '') ?? [];
   return whole === undefined ? undefined : (overrides[Number(index)]?.name ?? whole);
 }

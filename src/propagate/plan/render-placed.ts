@@ -8,7 +8,7 @@ import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts
 import { type CopyRenderer, createCopyRenderer, type RenderedCopy } from './render-copies.ts';
 import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
 import type { PlacedRequest, PlannerPorts } from './snapshot/plan-request.ts';
-import type { Snapshot, SnapshotCluster } from './snapshot/snapshot.ts';
+import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
 /** Largest divided replica count that is tried. */
 const mostReplicas = 1_000;
@@ -29,7 +29,7 @@ export async function renderPlaced(
   return new Map(snapshot.clusters.map((entry) => [entry.cluster.name, placedIn(snapshot, entry, copiesOf)]));
 }
 
-function placedIn(snapshot: Snapshot, entry: SnapshotCluster, copiesOf: CopyRenderer): readonly RenderedObject[] {
+function placedIn(snapshot: PlanSnapshot, entry: SnapshotCluster, copiesOf: CopyRenderer): readonly RenderedObject[] {
   const open = new Map(entry.share?.entries.map((one) => [textOfKey(one.key), one]));
   const workloads = workloadsIn(snapshot);
   const found: RenderedObject[] = [];
@@ -37,9 +37,9 @@ function placedIn(snapshot: Snapshot, entry: SnapshotCluster, copiesOf: CopyRend
     const rendered = copiesOf({ entry, counts });
     if (rendered.result === 'failed') break;
     for (const copy of rendered.copies) {
-      if (!isWrittenAs(open.get(copy.text), copy)) continue;
+      if (!isWrittenAs(open.get(copy.keyText), copy)) continue;
       found.push(objectOf(copy));
-      open.delete(copy.text);
+      open.delete(copy.keyText);
     }
     if (!workloads.some(({ text }) => open.has(text))) break;
   }
@@ -50,8 +50,8 @@ function isWrittenAs(entry: InventoryEntry | undefined, { hash }: RenderedCopy):
   return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === hash;
 }
 
-function objectOf({ key, manifest, hash, secretOf, leaves }: RenderedCopy): RenderedObject {
-  return { key, action: 'UNCHANGED', desired: manifest, desiredHash: hash, predicted: false, secretOf, leaves };
+function objectOf({ key, manifest, hash, secretOf, leftPaths }: RenderedCopy): RenderedObject {
+  return { key, action: 'UNCHANGED', desired: manifest, desiredHash: hash, predicted: false, secretOf, leftPaths };
 }
 
 interface Workload extends WorkloadCount {
@@ -59,7 +59,7 @@ interface Workload extends WorkloadCount {
   readonly text: string;
 }
 
-function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
+function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
   return templates.flatMap(({ manifest }, index): readonly Workload[] => {
     const workload = workloadCountOf(manifest);
     if (workload === undefined) return [];
@@ -68,10 +68,10 @@ function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
 }
 
 /**
- * Yields the counts to try, by index in `Snapshot.templates`. Each copy is compared alone, so one try can give the same count to all divided workloads.
+ * Yields the counts to try, by index in `PlanSnapshot.templates`. Each copy is compared alone, so one try can give the same count to all divided workloads.
  */
 function* countsToTry(
-  { spec }: Snapshot,
+  { spec }: PlanSnapshot,
   { live }: SnapshotCluster,
   workloads: readonly Workload[],
 ): Generator<ReadonlyMap<number, WorkloadCount>> {

@@ -3,17 +3,17 @@ import { compareText } from '../../core/text.ts';
 import type { ClusterShare } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../model/plan.ts';
 import type { RolloutSpec } from '../model/spec-definition.ts';
-import type { Sight } from './copies/observed.ts';
-import { heldPrune } from './held-prune.ts';
-import { type Placing, place } from './place.ts';
+import type { ComparisonRules } from './copies/observed.ts';
+import { reasonToHoldPrune } from './held-prune.ts';
+import { type PlacementResult, placeReplicas } from './place.ts';
 import { matchesSet, mayMatchName } from './placing/cluster-set.ts';
 import { placementSetsIn } from './placing/sets-in.ts';
-import { contentDigestOf, type DigestedPlan, digestOf } from './plan-digest.ts';
-import { isOk, notesOf } from './plan-notes.ts';
-import { type PlanGround, renderCluster, renderLeaving, renderLost } from './render-cluster.ts';
+import { contentDigestOf, type DigestedPlan, planDigestOf } from './plan-digest.ts';
+import { hasNoErrors, planNotesOf } from './plan-notes.ts';
+import { type RenderContext, renderCluster, renderClusterOutsideFleet, renderUnchosenCluster } from './render-cluster.ts';
 import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
-import type { Snapshot } from './snapshot/snapshot.ts';
-import { makesOf } from './snapshot/template-makes.ts';
+import type { PlanSnapshot } from './snapshot/snapshot.ts';
+import { creationsOf } from './snapshot/template-makes.ts';
 
 /**
  * Runs the pure stages of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). They use
@@ -21,55 +21,55 @@ import { makesOf } from './snapshot/template-makes.ts';
  *
  * A snapshot with an error note gives an incomplete plan: nothing is rendered and no copy is removed.
  */
-export function renderPlan(snapshot: Snapshot, sight: Sight): RenderedPlan {
-  if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadable(snapshot);
-  const placing = place(snapshot);
+export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): RenderedPlan {
+  if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadablePlan(snapshot);
+  const placing = placeReplicas(snapshot);
   const waves = planWaves(
     snapshot.spec.rollout,
     placing.clusters.map(({ entry }) => entry.cluster),
   );
-  const ground: PlanGround = {
+  const context: RenderContext = {
     snapshot,
-    makes: makesOf(snapshot.templates.map(({ manifest }) => manifest)),
+    makes: creationsOf(snapshot.templates.map(({ manifest }) => manifest)),
     waveOf: waves.waveOf,
-    ...sight,
+    ...rules,
   };
-  const copiesOf = createCopyRenderer(snapshot, sight.listRulesOf);
-  const copies = placing.clusters.map((placed) => (placed.doubt === undefined ? copiesOf(placed) : nothing));
-  const clusters = placing.clusters.map((placed, index) => renderCluster(ground, placed, copies[index] ?? nothing));
-  const leaving = leavingOf(snapshot, placing);
-  return planOf(snapshot, { placing: withAway(snapshot, placing), clusters, leaving, copies, waves: waves.names });
+  const copiesOf = createCopyRenderer(snapshot, rules.listRulesOf);
+  const copies = placing.clusters.map((placed) => (placed.locationFault === undefined ? copiesOf(placed) : noCopies));
+  const clusters = placing.clusters.map((placed, index) => renderCluster(context, placed, copies[index] ?? noCopies));
+  const leaving = leavingClusters(snapshot, placing);
+  return planOf(snapshot, { placing: withoutAwayProblem(snapshot, placing), clusters, leaving, copies, waves: waves.names });
 }
 
-const nothing: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
+const noCopies: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
 
 /**
  * Ignores the problem that no cluster was chosen for a generation that was decided before: the chosen clusters may be outside the fleet for
  * now.
  */
-function withAway(snapshot: Snapshot, placing: Placing): Placing {
-  if (snapshot.purpose === 'decide' || awayIn(snapshot).length === 0) return placing;
+function withoutAwayProblem(snapshot: PlanSnapshot, placing: PlacementResult): PlacementResult {
+  if (snapshot.purpose === 'decide' || awayShares(snapshot).length === 0) return placing;
   const { problem: _problem, ...rest } = placing;
   return rest;
 }
 
 interface Rendered {
-  readonly placing: Placing;
+  readonly placing: PlacementResult;
   readonly clusters: readonly RenderedCluster[];
   readonly leaving: readonly LeavingCluster[];
   readonly copies: readonly ClusterCopies[];
   readonly waves: readonly string[];
 }
 
-function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
+function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
   const { spec, previous } = snapshot;
   const { rejected, affinityGroup, desired, placed, unplaced, fromZero } = placing;
-  const away = awayIn(snapshot).map(({ cluster }) => cluster);
-  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
-  const notes = notesOf({ snapshot, placing, copies, clusters, pruneHeld });
+  const away = awayShares(snapshot).map(({ cluster }) => cluster);
+  const pruneHeld = reasonToHoldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
+  const notes = planNotesOf({ snapshot, placing, copies, clusters, pruneHeld });
   return {
     ...digestsIn(snapshot, { spec, clusters, leaving }),
-    ok: isOk(notes),
+    ok: hasNoErrors(notes),
     clusters,
     leaving,
     rejected,
@@ -86,34 +86,38 @@ function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves 
   };
 }
 
-function digestsIn({ replaced }: Snapshot, digested: DigestedPlan): Pick<RenderedPlan, 'digest' | 'content'> {
+function digestsIn({ replaced }: PlanSnapshot, digested: DigestedPlan): Pick<RenderedPlan, 'digest' | 'content'> {
   const content = contentDigestOf(digested);
-  return { content, digest: digestOf(content, replaced) };
+  return { content, digest: planDigestOf(content, replaced) };
 }
 
 /** Returns the shares of clusters outside the fleet that may still match the placement, as far as their names show. */
-function awayIn({ spec: { placement }, left }: Snapshot): readonly ClusterShare[] {
+function awayShares({ spec: { placement }, sharesOutsideFleet }: PlanSnapshot): readonly ClusterShare[] {
   const sets = placementSetsIn(placement);
-  return left.filter(({ cluster }) => sets.some((set) => mayMatchName(set, cluster)));
+  return sharesOutsideFleet.filter(({ cluster }) => sets.some((set) => mayMatchName(set, cluster)));
 }
 
 /**
  * Returns the clusters from which copies are removed, by name: members that are not chosen, and clusters outside the fleet that cannot
  * match the placement any more.
  */
-function leavingOf(snapshot: Snapshot, { clusters }: Placing): readonly LeavingCluster[] {
+function leavingClusters(snapshot: PlanSnapshot, { clusters }: PlacementResult): readonly LeavingCluster[] {
   const chosen = new Set(clusters.map((placed) => placed.chosen.cluster));
-  const members = snapshot.clusters.filter(({ cluster }) => !chosen.has(cluster.name)).map((entry) => renderLeaving(snapshot, entry));
-  const away = new Set(awayIn(snapshot).map(({ cluster }) => cluster));
-  const lost = snapshot.left.filter(({ cluster }) => !away.has(cluster)).map((share) => renderLost(snapshot, share));
+  const members = snapshot.clusters
+    .filter(({ cluster }) => !chosen.has(cluster.name))
+    .map((entry) => renderUnchosenCluster(snapshot, entry));
+  const away = new Set(awayShares(snapshot).map(({ cluster }) => cluster));
+  const lost = snapshot.sharesOutsideFleet
+    .filter(({ cluster }) => !away.has(cluster))
+    .map((share) => renderClusterOutsideFleet(snapshot, share));
   return [...members, ...lost].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
 }
 
-function sharesOf({ clusters, left }: Snapshot): readonly ClusterShare[] {
-  return [...clusters.flatMap(({ share }) => (share === undefined ? [] : [share])), ...left];
+function sharesOf({ clusters, sharesOutsideFleet }: PlanSnapshot): readonly ClusterShare[] {
+  return [...clusters.flatMap(({ share }) => (share === undefined ? [] : [share])), ...sharesOutsideFleet];
 }
 
-function unreadable(snapshot: Snapshot): RenderedPlan {
+function unreadablePlan(snapshot: PlanSnapshot): RenderedPlan {
   const { spec, notes } = snapshot;
   const count = sharesOf(snapshot).reduce((sum, { entries }) => sum + entries.length, 0);
   const pruneHeld = count === 0 ? {} : { pruneHeld: `the template could not be read, but ${count} objects exist` };
@@ -125,7 +129,7 @@ function unreadable(snapshot: Snapshot): RenderedPlan {
     rejected: [],
     unplaced: 0,
     waves: [],
-    away: awayIn(snapshot).map(({ cluster }) => cluster),
+    away: awayShares(snapshot).map(({ cluster }) => cluster),
     fromZero: false,
     sources: snapshot.sources,
     ...pruneHeld,

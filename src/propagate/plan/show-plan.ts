@@ -11,17 +11,17 @@ import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, Re
 import { isMarkedFor } from './copies/copy-marks.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { lostWords } from './copies/judge-object.ts';
-import { isHidden } from './copies/observed.ts';
+import { hasHiddenValues } from './copies/observed.ts';
 import type { DryRun } from './dry-run.ts';
 import { isRemoval } from './held-prune.ts';
 import type { PlannerPorts } from './snapshot/plan-request.ts';
-import type { Snapshot } from './snapshot/snapshot.ts';
+import type { PlanSnapshot } from './snapshot/snapshot.ts';
 
 /** The results of dry runs, by cluster and `textOfKey`. */
 export type DryRuns = ReadonlyMap<string, ReadonlyMap<string, DryRun>>;
 
 interface ShownPlan {
-  readonly snapshot: Snapshot;
+  readonly snapshot: PlanSnapshot;
   readonly rendered: RenderedPlan;
   readonly answers: DryRuns;
   /** All notes of the plan. They decide `ok`. */
@@ -48,7 +48,7 @@ export function showPlan(
       });
   const chosen = rendered.clusters.map((one): PlannedCluster => {
     const { cluster } = one.chosen;
-    const fault = one.fault ?? silenceOf(answers.get(cluster));
+    const fault = one.fault ?? unansweredFault(answers.get(cluster));
     return { cluster, rendered: one, objects: shown(cluster, one.objects), ...(fault === undefined ? {} : { fault }) };
   });
   const leaving = new Map(rendered.leaving.map(({ cluster, objects }) => [cluster, shown(cluster, objects)]));
@@ -56,7 +56,7 @@ export function showPlan(
     const fault = one.reason === 'SYNCING' ? { fault: copyFault(one.cluster, 'SYNCING', one.detail) } : {};
     return { ...one, objects: leaving.get(one.cluster) ?? [], ...fault };
   });
-  const lost = snapshot.left.map(({ cluster }): PlannedCluster => {
+  const lost = snapshot.sharesOutsideFleet.map(({ cluster }): PlannedCluster => {
     return { cluster, objects: leaving.get(cluster) ?? [], fault: copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet') };
   });
   const clusters = [...chosen, ...rejected, ...lost].toSorted((a, b) => compareText(a.cluster, b.cluster));
@@ -88,12 +88,12 @@ function showObject(
   sensitiveKinds: PlannerPorts['sensitiveKinds'],
 ): PlannedObject {
   const { key, action, desired, predicted, held, live } = object;
-  const sensitive = isHidden(key, { sensitiveKinds });
+  const sensitive = hasHiddenValues(key, { sensitiveKinds });
   const isLost = live !== undefined && isMarkedFor(live, owner);
   const fault = faultOf({ held, cluster, isLost, isSensitive: sensitive }, dryRun);
   const diff =
     dryRun?.result === 'accepted'
-      ? diffOf({ before: namedLive(object, dryRun.before), after: dryRun.object, isSensitive: sensitive })
+      ? diffOf({ before: existingWithKind(object, dryRun.before), after: dryRun.object, isSensitive: sensitive })
       : undefined;
   return {
     key,
@@ -110,12 +110,15 @@ function showObject(
  * Returns the existing object with kind and apiVersion, which items of lists lack. For kinds with hidden values, mirrors hold no fields, so
  * the object that was read live is used.
  */
-function namedLive({ live, key: { apiVersion, kind } }: RenderedObject, read: KubernetesObject | undefined): KubernetesObject | undefined {
+function existingWithKind(
+  { live, key: { apiVersion, kind } }: RenderedObject,
+  read: KubernetesObject | undefined,
+): KubernetesObject | undefined {
   const object = read ?? live;
   return object === undefined ? undefined : { ...object, apiVersion, kind };
 }
 
-interface FaultScene {
+interface FaultContext {
   readonly held: RenderedObject['held'];
   readonly cluster: ClusterName;
   /** True if the object carries marks of this Propagation. */
@@ -124,7 +127,7 @@ interface FaultScene {
 }
 
 /** Returns why the object would not be written as wanted, without values of the manifest. */
-function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: DryRun | undefined): Fault | undefined {
+function faultOf({ held, cluster, isLost, isSensitive }: FaultContext, dryRun: DryRun | undefined): Fault | undefined {
   if (held === 'Conflict')
     return copyFault(
       cluster,
@@ -148,7 +151,7 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: Dry
 }
 
 /** Returns the fault of a cluster that did not answer its dry runs. It belongs to the cluster, not to a single object. */
-function silenceOf(answers: ReadonlyMap<string, DryRun> | undefined): Fault | undefined {
+function unansweredFault(answers: ReadonlyMap<string, DryRun> | undefined): Fault | undefined {
   const faults = [...(answers?.values() ?? [])].flatMap((answer) => (answer.result === 'failed' ? [answer.fault] : []));
   return faults.find(({ code, status }) => code === 'UNREACHABLE' || (code === 'TIMED_OUT' && status === undefined));
 }

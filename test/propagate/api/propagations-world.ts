@@ -11,7 +11,7 @@ import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations } from '../../../src/propagate/model/propagations.ts';
 import { printSpec } from '../../../src/propagate/model/spec.ts';
 import type { PropagationStatus } from '../../../src/propagate/model/status-definition.ts';
-import { digestOf } from '../../../src/propagate/plan/plan-digest.ts';
+import { planDigestOf } from '../../../src/propagate/plan/plan-digest.ts';
 import type { Planner } from '../../../src/propagate/plan/planner.ts';
 import type { PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
@@ -104,7 +104,7 @@ function scriptedPlanner(): ScriptedPlanner {
     planner.asked.push({ how, request });
     const { requester: _, ...spec } = request.spec;
     const content = sha256Of([printSpec(spec), planner.fleet]);
-    const digest = digestOf(content, request.replaced);
+    const digest = planDigestOf(content, request.replaced);
     const ok = planner.notes.every(({ severity }) => severity !== 'ERROR');
     return { ...more, content, digest, ok, clusters: [], unplaced: 0, waves: [], notes: planner.notes };
   }

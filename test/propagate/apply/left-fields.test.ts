@@ -20,7 +20,7 @@ const workload = (namespace: string, replicas?: number): Manifest => ({
     template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
   },
 });
-const leaves = [['spec', 'replicas']];
+const leftPaths = [['spec', 'replicas']];
 
 for (const { title, available, start } of contractServers) {
   describe.skipIf(!available)(`a replica count that is left to an autoscaler, on ${title}`, () => {
@@ -37,7 +37,7 @@ for (const { title, available, start } of contractServers) {
     const counted = async (bench: CopyBench, replicas: number, write: WriteMode = 'Apply') =>
       applyCopies(workOf(bench, write), [await bench.rendered(workload(bench.namespace, replicas))], never);
     const left = async (bench: CopyBench, write: WriteMode = 'Apply', more: Partial<CopyWork> = {}) =>
-      applyCopies(workOf(bench, write, more), [await bench.rendered(workload(bench.namespace), { leaves })], never);
+      applyCopies(workOf(bench, write, more), [await bench.rendered(workload(bench.namespace), { leftPaths })], never);
     const standing = async (bench: CopyBench) => {
       const object = await bench.live(workload(bench.namespace));
       if (object === undefined) throw new Error('expected it to stand');
@@ -63,7 +63,7 @@ for (const { title, available, start } of contractServers) {
       await bench.others(scaled, { verb: 'merge', manager: 'autoscaler' });
       const { metadata, ...rest } = workload(bench.namespace);
       const labelled = { ...rest, metadata: { ...metadata, labels: { app: 'web' } } };
-      const outcome = await applyCopies(bench.work({ generation: 2 }), [await bench.rendered(labelled, { leaves })], never);
+      const outcome = await applyCopies(bench.work({ generation: 2 }), [await bench.rendered(labelled, { leftPaths })], never);
       expect(outcome.copies).toMatchObject([{ action: 'Configured' }]);
       expect(await standing(bench)).toEqual({ replicas: 7, isOurs: false });
     });
@@ -89,7 +89,7 @@ for (const { title, available, start } of contractServers) {
       using other = await createCopyBench(server.endpoint);
       await other.others(workload(other.namespace, 5), { manager: 'muster' });
       const work = other.work({ conflict: 'Adopt' });
-      await applyCopies(work, [await other.rendered(workload(other.namespace), { leaves })], never);
+      await applyCopies(work, [await other.rendered(workload(other.namespace), { leftPaths })], never);
       expect(await standing(other)).toEqual({ replicas: 5, isOurs: false });
     });
   });

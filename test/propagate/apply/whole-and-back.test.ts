@@ -112,7 +112,7 @@ for (const { title, available, start } of contractServers) {
       await written(bench, first(bench), { write: 'Apply', generation: 1 });
       await written(bench, second(bench), { write: 'Replace', generation: 2 });
       const left = withoutCount(workload(bench.namespace, ['web']));
-      await written(bench, [left], { write: 'Apply', generation: 3, more: { leaves: [['spec', 'replicas']] } });
+      await written(bench, [left], { write: 'Apply', generation: 3, more: { leftPaths: [['spec', 'replicas']] } });
       const web = await bench.live(left);
       expect([objectAt(web, 'spec').replicas, web !== undefined && ownedPaths(web).includes('.spec.replicas')]).toEqual([4, false]);
       expect((await standing(bench)).containers).toEqual(['web']);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
-import type { Snapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
+import type { PlanSnapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
 import { clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, sight, snapshotOf, standing } from './snapshots.ts';
 
 const manifest = configMap('settings');
@@ -85,7 +85,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
 
 test('does not include the requester and the time of the request', () => {
   const snapshot = snapshotOf(base);
-  const asked = (user: string, at: string): Snapshot => ({
+  const asked = (user: string, at: string): PlanSnapshot => ({
     ...snapshot,
     spec: { ...snapshot.spec, requester: { user, at, groups: [], extra: {} } },
   });
@@ -120,7 +120,7 @@ const arbitraryFacts = fc.record({
 });
 
 /** Copies the value, with every map in another order. */
-function shuffled(snapshot: Snapshot): Snapshot {
+function shuffled(snapshot: PlanSnapshot): PlanSnapshot {
   const reversed = <K, V>(map: ReadonlyMap<K, V>): ReadonlyMap<K, V> => new Map([...map].reverse());
   return {
     ...snapshot,

@@ -233,7 +233,7 @@ test('a removal in a cluster that left the fleet needs a confirmation too, becau
   const pending = planOf({
     spec: { placement: { exclude: ['gone'] } },
     clusters: { a: {} },
-    left: [shareOf('gone', owned(10, { state: 'PendingDeletion' }))],
+    sharesOutsideFleet: [shareOf('gone', owned(10, { state: 'PendingDeletion' }))],
   });
 
   expect([dropped.leaving[0]?.objects.length, dropped.pruneHeld]).toEqual([10, '10 of 10 objects would be deleted']);

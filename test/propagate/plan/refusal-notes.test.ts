@@ -8,7 +8,7 @@ import { copyFault } from '../../../src/propagate/plan/copies/copy-reason.ts';
 import type { DryRun } from '../../../src/propagate/plan/dry-run.ts';
 import { refusalNotes } from '../../../src/propagate/plan/refusal-notes.ts';
 import type { DryRuns } from '../../../src/propagate/plan/show-plan.ts';
-import type { Snapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
+import type { PlanSnapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
 
 const manifest: Manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'shop' } };
 const text = textOfKey({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'web' });
@@ -23,7 +23,7 @@ const accepted: DryRun = { result: 'accepted', object: manifest as never, confli
 
 function notesOn(answers: Readonly<Record<string, DryRun>>, onFailure: 'Pause' | 'Rollback' = 'Pause') {
   const spec = { rollout: { onFailure } } as PropagationSpec;
-  const templates = [{ manifest, path: 'template[0]' }] as unknown as Snapshot['templates'];
+  const templates = [{ manifest, path: 'template[0]' }] as unknown as PlanSnapshot['templates'];
   const asked: DryRuns = new Map(Object.entries(answers).map(([cluster, answer]) => [cluster, new Map([[text, answer]])]));
   return refusalNotes({ spec, templates }, asked);
 }

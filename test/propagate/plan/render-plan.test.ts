@@ -273,7 +273,7 @@ test('removes the copies in clusters that are no longer chosen or left the fleet
   const plan = planOf({
     spec: { placement: { clusters: ['a'] } },
     clusters: { a: {}, b: { entries: ours, live: [standing(configMap('settings'), 'u')] }, c: { entries: [] } },
-    left: [shareOf('gone', ours.slice(0, 1))],
+    sharesOutsideFleet: [shareOf('gone', ours.slice(0, 1))],
   });
 
   expect(plan.leaving.map(({ cluster, objects }) => [cluster, actionsOf(objects)])).toEqual([

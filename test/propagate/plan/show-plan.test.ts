@@ -26,7 +26,7 @@ test('shows every cluster once by name, chosen, rejected or left, with its remov
   const plan = show({
     spec: { placement: { exclude: ['b', '0'] } },
     clusters: { c: {}, b: { entries: [old] }, a: { entries: [old] } },
-    left: [shareOf('0', [old]), shareOf('1', [old])],
+    sharesOutsideFleet: [shareOf('0', [old]), shareOf('1', [old])],
   });
 
   expect(
@@ -52,7 +52,7 @@ test('shows no removal in a plan with an error, even if no cluster is chosen', (
   const plan = show({
     spec: { placement: { exclude: ['a', 'b'] } },
     clusters: { a: { entries: [old] }, b: {} },
-    left: [shareOf('0', [old])],
+    sharesOutsideFleet: [shareOf('0', [old])],
   });
   expect([plan.ok, plan.notes.map(({ code }) => code)]).toEqual([false, expect.arrayContaining(['NOTHING_CHOSEN'])]);
   expect(plan.clusters.flatMap(({ objects }) => objects)).toEqual([]);

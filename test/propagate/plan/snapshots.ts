@@ -8,13 +8,13 @@ import { keyOfManifest, textOfKey } from '../../../src/manifests/object-key.ts';
 import type { ClusterShare, InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import type { RenderedCluster, RenderedObject, RenderedPlan } from '../../../src/propagate/model/plan.ts';
 import { type PropagationSpec, parseSpec } from '../../../src/propagate/model/spec.ts';
-import type { Sight } from '../../../src/propagate/plan/copies/observed.ts';
+import type { ComparisonRules } from '../../../src/propagate/plan/copies/observed.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
-import type { Snapshot, SnapshotCluster, TemplateObject } from '../../../src/propagate/plan/snapshot/snapshot.ts';
+import type { PlanSnapshot, SnapshotCluster, TemplateObject } from '../../../src/propagate/plan/snapshot/snapshot.ts';
 import type { MirroredObject } from '../../../src/store/member-objects.ts';
 import { member } from './placing/placing-fixtures.ts';
 
-export const sight: Sight = { sensitiveKinds: createSensitiveKinds(), listRulesOf: () => noListRules };
+export const sight: ComparisonRules = { sensitiveKinds: createSensitiveKinds(), listRulesOf: () => noListRules };
 
 export function configMap(name: string, data: Readonly<Record<string, string>> = { a: '1' }): Manifest {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
@@ -53,7 +53,7 @@ export interface ClusterFacts {
   readonly more?: Partial<SnapshotCluster>;
 }
 
-export interface SnapshotFacts extends Partial<Omit<Snapshot, 'spec' | 'templates' | 'clusters'>> {
+export interface SnapshotFacts extends Partial<Omit<PlanSnapshot, 'spec' | 'templates' | 'clusters'>> {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly template?: readonly Manifest[];
   /** Replaces the objects of the template. */
@@ -62,7 +62,13 @@ export interface SnapshotFacts extends Partial<Omit<Snapshot, 'spec' | 'template
 }
 
 /** Makes a snapshot of these clusters, without other objects. */
-export function snapshotOf({ spec: more, template = [configMap('settings')], templates, clusters = {}, ...rest }: SnapshotFacts): Snapshot {
+export function snapshotOf({
+  spec: more,
+  template = [configMap('settings')],
+  templates,
+  clusters = {},
+  ...rest
+}: SnapshotFacts): PlanSnapshot {
   const objects = templates ?? template.map((manifest, index) => ({ manifest, path: `template[${index}]` }));
   return {
     namespace: 'default',
@@ -72,7 +78,7 @@ export function snapshotOf({ spec: more, template = [configMap('settings')], tem
     templates: objects,
     notes: [],
     faults: [],
-    left: [],
+    sharesOutsideFleet: [],
     sources: [],
     asOfMs: 1_000,
     nowMs: Date.parse('2026-06-01T00:00:00Z'),

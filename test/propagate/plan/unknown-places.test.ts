@@ -138,15 +138,15 @@ describe('a cluster outside the fleet', () => {
     ['all but its name', { exclude: ['gone'] }, false],
   ])('keeps its copies with a placement by %s: %s', (_, placement, isAway) => {
     const facts = { facts: { region: 'eu', labels: { tier: 'gold' } } };
-    const plan = planOf({ purpose: 'keep', spec: { placement }, clusters: { a: facts }, left });
+    const plan = planOf({ purpose: 'keep', spec: { placement }, clusters: { a: facts }, sharesOutsideFleet: left });
 
     expect([plan.away, plan.leaving.map(({ cluster }) => cluster)]).toEqual(isAway ? [['gone'], []] : [[], ['gone']]);
   });
 
   test('causes no error if all chosen clusters are outside the fleet', () => {
     const spec = { placement: { clusters: ['gone'] } };
-    const later = planOf({ purpose: 'keep', spec, clusters: { a: {} }, left });
-    const anew = planOf({ spec, clusters: { a: {} }, left });
+    const later = planOf({ purpose: 'keep', spec, clusters: { a: {} }, sharesOutsideFleet: left });
+    const anew = planOf({ spec, clusters: { a: {} }, sharesOutsideFleet: left });
 
     expect([later.ok, later.pruneHeld, later.away, codesOf(later)]).toEqual([true, undefined, ['gone'], ['WARNING UNKNOWN_CLUSTER']]);
     expect([anew.ok, codesOf(anew)]).toEqual([false, ['ERROR UNKNOWN_CLUSTER', 'ERROR NOTHING_CHOSEN']]);
@@ -154,7 +154,7 @@ describe('a cluster outside the fleet', () => {
 
   test('keeps its copies if the template cannot be read', () => {
     const note = { severity: 'ERROR', code: 'INVALID', message: 'it is not there', path: 'template[0].ref' } as const;
-    expect(planOf({ templates: [], notes: [note], clusters: {}, left })).toMatchObject({ away: ['gone'], leaving: [] });
+    expect(planOf({ templates: [], notes: [note], clusters: {}, sharesOutsideFleet: left })).toMatchObject({ away: ['gone'], leaving: [] });
   });
 });
 

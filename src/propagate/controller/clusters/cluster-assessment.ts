@@ -9,7 +9,7 @@ import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/in
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { reasonOf } from '../../plan/copies/copy-reason.ts';
+import { copyReasonOf } from '../../plan/copies/copy-reason.ts';
 import { isRemoval } from '../../plan/held-prune.ts';
 import { isRestarted } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
@@ -263,7 +263,7 @@ function problemOf(context: AssessmentContext): ProblemFact {
   if (fault !== undefined) {
     const { code, message } = fault;
     const since = line?.fault?.code === code ? line.fault.since : new Date(input.nowMs).toISOString();
-    return { problem: { reason: reasonOf(fault), message, fault: { code, message, since } } };
+    return { problem: { reason: copyReasonOf(fault), message, fault: { code, message, since } } };
   }
   const ofCopies = problemOfCopies({ ...context, generation: input.plan.generation });
   if (ofCopies !== undefined) return ofCopies;

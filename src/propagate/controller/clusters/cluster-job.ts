@@ -7,7 +7,7 @@ import { hubFault } from '../../hub/hub.ts';
 import { newShare } from '../../hub/share-document.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { copyFault, reasonOf } from '../../plan/copies/copy-reason.ts';
+import { copyFault, copyReasonOf } from '../../plan/copies/copy-reason.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
 import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { Pass } from '../state/ports.ts';
@@ -95,7 +95,7 @@ function recordOutcomes(pass: Pass, { cluster, checkedVersions, onDone }: Cluste
     return;
   }
   const faults = faultsIn(last);
-  known.isUnreachable = faults.some((fault) => reasonOf(fault) === 'Unreachable');
+  known.isUnreachable = faults.some((fault) => copyReasonOf(fault) === 'Unreachable');
   if (faults.length > 0) {
     scheduleRetry(pass, cluster, retryHintOf(last));
     return;

@@ -1,7 +1,7 @@
 import type { Members } from '../../../changes/members.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import { nodes } from '../../plan/snapshot/whereabouts.ts';
+import { nodeKind } from '../../plan/snapshot/whereabouts.ts';
 
 /** Tells which clusters state elsewhere than they did, by what their Nodes say. */
 export interface NodeWatch {
@@ -46,6 +46,6 @@ export function createNodeWatch({ members, clock, debounceMs, onMoved }: NodeWat
 
 function textOf({ get, objects }: NodeWatchOptions['members'], cluster: ClusterName): string {
   const { provider = null, region = null, zones = [] } = get(cluster) ?? {};
-  const count = objects.all(cluster, nodes)?.length;
+  const count = objects.all(cluster, nodeKind)?.length;
   return JSON.stringify([provider, region, zones, count === undefined ? 'unread' : count > 0]);
 }

@@ -5,7 +5,7 @@ import { groupKindOfKey, keyOfManifest, objectPlaceOf } from '../../../manifests
 import type { RejectionReason } from '../../model/placement.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { locationFieldsIn } from '../../plan/placing/sets-in.ts';
-import { nodes } from '../../plan/snapshot/whereabouts.ts';
+import { nodeKind } from '../../plan/snapshot/whereabouts.ts';
 import type { PropagationState } from '../state/propagation-state.ts';
 import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';
@@ -45,7 +45,7 @@ export function interestsOf({ plan, shares, latest, clusters }: PropagationState
 function nodesOf(spec: PropagationSpec | undefined, plan: PropagationState['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
   if (spec === undefined || locationFieldsIn(spec).length === 0) return [];
   const out = new Set(plan?.rendered.rejected.filter(({ reason }) => rejectedWithoutNodes.includes(reason)).map(({ cluster }) => cluster));
-  return members.all().flatMap(({ name }) => (out.has(name) ? [] : [{ cluster: name, kind: nodes }]));
+  return members.all().flatMap(({ name }) => (out.has(name) ? [] : [{ cluster: name, kind: nodeKind }]));
 }
 
 const rejectedWithoutNodes: readonly RejectionReason[] = ['NOT_NAMED', 'EXCLUDED', 'LABELS'];

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import type { MemberObjects } from '../../../store/member-objects.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
-import { isHidden, observedHashOf, type Sight } from '../../plan/copies/observed.ts';
+import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../plan/copies/observed.ts';
 
 /** What the copy holds now, as a hash of the fields that we sent; kept for as long as the mirror holds that very object. */
 interface ObservedHash {
@@ -24,7 +24,7 @@ export interface DriftWatch {
   ): boolean;
 }
 
-export function createDriftWatch({ sensitiveKinds, listRulesOf }: Sight, objects: Pick<MemberObjects, 'served'>): DriftWatch {
+export function createDriftWatch({ sensitiveKinds, listRulesOf }: ComparisonRules, objects: Pick<MemberObjects, 'served'>): DriftWatch {
   const known = new WeakMap<KubernetesObject, ObservedHash>();
 
   function observed(object: RenderedObject, live: KubernetesObject): string {
@@ -46,7 +46,7 @@ export function createDriftWatch({ sensitiveKinds, listRulesOf }: Sight, objects
       const isMirrored = isMirroredAsWritten(cluster, object);
       if (isMirrored === undefined) return false;
       // Of what is hidden the version alone is compared, which is the same in every form of the object.
-      return (!isMirrored && !isHidden(object.key, { sensitiveKinds })) || observed(object, live) !== entry.observedHash;
+      return (!isMirrored && !hasHiddenValues(object.key, { sensitiveKinds })) || observed(object, live) !== entry.observedHash;
     },
   };
 }

@@ -9,7 +9,7 @@ import type { CopyReason } from '../../model/propagation.ts';
 const immutable = /immutable|may not change once set|updates to \w+ spec for fields other than/;
 
 /** Returns the reason that a cluster or copy shows for a fault. */
-export function reasonOf(fault: Fault): CopyReason {
+export function copyReasonOf(fault: Fault): CopyReason {
   const { code, status } = fault;
   switch (code) {
     case 'CONFLICT':
@@ -53,7 +53,7 @@ export function reasonOf(fault: Fault): CopyReason {
  */
 export function recordFault(fault: Fault, previous: RecordedFault | undefined, now: string): RecordedFault {
   const same = previous?.code === fault.code ? previous : undefined;
-  const message = describeFault(fault).slice(0, mostKept);
+  const message = describeFault(fault).slice(0, maxMessageLength);
   return { code: fault.code, message, since: same?.since ?? now, count: (same?.count ?? 0) + 1 };
 }
 
@@ -62,4 +62,4 @@ export function copyFault(cluster: ClusterName, code: FaultCode, message: string
   return faultOfFailure(clusterFailure(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
 }
 /** Maximum length of a recorded message, in characters. One ClusterShare holds up to 200 messages. */
-const mostKept = 1_024;
+const maxMessageLength = 1_024;

@@ -6,7 +6,7 @@ import type { InventoryEntry, InventoryState, WrittenAction } from '../../model/
 import type { RenderedObject } from '../../model/plan.ts';
 import type { CopyReason } from '../../model/propagation.ts';
 import { isOfLater } from './copy-marks.ts';
-import { copyFault, reasonOf, recordFault } from './copy-reason.ts';
+import { copyFault, copyReasonOf, recordFault } from './copy-reason.ts';
 import type { CopyOutcome, CopyWork } from './copy-work.ts';
 
 /** One object to write, with its current inventory entry. */
@@ -14,7 +14,7 @@ export interface CopyTask {
   readonly object: RenderedObject;
   readonly address: ObjectAddress;
   readonly entry: InventoryEntry;
-  /** The existing object in the cluster. `unknown`: it must be read first. `absent`: there is none. */
+  /** The existing object in the cluster. `unreadFault`: it must be read first. `absent`: there is none. */
   readonly seen: Seen;
   /** `apply`: a field of another manager is a conflict. `correct`: drift is undone, so fields that Muster sent are overwritten by force. */
   readonly purpose: 'apply' | 'correct';
@@ -65,7 +65,7 @@ const temporaryReasons: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'Namesp
 export function settledWith(
   entry: InventoryEntry,
   original: Fault,
-  { now, reason = reasonOf(original) }: { readonly now: number; readonly reason?: CopyReason },
+  { now, reason = copyReasonOf(original) }: { readonly now: number; readonly reason?: CopyReason },
 ): Settled {
   const fault: Fault = temporaryReasons.has(reason) ? { ...original, retry: 'LATER' } : original;
   return {

@@ -5,7 +5,7 @@ import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, ta
 import { copyFault } from './copy-reason.ts';
 import { type CopyAtHand, failedCopy, racedFault, type Settled, settledSkipped, settledWith, staleCopy } from './copy-task.ts';
 import type { CopyWork } from './copy-work.ts';
-import { isHidden } from './observed.ts';
+import { hasHiddenValues } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
 /** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */
@@ -82,7 +82,7 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
 function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { liveHash, desiredHash, key } = task.object;
   const { uid, appliedHash } = task.entry;
-  if (work.pinned !== true || liveHash === undefined || isHidden(key, work)) return false;
+  if (work.pinned !== true || liveHash === undefined || hasHiddenValues(key, work)) return false;
   if (uid === object.metadata.uid && appliedHash === desiredHash) return false;
   return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
 }

@@ -12,10 +12,10 @@ import { othersIn } from './owned-fields.ts';
 import { projectOnto, sentHashOf } from './sent-fields.ts';
 
 /** The rules for comparing a copy with the written manifest. */
-export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
+export type ComparisonRules = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
 
 /** True for kinds whose mirrors hold metadata only. Their values are never stored. */
-export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensitiveKinds'>): boolean {
+export function hasHiddenValues(key: ObjectKey, { sensitiveKinds }: Pick<ComparisonRules, 'sensitiveKinds'>): boolean {
   const kind = groupKindOfKey(key);
   return keyOfKind(kind) === 'Secret' || sensitiveKinds.has(kind);
 }
@@ -24,9 +24,13 @@ export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensit
  * Returns the `InventoryEntry.observedHash` of this object. The hash changes only if somebody changes a field that Muster sent, the marks
  * included.
  */
-export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {
+export function observedHashOf(
+  { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
+  object: KubernetesObject,
+  sight: ComparisonRules,
+): string {
   // The mirror does not hold the fields. The resourceVersion changes with them, but also with every other change.
-  if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
+  if (hasHiddenValues(key, sight)) return object.metadata.resourceVersion ?? '';
   // The marks show which write a mirror has seen. So they count as sent fields.
   return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(groupKindOfKey(key)));
 }
@@ -38,7 +42,7 @@ export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'd
 const someMarks = { owner: { uid: '', namespace: '', name: '' }, generation: 0 };
 
 /** Maximum size of stored old values, in characters of JSON. A resource on the hub has at most 1.5 MiB. */
-const mostKept = 1024 * 1024;
+const maxOldValuesLength = 1024 * 1024;
 
 /**
  * Returns the old values of the fields that Muster is about to write, or the whole object if it will be replaced. Undefined for kinds with
@@ -47,14 +51,14 @@ const mostKept = 1024 * 1024;
 export function oldValuesOf(
   { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
   object: KubernetesObject,
-  work: Sight & Pick<CopyWork, 'share' | 'spec'>,
+  work: ComparisonRules & Pick<CopyWork, 'share' | 'spec'>,
 ): OldValues | undefined {
   const { uid } = object.metadata;
-  if (uid === undefined || isHidden(key, work)) return undefined;
+  if (uid === undefined || hasHiddenValues(key, work)) return undefined;
   const isWhole = work.spec.write === 'Replace';
   const held = isWhole ? portableOf(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(groupKindOfKey(key)));
   const values = asManifest(desired, held);
-  if (JSON.stringify(values).length > mostKept) return undefined;
+  if (JSON.stringify(values).length > maxOldValuesLength) return undefined;
   const owners = othersIn(object);
   const { cluster } = work.share;
   return { cluster, key, uid, values, ...(owners.length === 0 ? {} : { owners }), ...(isWhole ? { whole: true } : {}) };
@@ -72,17 +76,17 @@ function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifes
 }
 
 /** Returns `observedHashOf` an existing copy, cached while the object is in memory. */
-export function standingHashOf(
+export function cachedObservedHashOf(
   copy: { readonly key: ObjectKey; readonly manifest: Manifest; readonly hash: string },
   object: KubernetesObject,
-  sight: Sight,
+  sight: ComparisonRules,
 ): string {
-  const before = standing.get(object);
+  const before = lastHashes.get(object);
   if (before?.sent === copy.hash) return before.hash;
   const hash = observedHashOf({ key: copy.key, desired: copy.manifest }, object, sight);
-  standing.set(object, { sent: copy.hash, hash });
+  lastHashes.set(object, { sent: copy.hash, hash });
   return hash;
 }
 
 /** The last hash per object. Objects of a mirror never change, and a plan without changes computes the same hashes again and again. */
-const standing = new WeakMap<KubernetesObject, { readonly sent: string; readonly hash: string }>();
+const lastHashes = new WeakMap<KubernetesObject, { readonly sent: string; readonly hash: string }>();

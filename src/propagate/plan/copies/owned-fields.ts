@@ -223,9 +223,9 @@ function printPath(path: string): string {
   return hash('sha256', path, 'base64url').slice(0, 4);
 }
 
-/** Returns the manifest with the live values at the paths in `leaves`. A replacement without these values would remove them. */
-export function withLeft(manifest: Manifest, { leaves = [] }: Pick<RenderedObject, 'leaves'>, live: KubernetesObject): Manifest {
-  return leaves.reduce((object, path) => {
+/** Returns the manifest with the live values at the paths in `leftPaths`. A replacement without these values would remove them. */
+export function withLeft(manifest: Manifest, { leftPaths = [] }: Pick<RenderedObject, 'leftPaths'>, live: KubernetesObject): Manifest {
+  return leftPaths.reduce((object, path) => {
     const value = valueAt(live, ...path);
     return value === undefined ? object : withValueAt(object, path, value);
   }, manifest);
@@ -235,6 +235,6 @@ export function withLeft(manifest: Manifest, { leaves = [] }: Pick<RenderedObjec
  * True if, by the inventory, Muster may own a field that it must leave to others. Then the object must be read live, because a mirror does
  * not hold the owners.
  */
-export function mayOwnLeft({ leaves = [] }: Pick<RenderedObject, 'leaves'>, { sent }: Pick<InventoryEntry, 'sent'>): boolean {
-  return leaves.some((path) => sent === undefined || hasPath(sent, spellPath(path)));
+export function mayOwnLeft({ leftPaths = [] }: Pick<RenderedObject, 'leftPaths'>, { sent }: Pick<InventoryEntry, 'sent'>): boolean {
+  return leftPaths.some((path) => sent === undefined || hasPath(sent, spellPath(path)));
 }

@@ -10,14 +10,14 @@ import type { ClusterShare } from '../../model/inventory.ts';
 import type { Placement } from '../../model/spec.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
-import { autoscaledIn, capacitiesIn, kindsAsked, type WorkloadQuestion } from './member-workloads.ts';
+import { autoscaledIn, capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
-import { maxWaitMs } from './read-dependencies.ts';
+import { maxMirrorWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
-import type { PreviousDecision, Snapshot, SnapshotCluster, TemplateObject } from './snapshot.ts';
-import { madeFrom } from './sources.ts';
-import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
-import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
+import type { PlanSnapshot, PreviousDecision, SnapshotCluster, TemplateObject } from './snapshot.ts';
+import { clustersOfMakers } from './sources.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './template-makes.ts';
+import { membersWithLocations, whenLocationsAreRead } from './whereabouts.ts';
 
 /**
  * Gathers the snapshot from which the plan of this request is made.
@@ -27,29 +27,29 @@ import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
  *
  * @throws {MusterError} `UNAVAILABLE` if the inventory must be read from the hub, and the hub does not answer.
  */
-export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest): Promise<Snapshot> {
+export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest): Promise<PlanSnapshot> {
   const { members, clock } = ports;
   const { spec, existing, signal } = request;
   const [read, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
   const templates = { ...read, objects: read.objects.map((object) => withMakers(ports, request, object)) };
-  const untilMs = clock.monotonic() + maxWaitMs;
+  const untilMs = clock.monotonic() + maxMirrorWaitMs;
   const fields = locationFieldsIn(spec);
-  await whenWhereaboutsAreRead(members, { fields, waitMs: maxWaitMs }, signal);
-  const looks = looksAt({
-    members: knownMembers(members, { fields, shares }),
+  await whenLocationsAreRead(members, { fields, waitMs: maxMirrorWaitMs }, signal);
+  const reads = planReads({
+    members: membersWithLocations(members, { fields, shares }),
     objects: templates.objects,
     request,
     served: members.objects,
     shares,
   });
-  const wanted = looks.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
+  const wanted = reads.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
   await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
   signal.throwIfAborted();
-  const question = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
-  const clusters = looks.map((look) => readCluster(ports, look, question));
+  const workloads = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
+  const clusters = reads.map((read) => readCluster(ports, read, workloads));
   // A cluster that leaves the fleet during the wait stays in this list only. So each cluster appears once.
-  const seen = new Set(looks.map(({ cluster }) => cluster.name));
-  const left = shares.filter(({ cluster }) => !seen.has(cluster));
+  const seen = new Set(reads.map(({ cluster }) => cluster.name));
+  const sharesOutsideFleet = shares.filter(({ cluster }) => !seen.has(cluster));
   return {
     namespace: request.namespace,
     name: request.name,
@@ -60,11 +60,11 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     notes: templates.notes,
     faults: templates.faults,
     clusters,
-    left: left.toSorted((a, b) => compareText(a.cluster, b.cluster)),
-    ...(existing === undefined ? {} : { previous: decisionOf(existing, request) }),
+    sharesOutsideFleet: sharesOutsideFleet.toSorted((a, b) => compareText(a.cluster, b.cluster)),
+    ...(existing === undefined ? {} : { previous: previousDecisionOf(existing, request) }),
     ...(request.replaced === undefined ? {} : { replaced: request.replaced }),
     sources: templates.sources,
-    asOfMs: oldestOf(clusters, clock.now()),
+    asOfMs: oldestSyncMs(clusters, clock.now()),
     nowMs: clock.now(),
   };
 }
@@ -72,7 +72,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
 /** Adds the clusters from which other Propagations make the source of the template. */
 function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
   const { source } = object;
-  return source === undefined || hub === undefined ? object : { ...object, source: { ...source, madeFrom: madeFrom(source, own, hub) } };
+  return source === undefined || hub === undefined
+    ? object
+    : { ...object, source: { ...source, madeFrom: clustersOfMakers(source, own, hub) } };
 }
 
 async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, signal }: PlanRequest): Promise<readonly ClusterShare[]> {
@@ -84,7 +86,7 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
   return loaded;
 }
 
-function decisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
+function previousDecisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
   const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
   // Clusters whose copies are being removed were not chosen by the previous decision.
   const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
@@ -98,18 +100,18 @@ function decisionOf({ status, decided }: ExistingPropagation, { spec, purpose }:
 }
 
 /** The objects and kinds to read in one cluster. */
-interface Look {
+interface ClusterReads {
   readonly cluster: MemberCluster;
   readonly share: ClusterShare | undefined;
   /** True if the placement may choose the cluster. */
-  readonly isInSight: boolean;
+  readonly mayBeChosen: boolean;
   readonly missingKinds: readonly string[];
   /** The keys of the template and of the inventory, without duplicates. */
   readonly keys: readonly ObjectKey[];
   readonly kinds: readonly GroupKind[];
 }
 
-interface Looking {
+interface ReadPlanInputs {
   readonly members: readonly MemberCluster[];
   readonly served: Pick<Members['objects'], 'served'>;
   readonly request: PlanRequest;
@@ -117,20 +119,20 @@ interface Looking {
   readonly shares: readonly ClusterShare[];
 }
 
-function looksAt({ members, served, request, objects, shares }: Looking): readonly Look[] {
-  const makes = makesOf(objects.map(({ manifest }) => manifest));
+function planReads({ members, served, request, objects, shares }: ReadPlanInputs): readonly ClusterReads[] {
+  const makes = creationsOf(objects.map(({ manifest }) => manifest));
   const shareOf = new Map(shares.map((share) => [share.cluster, share]));
-  const asked = kindsAsked({ replicas: request.spec.replicas, manifests: objects.map(({ manifest }) => manifest) });
+  const workloadKinds = capacityKinds({ replicas: request.spec.replicas, manifests: objects.map(({ manifest }) => manifest) });
   return members.map((cluster) => {
     const share = shareOf.get(cluster.name);
-    const isInSight = mayBeChosen(request.spec.placement, cluster);
-    const templates = isInSight ? objects : [];
+    const mayBeChosen = placementMayChoose(request.spec.placement, cluster);
+    const templates = mayBeChosen ? objects : [];
     const keys = uniqueKeys([...templates.map(({ manifest }) => keyOfManifest(manifest)), ...(share?.entries ?? []).map(({ key }) => key)]);
-    const kinds = [...keys.map(groupKindOfKey), ...(isInSight ? asked : [])];
+    const kinds = [...keys.map(groupKindOfKey), ...(mayBeChosen ? workloadKinds : [])];
     return {
       cluster,
       share,
-      isInSight,
+      mayBeChosen,
       missingKinds: missingKinds({ served, makes, objects }, cluster.name),
       keys,
       kinds: [...new Map(kinds.map((kind) => [keyOfKind(kind), kind])).values()],
@@ -139,33 +141,33 @@ function looksAt({ members, served, request, objects, shares }: Looking): readon
 }
 
 /** True if a set of the placement contains the cluster, or may contain it. Later filters can only exclude it. */
-function mayBeChosen(placement: Placement, cluster: MemberCluster): boolean {
+function placementMayChoose(placement: Placement, cluster: MemberCluster): boolean {
   return placementSetsIn(placement).some((set) => matchesSet(set, cluster) || dependsOnUnknown(set, cluster));
 }
 
 function missingKinds(
-  { served, makes, objects }: Pick<Looking, 'served' | 'objects'> & { readonly makes: TemplateMakes },
+  { served, makes, objects }: Pick<ReadPlanInputs, 'served' | 'objects'> & { readonly makes: TemplateCreations },
   cluster: ClusterName,
 ): readonly string[] {
   const missing = objects.filter(
-    ({ manifest }) => madeKindOf(makes, manifest) === undefined && served.served(cluster, manifest) === 'absent',
+    ({ manifest }) => createdKindOf(makes, manifest) === undefined && served.served(cluster, manifest) === 'absent',
   );
   return [...new Set(missing.map(({ manifest }) => `${manifest.kind}.${manifest.apiVersion}`))];
 }
 
 function readCluster(
   ports: PlannerPorts,
-  { cluster, share, keys, missingKinds: missing, isInSight }: Look,
-  question: WorkloadQuestion,
+  { cluster, share, keys, missingKinds: missing, mayBeChosen }: ClusterReads,
+  workloads: TemplateWorkloads,
 ): SnapshotCluster {
   const { members } = ports;
   return {
     cluster,
     missingKinds: missing,
-    capacities: isInSight ? capacitiesIn(members, cluster.name, question) : new Map(),
+    capacities: mayBeChosen ? capacitiesIn(members, cluster.name, workloads) : new Map(),
     live: new Map(keys.map((key) => [textOfKey(key), readObject(ports, cluster.name, key)])),
     otherVersions: new Set(keys.filter((key) => isOtherVersion(members, cluster.name, key)).map(textOfKey)),
-    autoscaled: isInSight ? autoscaledIn(members, cluster.name, question) : new Set(),
+    autoscaled: mayBeChosen ? autoscaledIn(members, cluster.name, workloads) : new Set(),
     ...(share === undefined ? {} : { share }),
   };
 }
@@ -195,7 +197,7 @@ function uniqueKeys(keys: readonly ObjectKey[]): readonly ObjectKey[] {
   return [...unique.values()];
 }
 
-function oldestOf(clusters: readonly SnapshotCluster[], nowMs: number): number {
+function oldestSyncMs(clusters: readonly SnapshotCluster[], nowMs: number): number {
   let oldestMs = nowMs;
   for (const { live } of clusters) {
     for (const object of live.values()) if (object.result !== 'unread') oldestMs = Math.min(oldestMs, object.asOfMs);

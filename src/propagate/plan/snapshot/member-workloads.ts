@@ -15,13 +15,13 @@ const pods: GroupKind = { group: '', kind: 'Pod' };
 const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
 
 /** The workloads of a template and how their replicas are set. */
-export interface WorkloadQuestion {
+export interface TemplateWorkloads {
   readonly replicas: Pick<PropagationSpec['replicas'], 'mode'>;
   readonly manifests: readonly Manifest[];
 }
 
 /** Returns the kinds to read for free capacity and for autoscalers. Only templates with workloads need them. */
-export function kindsAsked({ replicas: { mode }, manifests }: WorkloadQuestion): readonly GroupKind[] {
+export function capacityKinds({ replicas: { mode }, manifests }: TemplateWorkloads): readonly GroupKind[] {
   if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
   return mode === 'Divided' ? [nodes, pods, autoscalers] : [autoscalers];
 }
@@ -30,9 +30,9 @@ export function kindsAsked({ replicas: { mode }, manifests }: WorkloadQuestion):
  * Returns how many additional replicas of each workload fit in a cluster, by the workload's index. Empty unless the mode is Divided and
  * Nodes and Pods have been read.
  */
-export function capacitiesIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlyMap<number, number> {
-  const workloads = [...question.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
-  if (question.replicas.mode !== 'Divided' || workloads.length === 0) return new Map();
+export function capacitiesIn(members: Members, cluster: ClusterName, template: TemplateWorkloads): ReadonlyMap<number, number> {
+  const workloads = [...template.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
+  if (template.replicas.mode !== 'Divided' || workloads.length === 0) return new Map();
   const allNodes = members.objects.all(cluster, nodes);
   const allPods = members.objects.all(cluster, pods);
   if (allNodes === undefined || allPods === undefined) return new Map();
@@ -41,13 +41,13 @@ export function capacitiesIn(members: Members, cluster: ClusterName, question: W
 }
 
 /** Returns the workloads that a HorizontalPodAutoscaler of the cluster scales, by `textOfKey`. Empty while autoscalers are unread. */
-export function autoscaledIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlySet<string> {
-  if (kindsAsked(question).length === 0) return new Set();
-  return new Set((members.objects.all(cluster, autoscalers) ?? []).map(scaledBy));
+export function autoscaledIn(members: Members, cluster: ClusterName, workloads: TemplateWorkloads): ReadonlySet<string> {
+  if (capacityKinds(workloads).length === 0) return new Set();
+  return new Set((members.objects.all(cluster, autoscalers) ?? []).map(keyScaledBy));
 }
 
 /** Returns the `textOfKey` of the workload that an autoscaler scales. */
-export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>): string {
+export function keyScaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>): string {
   const namespace = metadata?.namespace;
   const target = spec?.scaleTargetRef;
   const [apiVersion = '', kind = '', name = ''] = [target?.apiVersion, target?.kind, target?.name].map(textOrUndefined);

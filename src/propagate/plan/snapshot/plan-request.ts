@@ -51,10 +51,10 @@ export interface ExistingPropagation {
 }
 
 /** Returns a client for the objects of a cluster with that identity. Undefined if the cluster is not in the fleet. */
-export type ClientOf = (cluster: ClusterName, actor: Actor) => ObjectClient | undefined;
+export type ClientOf = (cluster: ClusterName, actor: WritingIdentity) => ObjectClient | undefined;
 
 /** The identity with whose rights a Propagation reads and writes. */
-type Actor = Pick<PropagationSpec, 'runAs' | 'requester'>;
+type WritingIdentity = Pick<PropagationSpec, 'runAs' | 'requester'>;
 
 /** The services that a planner uses. */
 export interface PlannerPorts {

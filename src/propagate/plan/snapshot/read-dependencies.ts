@@ -5,12 +5,12 @@ import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import { dependenciesOf, labelledDependenciesOf } from './dependencies.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
-import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
+import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
 
 /** Maximum wait for mirrors that were never read before. */
-export const maxWaitMs = 10_000;
+export const maxMirrorWaitMs = 10_000;
 
-interface Need {
+interface NeededObject {
   readonly key: ObjectKey;
   readonly from: ClusterName | undefined;
   readonly usedBy: readonly number[];
@@ -40,11 +40,15 @@ export async function readDependencies(
   };
 }
 
-async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, usedBy }: Need): Promise<FoundTemplate | MissingTemplate> {
+async function readNeed(
+  ports: PlannerPorts,
+  request: PlanRequest,
+  { key, from, usedBy }: NeededObject,
+): Promise<FoundTemplate | MissingTemplate> {
   if (from === undefined) {
     return {
       type: 'missing',
-      note: invalid(
+      note: invalidInputNote(
         'dependencies',
         `${key.kind} ${key.name} is a dependency of a manifest and must be read from the hub, but there is no hub`,
       ),
@@ -60,7 +64,7 @@ async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, 
       return { type: 'missing', note, dependency: { key, usedBy } };
     }
     case 'failed':
-      return missing('dependencies', answer);
+      return missingTemplate('dependencies', answer);
     default:
       return answer satisfies never;
   }
@@ -79,7 +83,7 @@ async function labelledNeeds(
   if (from === undefined || wanted.length === 0) return [];
   await members.objects.whenRead(
     wanted.map((need) => ({ cluster: from, kind: groupKindOfKey(need) })),
-    maxWaitMs,
+    maxMirrorWaitMs,
     signal,
   );
   return wanted.flatMap(({ apiVersion, kind, namespace, labels }) => {
@@ -92,9 +96,9 @@ async function labelledNeeds(
 }
 
 /** Returns the dependencies sorted by key. A dependency of several objects is listed once. */
-function needsOf(own: readonly Omit<FoundTemplate, 'type'>[], labelled: readonly (readonly ObjectKey[])[]): readonly Need[] {
+function needsOf(own: readonly Omit<FoundTemplate, 'type'>[], labelled: readonly (readonly ObjectKey[])[]): readonly NeededObject[] {
   const have = new Set(own.map(({ object }) => textOfKey(keyOfManifest(object.manifest))));
-  const needs = new Map<string, Need>();
+  const needs = new Map<string, NeededObject>();
   own.forEach(({ object, from }, index) => {
     for (const key of [...dependenciesOf(object.manifest), ...(labelled[index] ?? [])]) {
       const text = textOfKey(key);

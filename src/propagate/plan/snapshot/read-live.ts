@@ -73,7 +73,7 @@ export function templateOf(
   cluster: ClusterName,
 ): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion' | 'source'> {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
-  const { namespace: _namespace, ...named } = withoutTraces(metadata);
+  const { namespace: _namespace, ...named } = withoutWriterNotes(metadata);
   const at = { ...named, name: key.name, ...(resource.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {}) };
   const isSecret = keyOfKind(resource) === 'Secret';
   const manifest: Manifest = {
@@ -93,27 +93,32 @@ export function templateOf(
   };
 }
 
-const ourLabels: readonly string[] = [marks.propagation];
-const tracks: readonly string[] = ['kubectl.kubernetes.io/last-applied-configuration', marks.source, marks.generation, marks.intent];
+const writerLabels: readonly string[] = [marks.propagation];
+const writerAnnotations: readonly string[] = [
+  'kubectl.kubernetes.io/last-applied-configuration',
+  marks.source,
+  marks.generation,
+  marks.intent,
+];
 
 /** Removes the annotations and labels in which kubectl and Muster note who wrote the object. They are no content of the object. */
-function withoutTraces(metadata: JsonObject): JsonObject {
+function withoutWriterNotes(metadata: JsonObject): JsonObject {
   const { labels, annotations, ...rest } = metadata;
-  return { ...rest, ...filled('labels', labels, ourLabels), ...filled('annotations', annotations, tracks) };
+  return { ...rest, ...mapWithout('labels', labels, writerLabels), ...mapWithout('annotations', annotations, writerAnnotations) };
 }
 
-function filled(name: string, map: JsonObject[string], without: readonly string[]): JsonObject {
+function mapWithout(name: string, map: JsonObject[string], without: readonly string[]): JsonObject {
   if (!isJsonObject(map)) return {};
   const left = withoutMembers(map, without);
   return Object.keys(left).length === 0 ? {} : { [name]: left };
 }
 
 /** Returns the result for a template or dependency that could not be read. */
-export function missing(path: string, answer: Exclude<LiveRead, { readonly result: 'read' }>): MissingTemplate {
-  return { type: 'missing', note: invalid(path, answer.message), ...(answer.result === 'failed' ? { fault: answer.fault } : {}) };
+export function missingTemplate(path: string, answer: Exclude<LiveRead, { readonly result: 'read' }>): MissingTemplate {
+  return { type: 'missing', note: invalidInputNote(path, answer.message), ...(answer.result === 'failed' ? { fault: answer.fault } : {}) };
 }
 
 /** Returns an error note for wrong input at the path. */
-export function invalid(path: string, message: string): Note {
+export function invalidInputNote(path: string, message: string): Note {
   return { severity: 'ERROR', code: 'INVALID', message, path };
 }

@@ -7,9 +7,9 @@ import type { TemplateOrigin } from '../../model/plan.ts';
 import type { TemplateSource } from '../../model/template-definition.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
-import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
+import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
-import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './template-makes.ts';
 
 /** The objects of a template. If `notes` contains an error, `objects` is incomplete. */
 interface ReadTemplates {
@@ -37,10 +37,10 @@ export async function readTemplates(ports: PlannerPorts, request: PlanRequest): 
   const read = await Promise.all(spec.template.map((source, index) => readSource(ports, { source, index, request })));
   signal.throwIfAborted();
   const found = read.filter((result) => result.type === 'found');
-  const makes = makesOf(found.map(({ object }) => object.manifest));
+  const makes = creationsOf(found.map(({ object }) => object.manifest));
   const own = found.map(({ object, from }) => ({
     from,
-    object: { ...object, manifest: inPlace(ports, request, { manifest: object.manifest, makes }) },
+    object: { ...object, manifest: withNamespace(ports, request, { manifest: object.manifest, makes }) },
   }));
   const absent = [...read.filter((result) => result.type === 'missing'), ...duplicatesIn(own.map(({ object }) => object))];
   const needed = spec.dependencies && absent.length === 0 ? await readDependencies(ports, request, own) : noDependencies;
@@ -69,7 +69,9 @@ function referencesIn({ members }: PlannerPorts, { spec: { template }, namespace
 }
 
 function tooMany(count: number): readonly Note[] {
-  return count <= maxObjects ? [] : [invalid('template', `expected at most ${maxObjects} objects including dependencies, got ${count}`)];
+  return count <= maxObjects
+    ? []
+    : [invalidInputNote('template', `expected at most ${maxObjects} objects including dependencies, got ${count}`)];
 }
 
 async function readSource(
@@ -92,9 +94,12 @@ async function readSource(
         return { type: 'missing', note };
       }
       const answer = await readLive(ports, request, { cluster, key: source.key });
-      if (answer.result !== 'read') return missing(`${path}.ref`, answer);
+      if (answer.result !== 'read') return missingTemplate(`${path}.ref`, answer);
       if (source.uid !== undefined && answer.object.metadata.uid !== source.uid) {
-        return { type: 'missing', note: invalid(`${path}.ref.uid`, 'expected the object with this uid, got another object with its name') };
+        return {
+          type: 'missing',
+          note: invalidInputNote(`${path}.ref.uid`, 'expected the object with this uid, got another object with its name'),
+        };
       }
       return { type: 'found', object: { ...templateOf(answer, cluster), path }, from: cluster };
     }
@@ -107,12 +112,12 @@ async function readSource(
  * Sets the namespace of a manifest. A namespaced object without a namespace gets that of the Propagation, like with kubectl's current
  * namespace. A cluster-scoped object loses its namespace.
  */
-function inPlace(
+function withNamespace(
   { members }: PlannerPorts,
   { namespace }: PlanRequest,
-  { manifest, makes }: { readonly manifest: Manifest; readonly makes: TemplateMakes },
+  { manifest, makes }: { readonly manifest: Manifest; readonly makes: TemplateCreations },
 ): Manifest {
-  const namespaced = madeKindOf(makes, manifest)?.namespaced ?? isNamespaced(members, manifest);
+  const namespaced = createdKindOf(makes, manifest)?.namespaced ?? isNamespaced(members, manifest);
   // No cluster serves the kind, so no cluster will be chosen. The manifest stays unchanged.
   if (namespaced === undefined) return manifest;
   const { namespace: given, ...metadata } = manifest.metadata;
@@ -136,6 +141,6 @@ function duplicatesIn(objects: readonly TemplateObject[]): readonly MissingTempl
     first.set(key, other ?? path);
     return other === undefined
       ? []
-      : [{ type: 'missing', note: invalid(path, `expected each object once, got the object of ${other} again`) }];
+      : [{ type: 'missing', note: invalidInputNote(path, `expected each object once, got the object of ${other} again`) }];
   });
 }

@@ -10,7 +10,7 @@ import type { PlanRequest, ReplacedIntent } from './plan-request.ts';
 import type { SourceObject } from './sources.ts';
 
 /** All inputs of a plan. Equal snapshots give equal plans. A snapshot is never changed. */
-export interface Snapshot {
+export interface PlanSnapshot {
   readonly namespace: string;
   readonly name: string;
   readonly spec: PropagationSpec;
@@ -25,7 +25,7 @@ export interface Snapshot {
   /** Every cluster of the fleet, by name. */
   readonly clusters: readonly SnapshotCluster[];
   /** The shares of clusters that left the fleet, by name. */
-  readonly left: readonly ClusterShare[];
+  readonly sharesOutsideFleet: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
   /** The intent that the plan replaces. Absent: there is none yet. */
   readonly replaced?: ReplacedIntent;
@@ -91,7 +91,7 @@ export interface PreviousDecision {
 }
 
 /** Returns the snapshot with current objects of one cluster, from live reads. */
-export function withLive(snapshot: Snapshot, cluster: string, fresh: ReadonlyMap<string, MirroredObject>): Snapshot {
+export function withLiveObjects(snapshot: PlanSnapshot, cluster: string, fresh: ReadonlyMap<string, MirroredObject>): PlanSnapshot {
   const clusters = snapshot.clusters.map((entry) =>
     entry.cluster.name === cluster ? { ...entry, live: new Map([...entry.live, ...fresh]) } : entry,
   );

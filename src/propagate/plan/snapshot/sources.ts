@@ -5,7 +5,7 @@ import type { HubShares } from '../../hub/share-store.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './template-makes.ts';
 
 /** An object to which a template refers, or on which it depends. A source is never its own copy: Muster must not write or delete it. */
 export interface SourceObject {
@@ -24,7 +24,7 @@ export interface SourceObject {
 /** True if the inventory entry must leave the inventory without a write: the object is a source, or contains one. */
 export function isSourceEntry(
   sources: readonly SourceObject[],
-  { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateMakes },
+  { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateCreations },
 ): boolean {
   const text = textOfKey(entry.key);
   const isTaken = entry.takenOver !== undefined;
@@ -39,8 +39,8 @@ export function isSourceEntry(
 }
 
 /** Objects whose deletion deletes the object too: its Namespace, and the definition of its kind where the template has it. */
-function containersOf(key: ObjectKey, makes: TemplateMakes): readonly string[] {
-  const definition = madeKindOf(makes, key)?.definition;
+function containersOf(key: ObjectKey, makes: TemplateCreations): readonly string[] {
+  const definition = createdKindOf(makes, key)?.definition;
   return [
     ...(key.namespace === undefined ? [] : [textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: key.namespace })]),
     ...(definition === undefined ? [] : [textOfKey(definition)]),
@@ -56,12 +56,12 @@ export interface HubRecords {
 }
 
 /** The namespace and the name of a Propagation. */
-type Name = Pick<Propagation['metadata'], 'namespace' | 'name'>;
+type PropagationRef = Pick<Propagation['metadata'], 'namespace' | 'name'>;
 
 /** The value of `SourceObject.madeFrom` for an object of a cluster. `own` is the Propagation that has this object as its source. */
-export function madeFrom(
+export function clustersOfMakers(
   { cluster, key }: Pick<SourceObject, 'cluster' | 'key'>,
-  own: Name,
+  own: PropagationRef,
   { cluster: hub, shares, propagations }: HubRecords,
 ): ReadonlyMap<string, string> {
   const text = textOfKey(key);
@@ -91,7 +91,7 @@ export function madeFrom(
  */
 export function sourcesIn(
   spec: PropagationSpec,
-  { shares, own, hub }: { readonly shares: readonly ClusterShare[]; readonly own: Name; readonly hub: HubRecords },
+  { shares, own, hub }: { readonly shares: readonly ClusterShare[]; readonly own: PropagationRef; readonly hub: HubRecords },
 ): readonly SourceObject[] {
   const at = { namespace: own.namespace, hub: hub.cluster };
   const uids = new Map(spec.template.flatMap((source) => (source.type === 'ref' ? [[textOf(source.key, at), source.uid] as const] : [])));
@@ -101,14 +101,14 @@ export function sourcesIn(
     const clusters = sourceClustersOf(spec, key, at);
     return clusters.map((cluster): SourceObject => {
       const source = { cluster, key, uid: uids.get(text) };
-      return { ...source, madeFrom: madeFrom(source, own, hub), isGuess: clusters.length > 1 };
+      return { ...source, madeFrom: clustersOfMakers(source, own, hub), isGuess: clusters.length > 1 };
     });
   });
 }
 
 /** The kinds and the namespaces that the manifests of a spec make. */
-export function makesIn({ template }: PropagationSpec): TemplateMakes {
-  return makesOf(template.flatMap((source) => (source.type === 'manifest' ? [source.manifest] : [])));
+export function creationsIn({ template }: PropagationSpec): TemplateCreations {
+  return creationsOf(template.flatMap((source) => (source.type === 'manifest' ? [source.manifest] : [])));
 }
 
 interface SpecPlace {
@@ -136,7 +136,7 @@ function textsOf(key: ObjectKey, { namespace }: Pick<SpecPlace, 'namespace'>): r
   return key.namespace === undefined ? [textOfKey(key), textOfKey({ ...key, namespace })] : [textOfKey(key)];
 }
 
-function placedKey(key: ObjectKey, { namespace }: Pick<Name, 'namespace'>): ObjectKey {
+function placedKey(key: ObjectKey, { namespace }: Pick<PropagationRef, 'namespace'>): ObjectKey {
   return key.namespace === undefined ? { ...key, namespace } : key;
 }
 

@@ -5,14 +5,14 @@ import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../../manifests/object-key.ts';
 
 /** The namespaces and kinds that a template itself creates. Before they exist, API servers cannot check objects that need them. */
-export interface TemplateMakes {
+export interface TemplateCreations {
   /** Names of Namespaces. */
   readonly namespaces: ReadonlySet<string>;
   /** Kinds that the template's CustomResourceDefinitions define, by `keyOfKind`. */
-  readonly kinds: ReadonlyMap<string, MadeKind>;
+  readonly kinds: ReadonlyMap<string, CreatedKind>;
 }
 
-interface MadeKind {
+interface CreatedKind {
   readonly namespaced: boolean;
   /** The `apiVersion`s in which the kind is served. */
   readonly apiVersions: ReadonlySet<string>;
@@ -21,9 +21,9 @@ interface MadeKind {
 }
 
 /** Collects the namespaces and kinds that the manifests create. */
-export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
+export function creationsOf(manifests: readonly Manifest[]): TemplateCreations {
   const namespaces = new Set<string>();
-  const kinds = new Map<string, MadeKind>();
+  const kinds = new Map<string, CreatedKind>();
   for (const manifest of manifests) {
     const { apiVersion, kind, metadata } = manifest;
     if (apiVersion === 'v1' && kind === 'Namespace') namespaces.add(metadata.name);
@@ -42,7 +42,7 @@ export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
 }
 
 /** Returns the kind if the template itself defines it in that version. */
-export function madeKindOf({ kinds }: TemplateMakes, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): MadeKind | undefined {
+export function createdKindOf({ kinds }: TemplateCreations, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): CreatedKind | undefined {
   const made = kinds.get(keyOfKind(groupKindOfKey(key)));
   return made?.apiVersions.has(key.apiVersion) ? made : undefined;
 }

@@ -5,25 +5,25 @@ import type { ClusterFieldRequirement } from '../../model/spec.ts';
 import { fieldValuesOf } from '../placing/cluster-set.ts';
 
 /** The kind that provides the location of a cluster, unless the config sets it. */
-export const nodes: GroupKind = { group: '', kind: 'Node' };
+export const nodeKind: GroupKind = { group: '', kind: 'Node' };
 
-type Field = ClusterFieldRequirement['field'];
+type LocationField = ClusterFieldRequirement['field'];
 
 /**
  * Waits for the Nodes of all clusters whose provider, region or zones the intent uses and the gateway does not know.
  *
  * Resolves when they are read or known to be unreadable, after `maxHubWaitMs`, or when the signal aborts. Resolves at once if no field is used.
  */
-export async function whenWhereaboutsAreRead(
+export async function whenLocationsAreRead(
   members: Members,
-  { fields, waitMs }: { readonly fields: readonly Field[]; readonly waitMs: number },
+  { fields, waitMs }: { readonly fields: readonly LocationField[]; readonly waitMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   if (fields.length === 0) return;
-  const unknown = members.all().filter((cluster) => absentOf(cluster, fields).length > 0);
+  const unknown = members.all().filter((cluster) => absentFieldsOf(cluster, fields).length > 0);
   if (unknown.length === 0) return;
   await members.objects.whenRead(
-    unknown.map(({ name }) => ({ cluster: name, kind: nodes })),
+    unknown.map(({ name }) => ({ cluster: name, kind: nodeKind })),
     waitMs,
     signal,
   );
@@ -31,20 +31,20 @@ export async function whenWhereaboutsAreRead(
 }
 
 /** Returns every cluster of the fleet by name. A cluster whose location is needed but unknown has `unknownLocation`. */
-export function knownMembers(
+export function membersWithLocations(
   members: Members,
-  { fields, shares }: { readonly fields: readonly Field[]; readonly shares: readonly ClusterShare[] },
+  { fields, shares }: { readonly fields: readonly LocationField[]; readonly shares: readonly ClusterShare[] },
 ): readonly MemberCluster[] {
   const holding = new Set(shares.filter(holdsCopies).map(({ cluster }) => cluster));
   return members.all().map((cluster) => {
-    const absent = absentOf(cluster, fields);
+    const absent = absentFieldsOf(cluster, fields);
     const unknownLocation =
       absent.length === 0 ? undefined : unknownLocationOf(members, cluster, { fields: absent, isHolding: holding.has(cluster.name) });
     return unknownLocation === undefined ? cluster : { ...cluster, unknownLocation };
   });
 }
 
-function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Field[] {
+function absentFieldsOf(cluster: MemberCluster, fields: readonly LocationField[]): readonly LocationField[] {
   return fields.filter((field) => fieldValuesOf(cluster, field).length === 0);
 }
 
@@ -55,15 +55,15 @@ function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Fi
 function unknownLocationOf(
   { objects }: Members,
   { name }: MemberCluster,
-  { fields, isHolding }: { readonly fields: readonly Field[]; readonly isHolding: boolean },
+  { fields, isHolding }: { readonly fields: readonly LocationField[]; readonly isHolding: boolean },
 ): UnknownLocation | undefined {
   const what = fields.join(', ');
-  const all = objects.all(name, nodes);
+  const all = objects.all(name, nodeKind);
   if (all !== undefined) {
     if (all.length > 0 || !isHolding) return undefined;
     return { fields, mayBecomeKnown: true, message: `${what} unknown: the cluster has no Nodes` };
   }
-  const read = objects.read(name, nodes, { namespace: '', name: 'any' });
+  const read = objects.read(name, nodeKind, { namespace: '', name: 'any' });
   const fault = read.result === 'unread' ? read.fault : undefined;
   const mayBecomeKnown = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
   if (!mayBecomeKnown && !isHolding) return undefined;

@@ -5,7 +5,7 @@ import type { InventoryEntry } from '../../../../src/propagate/model/inventory.t
 import type { RenderedPlan } from '../../../../src/propagate/model/plan.ts';
 import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
 import { renderPlan } from '../../../../src/propagate/plan/render-plan.ts';
-import type { Snapshot } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
+import type { PlanSnapshot } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
 import { type ClusterFacts, sight, snapshotOf } from '../../../propagate/plan/snapshots.ts';
 import { shopOverrides, shopTemplate } from '../../shop-template.ts';
 import { cpuNow, cpuSince, finish } from '../../support/measuring.ts';
@@ -52,7 +52,7 @@ function measured(round: number) {
 }
 
 /** The snapshot once all of it has been written: each object stands there as a server gives it back, and the inventory has it. */
-function settledAs(plan: RenderedPlan): Snapshot {
+function settledAs(plan: RenderedPlan): PlanSnapshot {
   const byCluster = new Map(plan.clusters.map(({ chosen, objects }) => [chosen.cluster as string, objects]));
   return snapshotIn((name) => {
     const copies = (byCluster.get(name) ?? []).map((object, index) => {
@@ -84,7 +84,7 @@ function entryOf(
   };
 }
 
-function snapshotIn(factsOf: (name: string) => ClusterFacts): Snapshot {
+function snapshotIn(factsOf: (name: string) => ClusterFacts): PlanSnapshot {
   const clusters = names.map((name, index): [string, ClusterFacts] => {
     const facts = { labels: { tier: index % 10 === 0 ? 'canary' : 'production' }, provider: 'aws', region: regions[index % 3] ?? '' };
     return [name, { ...factsOf(name), facts }];

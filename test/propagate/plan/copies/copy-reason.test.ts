@@ -4,7 +4,7 @@ import { failureOfAnswer, faultOfFailure } from '../../../../src/cluster/cluster
 import { type Fault, type FaultCode, faultCodes } from '../../../../src/core/faults.ts';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { CopyReason } from '../../../../src/propagate/model/propagation.ts';
-import { reasonOf, recordFault } from '../../../../src/propagate/plan/copies/copy-reason.ts';
+import { copyReasonOf, recordFault } from '../../../../src/propagate/plan/copies/copy-reason.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { cluster } from '../../apply/memory-shares.ts';
 
@@ -52,11 +52,11 @@ test.each<readonly [CopyReason, Fault]>([
   ['Unreachable', refused(504, 'timeout')],
   ['Unreachable', plain('UNREACHABLE')],
 ])('%s: %o', (reason, fault) => {
-  expect(reasonOf(fault)).toBe(reason);
+  expect(copyReasonOf(fault)).toBe(reason);
 });
 
 test('every fault has a reason', () => {
-  for (const code of faultCodes) expect(reasonOf(plain(code))).toMatch(/^[A-Z]/);
+  for (const code of faultCodes) expect(copyReasonOf(plain(code))).toMatch(/^[A-Z]/);
 });
 
 test('a write that is too large is not retried', () => {

@@ -10,11 +10,11 @@ import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
 import type { Requester } from '../../../../src/propagate/model/spec.ts';
 import { isOfLater, marksOf, marksRemoved, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
-import { isHidden, observedHashOf, type Sight } from '../../../../src/propagate/plan/copies/observed.ts';
+import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
 import { impersonationOf } from '../../../../src/propagate/plan/snapshot/plan-request.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
 
-const sight: Sight = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
+const sight: ComparisonRules = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
 const desired: Manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' }, data: { ours: '1' } };
 const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'n', name: 'a' };
 const live = (data: Record<string, string>, uid = 'uid', intent = 'token'): KubernetesObject => ({
@@ -40,7 +40,7 @@ test.each<readonly [boolean, KubernetesObject]>([
 
 test.each(['Secret', 'Hidden'])('only the version of a %s is compared', (kind) => {
   const hidden = { key: { ...key, kind }, desired };
-  expect(isHidden(hidden.key, sight)).toBe(true);
+  expect(hasHiddenValues(hidden.key, sight)).toBe(true);
   expect(observedHashOf(hidden, live({ ours: '2' }), sight)).toBe('7');
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { knownMembers } from '../../../../src/propagate/plan/snapshot/whereabouts.ts';
+import { membersWithLocations } from '../../../../src/propagate/plan/snapshot/whereabouts.ts';
 import { shown, startPlannerWorld } from '../planner-world.ts';
 import { configMap, entry, shareOf } from '../snapshots.ts';
 
@@ -55,7 +55,7 @@ test.each<[string, readonly KubernetesObject[], 'nothing' | 'forbidden', boolean
   const { world } = planner;
   using _forbidden = sickness === 'forbidden' ? world.cluster('south').forbid({ resource: 'nodes' }) : undefined;
   await planner.plan({ template, placement }, { existing });
-  const members = knownMembers(world.members, { fields: ['region'], shares: isHolding ? [share] : [] });
+  const members = membersWithLocations(world.members, { fields: ['region'], shares: isHolding ? [share] : [] });
   const unknownLocation = members.find(({ name }) => name === 'south')?.unknownLocation;
 
   if (expected === undefined) expect(unknownLocation).toBeUndefined();
