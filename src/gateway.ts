@@ -38,49 +38,58 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** The address of the config, listened on already: it belongs to the gateway, also if that cannot be made. Absent: it is listened on first of all. */
+  /**
+   * The open HTTP listener on the address of the config. The gateway owns it, and closes it even if the start fails. Default: the gateway
+   * opens one before anything else.
+   */
   readonly listening?: HttpListener;
-  /** The bearer token that every request must show, in place of that of the config's token file. */
+  /** The bearer token that every request must show. Default: the token in the config's token file. */
   readonly token?: string;
-  /** What happens if no cluster is named and no kubeconfig is found: the embedded fleet answers, or `BAD_INPUT`. Default: `demo`. */
+  /**
+   * The action if no cluster is named and no kubeconfig is found: `demo` serves the embedded fleet, `refuse` fails with `BAD_INPUT`.
+   * Default: `demo`.
+   */
   readonly withoutClusters?: 'demo' | 'refuse';
-  /** How long the controller waits before its first request. Default: 0. */
+  /** Milliseconds before the controller sends its first request. Default: 0. */
   readonly controllerStartMs?: number;
-  /** Told how far each cluster has come, until all are ready; the same step may come again. */
+  /** Called with the progress of each cluster until all are ready. The same step may be reported again. */
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
 
-/** All stages wired together, answering. Disposing it ends it without patience. */
+/** A running gateway. Disposing of it ends it at once, without waiting for requests. */
 export interface Gateway extends AsyncDisposable {
-  /** Where GraphQL is served. */
+  /** The URL of GraphQL. */
   readonly url: string;
-  /** It answers from the embedded fleet. */
+  /** True if it serves the embedded fleet. */
   readonly demo: boolean;
-  /** Queries worth pasting. */
+  /** Example queries to show to a user. */
   readonly queries: readonly string[];
-  /** Resolves once every cluster has synced, has failed, or has had its 60 s; or when the signal aborts. */
+  /** Resolves when every cluster has synced, has failed or has had 60 s, or when the signal aborts. */
   whenReady(signal: AbortSignal): Promise<void>;
-  /** Ends it in order: not ready, then no new connections, then what is in flight, then the clusters. Twice is once. */
+  /**
+   * Ends the gateway in order: it reports "not ready", refuses new connections, waits for requests in flight, and leaves the clusters.
+   * Further calls have no effect.
+   */
   stop(): Promise<void>;
 }
 
-/** While it starts, how often time alone is looked at. */
+/** Milliseconds between checks of readiness during the start. */
 const readyPollMs = 200;
 
-/** What is in flight has this long to end. */
+/** Milliseconds that requests in flight have to end. */
 const drainMs = 30_000;
 
 /** The embedded cluster that keeps Propagations. */
 const demoHub = 'eu-prod';
 
-/** Who asks in local mode: whoever runs the gateway. */
+/** The caller in local mode: the person who runs the gateway. */
 const localCaller = { key: 'local' };
 
 /**
- * Starts everything: listens, finds the clusters, mirrors them, builds the schema, answers. Resolves once it answers; the clusters may still be
- * connecting.
+ * Starts a gateway: it listens, finds the clusters, mirrors them, builds the schema and serves. Resolves when it serves; clusters may
+ * still be connecting.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if what the config names is absent or broken, or the address cannot be listened on.
+ * @throws {MusterError} `BAD_INPUT`, one line, if the config names something that is missing or broken, or the address is in use.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock, log } = options;
@@ -181,7 +190,7 @@ interface ReadSide {
   readonly options: GatewayOptions;
 }
 
-/** What resolvers read through: one view of mirrors and rights, and one bound for the queues of streams and logs. */
+/** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
   { mirrors, fleet, schema, sealKey, scheduler, options }: ReadSide,
@@ -201,12 +210,12 @@ function readSideOf(
   };
 }
 
-/** What the embedded fleet serves is the same each time: it is not remembered unless somebody wants to see how. */
+/** Returns the file that remembers kinds. The embedded fleet always serves the same kinds, so it has none unless the config names one. */
 function lockFileOf({ schemaLock, stateDirectory }: Config, demo: boolean): string | undefined {
   return schemaLock ?? (demo ? undefined : defaultSchemaLock(stateDirectory));
 }
 
-/** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
+/** Loads files and modules that take long. It runs while the first sockets open. */
 async function prepare() {
   const baseline = readBaseline();
   const [{ createReads }, { createRelations }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] =
@@ -228,7 +237,7 @@ interface Followed {
   readonly onProgress: GatewayOptions['onProgress'];
 }
 
-/** Mirrors who is a member for as long as it is one, and tells the fleet which cluster is which as soon as they have said so themselves. */
+/** Mirrors each cluster while it is in the fleet. Tells the fleet the uid of a cluster as soon as it is known, to find duplicates. */
 function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
   const tell = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
   fleet.duplicates().forEach(tell);
@@ -249,7 +258,7 @@ interface Starting extends Pick<GatewayOptions, 'clock' | 'onProgress'> {
   readonly health: GatewayHealth;
 }
 
-/** Resolves once all is ready, telling on the way how far each cluster is. */
+/** Resolves when all clusters are ready, and reports progress until then. */
 async function untilReady({ mirrors, schema, health, clock, onProgress }: Starting, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
@@ -260,7 +269,7 @@ async function untilReady({ mirrors, schema, health, clock, onProgress }: Starti
     ready = health.isReady();
     for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
     if (ready) break;
-    // Time alone makes ready too: after 60 s nobody is waited for.
+    // A cluster counts as ready after 60 s even if nothing has changed, so the time is checked too.
     await Promise.race([changed.promise, clock.sleep(readyPollMs, either)]);
     changed = Promise.withResolvers<void>();
   }
@@ -280,7 +289,10 @@ interface ReadinessParts {
   readonly schema: Pick<LiveSchema, 'isBuilding'>;
 }
 
-/** Ready once every cluster is, and the schema has their custom kinds; from then on it stays so, whoever joins or falls ill. */
+/**
+ * Reports readiness: all clusters are ready, and the schema has their custom kinds. Once ready it stays ready, even if a cluster joins or
+ * fails.
+ */
 function healthOf({ mirrors, models, schema }: ReadinessParts): GatewayHealth {
   let settled = false;
   let ready = false;
@@ -321,7 +333,7 @@ function gatewayView(served: ServedSchema, { schema, demo, leadership }: Gateway
   return {
     version: gatewayVersion,
     demo,
-    // The hash costs a printed schema, which most operations do not ask for.
+    // The hash needs a printed schema, and most operations do not select it.
     get schemaHash() {
       return served.hash;
     },
@@ -339,7 +351,7 @@ interface GatewayParts {
   readonly serving: Serving;
   readonly demo: boolean;
   readonly queries: readonly string[];
-  /** All that has to be ended, the last one first. */
+  /** Resources to end, the last one first. */
   readonly rest: AsyncDisposableStack;
 }
 

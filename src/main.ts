@@ -15,23 +15,23 @@ import { loggableError } from './core/loggable-error.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { listen } from './serve/http/listen.ts';
 
-/** A second signal within this time is the same one: npm passes on what the terminal has sent already. */
+/** Milliseconds within which a second signal counts as the first one. npm forwards signals that the terminal has already sent. */
 const sameSignalMs = 1_000;
 
-/** How long what still holds the process may do so after the orderly end. */
+/** Milliseconds that open handles may keep the process alive after an orderly end. */
 const lingerMs = 500;
 
-/** A command waits so long for clusters that are slow to come; what they cannot do by then its answer says. */
+/** Milliseconds that a command waits for slow clusters. After that, its answer has faults for them. */
 const patienceMs = 10_000;
 
 /**
- * The first request of the controller imports client-node, which blocks the event loop for 0.4 s: the first answers go out before, and a command that only
- * reads has ended.
+ * Milliseconds before the first request of the controller. That request imports client-node, which blocks the event loop for 0.4 s. By
+ * then the first answers are sent, and a command that only reads has ended.
  */
 const controllerStartMs = 1_000;
 
 const stopping = new AbortController();
-/** What the shell is told of a command that was ended; serving ends well by a signal. */
+/** The exit code of a command that was stopped early. A gateway that serves exits with 0 after a signal. */
 let endedBy: number | undefined;
 onSignals((signal) => {
   endedBy = signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
@@ -42,10 +42,10 @@ const { stdin, stdout, stderr } = process;
 const terminal = createTerminal({ stdin, stdout, stderr, term: process.env.TERM });
 process.on('exit', () => terminal.settle());
 let isServing = false;
-/** A gateway was no longer wanted before there was one. */
+/** True if the process was stopped while the gateway was starting. */
 let isAbandoned = false;
 stdout.on('error', () => {
-  // Who piped us into `head` has seen enough; who serves has other things to do than to print.
+  // A reader such as `head` has closed the pipe. A gateway that serves continues; a command ends.
   if (isServing) return;
   endedBy ??= exitCodes.unread;
   stopping.abort();
@@ -70,7 +70,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
 });
 const told = isServing ? exitCode : (endedBy ?? exitCode);
 process.exitCode = told;
-// What a start has under way would go on for seconds, for nobody.
+// A gateway that is still starting would keep the process alive for seconds.
 if (isAbandoned) process.exit(told);
 setTimeout(() => process.exit(told), lingerMs).unref();
 
@@ -118,7 +118,10 @@ async function runGateway(flags: Flags): Promise<void> {
   await gateway.stop();
 }
 
-/** A gateway for one command: on a port of its own, for nobody else. Only warnings are told of it, and of these not what the answers say. */
+/**
+ * Starts a gateway for one command, on a free port and with a random token. Its log has only warnings, except faults, which the answers
+ * show.
+ */
 async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   const { writes, onProgress } = options;
   const { context, kubeconfig, hub, demo, config: file } = options.flags;
@@ -154,10 +157,10 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   return { address: { url: gateway.url, token }, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
-/** The gateway, or undefined at once if a signal comes before there is one: what is under way ends with the process. */
+/** Starts a gateway. Undefined if a signal arrives before it has started; the start ends with the process. */
 async function started(options: GatewayOptions): Promise<Gateway | undefined> {
   const starting = (async () => {
-    // Importing it takes most of a second: who only wants help, or a port that is in use, is told before.
+    // Imported here, because the import takes most of a second. `--help` and a port that is in use do not wait for it.
     const { createGateway } = await import('./gateway.ts');
     return createGateway({ ...options, controllerStartMs });
   })();
@@ -168,7 +171,7 @@ async function started(options: GatewayOptions): Promise<Gateway | undefined> {
   return undefined;
 }
 
-/** Calls back at the first signal to end; at one that comes more than a second later, ends at once. */
+/** Calls back at the first signal. A signal more than a second later ends the process at once. */
 function onSignals(stop: (signal: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
   const hear = (signal: NodeJS.Signals) => {

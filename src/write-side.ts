@@ -27,27 +27,29 @@ export interface WriteSideOptions {
   readonly mirrors: Mirrors;
   readonly fleet: Fleet;
   readonly model: () => Model;
-  /** The cluster that keeps Propagations. Absent: none does. */
+  /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
-  /** Kinds to be treated as Secrets are, by `keyOfKind`. */
+  /** Kinds that are as confidential as Secrets, by `keyOfKind`. */
   readonly sensitiveKinds: readonly string[];
-  /** How long the controller waits before its first request. Default: 0. */
+  /** Milliseconds before the controller sends its first request. Default: 0. */
   readonly controllerStartMs?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What resolvers write through, and the controller behind it. Disposing it stops its workers first, then gives the Lease back. */
+/** The resolvers that write, and the controller. Disposing of it stops the workers first and then releases the Lease. */
 export interface WriteSide extends AsyncDisposable {
   readonly resolvers: Pick<GraphContext, 'writes' | 'propagations'>;
-  /** Absent without a hub. */
+  /** Undefined without a hub. */
   readonly leadership?: Leadership | undefined;
 }
 
-/** Whoever asks in local mode: the account of the kubeconfig, under a name of ours. */
+/** The caller in local mode. Requests use the account of the kubeconfig; this is only its name in Propagations. */
 const localRequester = { user: 'local', groups: [], extra: {} };
 
-/** The side that writes, wired: in local mode, so whoever asks and the gateway are one account. With a hub its controller runs from now on. */
+/**
+ * Wires everything that writes, in local mode: the caller and the gateway use the same account. With a hub its controller starts at once.
+ */
 export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
   const { model, clock, log } = options;
   const members = membersOf(options, signal);

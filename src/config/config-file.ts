@@ -6,14 +6,14 @@ import { parseClusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
 import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
 
-/** The only version of the config file there is. */
+/** The only supported version of the config file. */
 const configApiVersion = 'config.muster.dev/v1alpha1';
 
-/** Bytes of a config file. */
+/** Maximum bytes of a config file. */
 const maxConfigFileBytes = 1 << 20;
 
 const text = textLike('text', { max: 4_096 });
-/** Text as the value of a label, which may be empty. Numbers and booleans that YAML reads become text again. */
+/** The value of a label, which may be empty. Numbers and booleans that YAML reads become text again. */
 const labelText = z.codec(
   z
     .custom<string | number | boolean>(
@@ -32,7 +32,7 @@ const clusterName = z
   .max(253, nameOfCluster)
   .refine((name) => parseClusterName(name) !== undefined, nameOfCluster);
 
-/** Text that is not empty and matches the whole of the pattern, if there is one. */
+/** A text that is not empty. If there is a pattern, the whole text must match it. */
 function textLike(what: string, { max = 253, pattern }: { readonly max?: number; readonly pattern?: RegExp }) {
   const expected = typeError(what);
   const some = z.string(expected).max(max, expected);
@@ -52,7 +52,7 @@ function listOf<S extends z.ZodType>(of: S) {
   return listSchema(of, { max: 1_000 });
 }
 
-/** Keys and no others, each with what it means. */
+/** A mapping with these keys and no others. */
 function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
   return z.strictObject(keys, typeError('a mapping')).readonly();
 }
@@ -107,8 +107,9 @@ const limitKeys = {
 const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 
 /**
- * With a capital: the plural of a kind (`widgets.example.com`) would never be the name of one, and so guard nothing. What defines custom
- * kinds is read by its values: without them there would be none.
+ * A kind, which begins with a capital. A plural such as `widgets.example.com` is not a kind and would protect no values.
+ *
+ * CustomResourceDefinition is not allowed: the gateway reads its values, and without them there would be no custom kinds.
  */
 const kindName = textLike('a kind with its group, such as Widget.example.com', {
   pattern: new RegExp(`(?!CustomResourceDefinition\\.apiextensions\\.k8s\\.io$)[A-Z][A-Za-z0-9]*(?:\\.${label})*`),
@@ -158,21 +159,21 @@ const fileKeys = {
 /** The config file. `schema/config.schema.json` is its JSON Schema. */
 export const configFile = mapping(fileKeys).meta({ title: 'Muster config file' });
 
-/** A config file as it was written. */
+/** The content of a config file, before defaults. */
 export type ConfigFile = z.output<typeof configFile>;
 
-/** One entry of `clusters` as it was written. */
+/** One entry of `clusters`, before defaults. */
 export type ClusterEntry = NonNullable<ConfigFile['clusters']>[number];
 
 /**
  * Reads the text of a config file: YAML 1.2, one document, no duplicate keys, at most 1 MiB.
  *
- * @param name What messages call the file.
- * @throws {MusterError} `BAD_INPUT` with one line: the file, the path of the key, what was expected and what came.
+ * @param name The name of the file in messages.
+ * @throws {MusterError} `BAD_INPUT` with one line: the file, the path of the key, the expected and the actual value.
  */
 export async function parseConfigFile(source: string, name: string): Promise<ConfigFile> {
   if (source.length > maxConfigFileBytes) throw new MusterError('BAD_INPUT', `${name}: expected at most ${maxConfigFileBytes} bytes`);
-  // Only who has a config file pays for the YAML parser.
+  // Imported here, because only a gateway with a config file needs the YAML parser.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, logLevel: 'silent' });
   const problem = document.errors[0];

@@ -1,11 +1,11 @@
 import type { Limits, LogLevel, SecretsMode } from './defaults.ts';
 
-/** One cluster as the config file describes it. Paths are absolute. */
+/** One cluster of the config file. Paths are absolute. */
 export interface ConfiguredCluster {
   readonly name: string;
-  /** Absent: the usual kubeconfig. */
+  /** Default: the kubeconfig of the flags, of KUBECONFIG or of the home folder. */
   readonly kubeconfig?: string;
-  /** Absent: the kubeconfig's current context. */
+  /** Default: the current context of the kubeconfig. */
   readonly context?: string;
   readonly insecure: boolean;
   readonly labels: Readonly<Record<string, string>>;
@@ -17,49 +17,54 @@ export interface ConfiguredCluster {
   readonly secrets: SecretsMode;
 }
 
-/** Everything Muster was told, deeply frozen. Flags win over `MUSTER_*`, these over the file, the file over the defaults. */
+/** All settings, deeply frozen. Flags win over `MUSTER_*` variables, these over the config file, and the file over the defaults. */
 export interface Config {
-  /** The embedded fleet, whatever kubeconfig there is. */
+  /** True: use the embedded fleet, even if there is a kubeconfig. */
   readonly demo: boolean;
-  /** The kubeconfig that was named by `--kubeconfig` or `MUSTER_KUBECONFIG`: it must be there. Absent: the usual places. */
+  /**
+   * The kubeconfig of `--kubeconfig` or `MUSTER_KUBECONFIG`, which must exist. Default: KUBECONFIG, then the home folder, then the pod's
+   * service account.
+   */
   readonly kubeconfig?: string;
-  /** The contexts that were named: they must be there. Empty: every context, or what `clusters` says. */
+  /** The named contexts, which must exist. Empty: the clusters of `clusters`, else every context. */
   readonly contexts: readonly string[];
-  /** Empty: the contexts of the kubeconfig. */
+  /** Clusters of the config file. Empty: the contexts of the kubeconfig. */
   readonly clusters: readonly ConfiguredCluster[];
-  /** The cluster that keeps Propagations, by its name in the fleet. Absent: none does; the demo has one of its own. */
+  /** The name of the cluster that keeps Propagations. Undefined: there is no hub. The demo has a hub of its own. */
   readonly hub?: string;
-  /** The config file itself, absolute; its `clusters` are read again when it changes. */
+  /** The absolute path of the config file. When it changes, its `clusters` are read again. */
   readonly configFile?: string;
   readonly host: string;
-  /** 0: any that is free. */
+  /** The port to listen on. 0: any free port. */
   readonly port: number;
-  /** Origins of web pages that may ask, as browsers send them. */
+  /** Origins of web pages that may send requests, as browsers spell them. */
   readonly allowOrigins: readonly string[];
-  /** The file with the bearer token that every request must show. Absent only where the host is loopback. */
+  /** The file with the bearer token that every request must show. It may be undefined only if the host is loopback. */
   readonly tokenFile?: string;
   readonly logLevel: LogLevel;
-  /** Where a cluster of the config file does not say otherwise. */
+  /** Access to Secrets, for clusters without a setting of their own. */
   readonly secrets: SecretsMode;
-  /** Kinds to be treated as Secrets are, by kind and group: `Widget.example.com`. */
+  /** Kinds that are as confidential as Secrets, by kind and group: `Widget.example.com`. */
   readonly sensitiveKinds: readonly string[];
-  /** Groups, or `*.` and what they end in, whose custom kinds the schema has or has not. `deny` wins; without `allow` all are allowed. */
+  /** Groups, or `*.` and a suffix, whose custom kinds the schema includes or excludes. `deny` wins. Without `allow` all are included. */
   readonly kinds: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
   readonly limits: Limits;
-  /** Seconds between telling "not ready" and the end of accepting. */
+  /** Seconds between reporting "not ready" and refusing new connections. */
   readonly shutdownDelaySeconds: number;
-  /** Where the kinds of earlier runs are remembered. Absent: `schema.json` in the state directory, and nowhere for the embedded fleet. */
+  /**
+   * The file that remembers the kinds of earlier runs. Default: `schema.json` in the state directory, and no file for the embedded fleet.
+   */
   readonly schemaLock?: string;
-  /** Where what must outlive the process is kept: `$XDG_STATE_HOME/muster`. May not exist yet. */
+  /** The folder for everything that must outlive the process: `$XDG_STATE_HOME/muster`. It may not exist yet. */
   readonly stateDirectory: string;
   /** The environment of the process, for finding kubeconfigs and running their credential plugins. */
   readonly environment: EnvironmentVariables;
 }
 
-/** The variables of a process. */
+/** The environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** What the command line said, as text. Absent: not said. */
+/** The flags of the command line, as text. Undefined: the flag was not given. */
 export interface Flags {
   readonly demo?: boolean;
   readonly kubeconfig?: string;

@@ -1,28 +1,28 @@
-/** The API server of one team's laptop is not to be reached from the next table: loopback, unless a token file allows more. */
+/** Loopback, so that other machines in the network cannot reach a laptop's clusters. Other hosts need a token file. */
 export const defaultHost = '127.0.0.1';
 
-/** TCP port. */
+/** The TCP port. */
 export const defaultPort = 4000;
 
-/** Bounds of what callers may ask of the process. Each can be set in the config file, within the bounds given there; those of documents are fixed. */
+/** Limits for requests of callers. Each can be set in the config file, within the bounds given there. Limits for documents are fixed. */
 export interface Limits {
-  /** Bytes of a request's body. The API server takes 3 MiB, so an object of any size it takes fits. */
+  /** Maximum bytes of a request's body. An API server accepts 3 MiB, so this limit admits every object that it accepts. */
   readonly bodyBytes: number;
-  /** Operations in flight in the process; more are answered 429. */
+  /** Maximum number of operations in flight in the process. Further ones are answered with 429. */
   readonly requestsInFlight: number;
   /** Seconds after which a query is aborted. */
   readonly querySeconds: number;
-  /** Seconds after which a mutation is aborted: what it has written by then stays. */
+  /** Seconds after which a mutation is aborted. Changes that it has already written stay. */
   readonly mutationSeconds: number;
-  /** Subscriptions that are read at a time, over all transports; one more is told `OVERLOADED`. */
+  /** Maximum number of open subscriptions over all transports. A further one fails with `OVERLOADED`. */
   readonly streams: number;
-  /** Bytes of one answer, or of one message of a stream; more is refused with `TOO_COSTLY`. */
+  /** Maximum bytes of one answer, or of one message of a stream. A larger one fails with `TOO_COSTLY`. */
   readonly answerBytes: number;
-  /** Bytes that wait in all connections for their clients. Beyond it the connection with the most is closed. */
+  /** Maximum bytes that wait in all connections for their clients. Above it, the connection with the most bytes is closed. */
   readonly unsentBytes: number;
 }
 
-/** What holds if the config file says nothing. */
+/** The limits that apply unless the config file sets them. */
 export const defaultLimits: Limits = {
   bodyBytes: 4 << 20,
   requestsInFlight: 400,
@@ -33,20 +33,20 @@ export const defaultLimits: Limits = {
   unsentBytes: 256 << 20,
 };
 
-/** From the most to the least. */
+/** The log levels, from most to fewest lines. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
 export const defaultLogLevel: LogLevel = 'info';
 
-/** What may be had of Secrets: nothing; their metadata; also, one at a time by `live`, their data. */
+/** Access to Secrets. `none`: no access. `metadata`: only their metadata. `live`: also their data, one Secret at a time. */
 export const secretsModes = ['none', 'metadata', 'live'] as const;
 
 export type SecretsMode = (typeof secretsModes)[number];
 
-/** Local mode: the caller is whoever runs it, with the rights of the kubeconfig. */
+/** In local mode the caller is the person who runs the gateway, with the rights of the kubeconfig. */
 export const defaultSecrets: SecretsMode = 'live';
 
-/** Seconds between "not ready" and the end of accepting: 0 in local mode, where no load balancer has to notice. */
+/** 0 in local mode, where no load balancer has to notice "not ready". */
 export const defaultShutdownDelaySeconds = 0;

@@ -1,13 +1,16 @@
 import { isIP } from 'node:net';
 
-/** True for a host that only this machine can reach: `localhost`, 127.0.0.0/8, `::1`, with or without brackets; whatever the case. */
+/** True for a host that only this machine can reach: `localhost`, 127.0.0.0/8, `::1`, with or without brackets, in any case. */
 export function isLoopback(host: string): boolean {
   const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   if (bare === 'localhost' || bare === '::1') return true;
   return isIP(bare) === 4 && bare.startsWith('127.');
 }
 
-/** An origin as a browser sends it (`https://portal.example.com`, default ports left out); undefined if the text is none, or more than one. */
+/**
+ * Returns the origin as a browser sends it: `https://portal.example.com`, without a default port. Undefined if the text is not an origin,
+ * or has more than one.
+ */
 export function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
@@ -15,7 +18,10 @@ export function parseOrigin(text: string): string | undefined {
   return more ? undefined : url.origin;
 }
 
-/** The host of a `Host` header, without its port: `[::1]:4000` → `::1`. Undefined if it is not one, or if no URL can have it. */
+/**
+ * Returns the host of a `Host` header, without its port: `[::1]:4000` → `::1`. Undefined if the header is malformed or no URL can have
+ * this host.
+ */
 export function parseHostHeader(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header);
   return URL.canParse(`http://${header}`) ? (match?.[1] ?? match?.[2]) : undefined;

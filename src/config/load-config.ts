@@ -18,40 +18,40 @@ import {
 } from './defaults.ts';
 import { isLoopback, parseOrigin } from './host.ts';
 
-/** Where settings come from besides the file. */
+/** The sources of settings, besides the config file. */
 export interface ConfigSources {
   readonly flags: Flags;
   readonly environment: EnvironmentVariables;
-  /** What relative paths of flags and variables start from. */
+  /** The folder to which relative paths of flags and variables refer. */
   readonly directory: string;
 }
 
 /**
- * Puts flags, `MUSTER_*` variables, config file and defaults together, the earlier winning.
+ * Merges flags, `MUSTER_*` variables, config file and defaults. The earlier source wins.
  *
- * @throws {MusterError} `BAD_INPUT` with one line that names the flag, variable, or file and key, what was expected and what came.
+ * @throws {MusterError} `BAD_INPUT` with one line: the flag, variable, or file and key, with the expected and the actual value.
  */
 export async function loadConfig({ flags, environment, directory }: ConfigSources): Promise<Config> {
-  const said = mergeFlags(flags, environment);
-  const configFile = said.config === undefined ? undefined : path.resolve(directory, said.config.value);
+  const given = mergeFlags(flags, environment);
+  const configFile = given.config === undefined ? undefined : path.resolve(directory, given.config.value);
   const file: Partial<ConfigFile> = configFile === undefined ? {} : await readConfigFile(configFile);
   const fromFile = (given: string | undefined) =>
     given === undefined ? undefined : fromHome(given, path.dirname(configFile ?? directory));
-  const tokenFile = said.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, said.tokenFile.value);
-  const schemaLock = said.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, said.schemaLock.value);
+  const tokenFile = given.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, given.tokenFile.value);
+  const schemaLock = given.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, given.schemaLock.value);
   const config: Config = {
-    demo: said.demo,
-    ...(said.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(directory, said.kubeconfig.value) }),
-    contexts: said.contexts,
-    ...hubOf(said.hub, file),
+    demo: given.demo,
+    ...(given.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(directory, given.kubeconfig.value) }),
+    contexts: given.contexts,
+    ...hubOf(given.hub, file),
     clusters: clustersOf(file, configFile),
     ...(configFile === undefined ? {} : { configFile }),
-    host: said.host?.value ?? file.host ?? defaultHost,
-    port: said.port === undefined ? (file.port ?? defaultPort) : portOf(said.port),
-    allowOrigins: said.allowOrigins.length > 0 ? said.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
+    host: given.host?.value ?? file.host ?? defaultHost,
+    port: given.port === undefined ? (file.port ?? defaultPort) : portOf(given.port),
+    allowOrigins: given.allowOrigins.length > 0 ? given.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
     ...(tokenFile === undefined ? {} : { tokenFile }),
     ...(schemaLock === undefined ? {} : { schemaLock }),
-    logLevel: said.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(said.logLevel),
+    logLevel: given.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(given.logLevel),
     secrets: file.secrets ?? defaultSecrets,
     sensitiveKinds: file.sensitiveKinds ?? [],
     kinds: file.kinds ?? {},
@@ -73,7 +73,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
 }
 
 /**
- * The `clusters` of the config file as it is now: for when it changes under a running gateway.
+ * Reads the `clusters` of the config file again, because the file may change while the gateway runs.
  *
  * @throws {MusterError} `BAD_INPUT` as `loadConfig` does.
  */
@@ -82,7 +82,7 @@ export async function reloadClusters(configFile: string): Promise<readonly Confi
 }
 
 interface GivenSetting {
-  /** The flag or variable that said it. */
+  /** The name of the flag or variable. */
   readonly name: string;
   readonly value: string;
 }
@@ -92,7 +92,7 @@ function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
     if (flag !== undefined) return { name: `--${name}`, value: notEmpty(flag, `--${name}`) };
     const variable = `MUSTER_${name.toUpperCase().replaceAll('-', '_')}`;
     const value = environment[variable];
-    // Kubernetes gives the pods beside a Service called "muster" a MUSTER_PORT of its own: tcp://10.0.0.1:4000.
+    // Kubernetes sets MUSTER_PORT to tcp://10.0.0.1:4000 in pods next to a Service called "muster".
     if (value === undefined || value === '' || (name === 'port' && value.startsWith('tcp://'))) return undefined;
     return { name: variable, value };
   };
@@ -113,9 +113,9 @@ function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
   };
 }
 
-/** What is said of the hub wins over the file's; the name is that of the cluster in the fleet. */
-function hubOf(said: GivenSetting | undefined, { clusters = [] }: Partial<ConfigFile>): { readonly hub?: string } {
-  const hub = said?.value ?? clusters.find((cluster) => cluster.hub === true)?.name;
+/** Returns the hub of the flag or variable, else that of the file, by its name in the fleet. */
+function hubOf(given: GivenSetting | undefined, { clusters = [] }: Partial<ConfigFile>): { readonly hub?: string } {
+  const hub = given?.value ?? clusters.find((cluster) => cluster.hub === true)?.name;
   return hub === undefined ? {} : { hub };
 }
 
@@ -124,7 +124,7 @@ async function readConfigFile(file: string): Promise<ConfigFile> {
     const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
     throw new MusterError('BAD_INPUT', `the config file ${file} cannot be read: ${why}`, { cause: error });
   });
-  // Only a gateway with a config file pays for the definition of one.
+  // Imported here, because only a gateway with a config file needs its definition.
   const { parseConfigFile } = await import('./config-file.ts');
   return parseConfigFile(source, file);
 }
@@ -145,7 +145,7 @@ function clusterOf({ kubeconfig, ...entry }: ClusterEntry, directory: string, se
   };
 }
 
-/** No shell expands a `~` that stands in a file. */
+/** A shell does not expand a `~` in a file, so this function does. */
 function fromHome(given: string, directory: string): string {
   return given.startsWith('~/') ? path.join(homedir(), given.slice(2)) : path.resolve(directory, given);
 }
@@ -155,10 +155,10 @@ function notEmpty(value: string, name: string): string {
   return value;
 }
 
-function booleanOf(said: GivenSetting | undefined): boolean {
-  if (said === undefined || said.value === 'false' || said.value === '0') return false;
-  if (said.value === 'true' || said.value === '1') return true;
-  throw new MusterError('BAD_INPUT', `${said.name}: expected true or false, got ${describeValue(said.value)}`);
+function booleanOf(given: GivenSetting | undefined): boolean {
+  if (given === undefined || given.value === 'false' || given.value === '0') return false;
+  if (given.value === 'true' || given.value === '1') return true;
+  throw new MusterError('BAD_INPUT', `${given.name}: expected true or false, got ${describeValue(given.value)}`);
 }
 
 function portOf({ name: by, value }: GivenSetting): number {

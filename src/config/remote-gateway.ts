@@ -4,24 +4,24 @@ import { describeValue } from '../core/json.ts';
 import type { ConfigSources } from './load-config.ts';
 import { readToken } from './token.ts';
 
-/** A gateway that runs elsewhere. */
+/** A gateway that is already running. */
 export interface RemoteGateway {
-  /** Of `/graphql`. */
+  /** The URL of `/graphql`. */
   readonly url: string;
   readonly token?: string;
 }
 
-/** What the command line said, as text. */
+/** The flags of the command line, as text. */
 export interface RemoteFlags {
   readonly gateway?: string;
   readonly tokenFile?: string;
 }
 
 /**
- * The gateway that is to be asked: of `--gateway`, else of `MUSTER_GATEWAY`, with the token of `--token-file`, else of `MUSTER_TOKEN_FILE`. Undefined if
- * none was named.
+ * Returns the running gateway to send requests to: `--gateway`, else `MUSTER_GATEWAY`, with the token of `--token-file`, else of
+ * `MUSTER_TOKEN_FILE`. Undefined if no gateway is named.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if what was named is no URL or no token.
+ * @throws {MusterError} `BAD_INPUT`, one line, if the name is not a URL or the file has no token.
  */
 export async function remoteGateway({
   flags,
@@ -38,7 +38,7 @@ export async function remoteGateway({
   return { url, ...(file === undefined ? {} : { token: await readToken(path.resolve(directory, file)) }) };
 }
 
-/** `127.0.0.1:4000` is an address too, a port alone is one of this machine, and the path is known. */
+/** Completes an address to a URL. `127.0.0.1:4000` and a port of this machine are allowed, and the default path is `/graphql`. */
 function urlOf(text: string, by: string): string {
   const address = text.replace(/^:?(?=\d{1,5}\/?$)/, '127.0.0.1:');
   const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);

@@ -7,10 +7,11 @@ import { MusterError } from '../core/errors.ts';
 const stateKeyBytes = 32;
 
 /**
- * The key that seals cursors, so that those of an earlier run stay good: `key` in the state directory, readable by its owner only. Made when it
- * is missing; two gateways that start at once get the same.
+ * Returns the key that seals cursors. It is kept in the file `key` in the state directory, so that cursors of earlier runs stay valid.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if there is a file that is no key, or none can be made.
+ * Only the owner can read the file. If it is missing, it is created; two gateways that start at the same time get the same key.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, if the file is not a key or cannot be created.
  */
 export async function readOrCreateStateKey(directory: string): Promise<Uint8Array> {
   const file = path.join(directory, 'key');
@@ -41,7 +42,7 @@ async function readKey(file: string): Promise<Uint8Array> {
   );
 }
 
-/** Whole or not at all, and never over another's: written aside, then linked. */
+/** Creates the file with its whole content, or not at all, and never replaces another one. It writes a draft and links it. */
 async function makeKey(file: string): Promise<void> {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(draft, randomBytes(stateKeyBytes), { mode: 0o600, flag: 'wx' });

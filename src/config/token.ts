@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { MusterError } from '../core/errors.ts';
 
 /**
- * The bearer token in a file, without the space around it.
+ * Reads the bearer token in a file, without the white space around it.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if there is none, or it is no token: 8 to 4,096 visible ASCII characters.
+ * @throws {MusterError} `BAD_INPUT`, one line, if there is no file, or its content is not 8 to 4,096 visible ASCII characters.
  */
 export async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

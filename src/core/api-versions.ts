@@ -3,8 +3,8 @@ import { compareText } from './text.ts';
 const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 };
 
 /**
- * Orders API versions, the best first, as Kubernetes does: GA before beta before alpha, then the higher number (`v2`, `v1`, `v1beta2`,
- * `v1beta1`, `v1alpha1`), then all other names by their code units.
+ * Compares API versions as Kubernetes does, the best one first. GA precedes beta, beta precedes alpha, then the higher number wins: `v2`,
+ * `v1`, `v1beta2`, `v1beta1`, `v1alpha1`. All other names follow, by their code units.
  */
 export function compareApiVersions(a: string, b: string): number {
   const [left, right] = [ranked(a), ranked(b)];

@@ -1,16 +1,16 @@
-/** Time as everything in Muster sees it, so that a test can own it. */
+/** The source of time and chance for the whole process. Tests pass their own. */
 export interface Clock {
-  /** Milliseconds of the epoch: for what people read. May jump. */
+  /** Milliseconds since the epoch, for people. May jump. */
   now(): number;
-  /** Milliseconds that only grow: for ages, deadlines and backoff. */
+  /** Milliseconds that only grow, for ages, deadlines and backoff. */
   monotonic(): number;
-  /** Resolves after that time, at once and without error when the signal aborts. Leaves no timer or listener behind. */
+  /** Resolves after this time, or at once and without an error when the signal aborts. Leaves no timer and no listener behind. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Uniform in [0, 1): chance is an input as time is. */
+  /** A random number in [0, 1), uniformly distributed. */
   random(): number;
 }
 
-/** The machine's clock. Its sleeps do not keep the process alive by themselves once their signal has aborted. */
+/** The clock of the machine. A sleep whose signal has aborted does not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,15 +1,15 @@
 import type { V1Condition, V1ObjectMeta } from '@kubernetes/client-node';
 import { itemsOf, type Stored } from './stored.ts';
 
-/** Conditions of every kind have these fields. */
+/** Objects of every kind may have conditions with these fields. */
 type WithConditions = Stored<{ metadata?: V1ObjectMeta; status?: { conditions?: V1Condition[] } }>;
 
-/** The condition of that type in an object's `status.conditions`, whatever it says; of several the first. */
+/** Returns the first condition of this type in `status.conditions`, whatever its status. */
 export function conditionOf(object: WithConditions | undefined, type: string): Stored<V1Condition> | undefined {
   return itemsOf(object?.status?.conditions).find((condition) => condition.type === type);
 }
 
-/** True if some condition of that type in an object's `status.conditions` says `True`. */
+/** True if a condition of this type in `status.conditions` has the status `True`. */
 export function hasTrueCondition(object: WithConditions | undefined, type: string): boolean {
   return itemsOf(object?.status?.conditions).some((condition) => condition.type === type && condition.status === 'True');
 }

@@ -1,4 +1,4 @@
-/** Why a request as a whole cannot be served. The edge puts it into `extensions.code`; nothing else is told to a client. */
+/** Reasons why a whole request cannot be served. Clients receive the code in `extensions.code`, and no further details. */
 export const errorCodes = [
   'BAD_INPUT',
   'UNAUTHENTICATED',
@@ -14,7 +14,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** The request itself cannot be served. The message is for the caller: what was expected and what came, never a host or a secret. */
+/** The request itself cannot be served. The message is for the caller: the expected and the actual value, never a host or a secret. */
 export class MusterError extends Error {
   override readonly name = 'MusterError';
   readonly code: ErrorCode;
@@ -25,13 +25,13 @@ export class MusterError extends Error {
   }
 }
 
-/** A bug of ours: a condition that must hold did not. Masked and counted at the edge, caught nowhere below it. */
+/** A bug in this project: a condition did not hold. The edge masks and counts it, and no code below the edge catches it. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
 /**
- * Asserts what can only be false through a bug of ours.
+ * Asserts a condition that only a bug in this project can break.
  *
  * @throws {InvariantError} if `condition` is falsy.
  */

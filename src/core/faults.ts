@@ -1,7 +1,7 @@
 import type { GroupKind } from './kinds.ts';
 import type { ClusterName } from './names.ts';
 
-/** What one cluster could not do. Equal to the schema's `FaultCode`. */
+/** Problems of one cluster. Equal to the schema's `FaultCode`. */
 export const faultCodes = [
   'UNREACHABLE',
   'TIMED_OUT',
@@ -25,10 +25,13 @@ export const faultCodes = [
 
 export type FaultCode = (typeof faultCodes)[number];
 
-/** Whether the same request may succeed: at once, after a while, or not before somebody changes something. */
+/**
+ * Whether the same request may succeed later. `NOW`: a retry may succeed at once. `LATER`: after some time. `NEVER`: only after a change
+ * by a person.
+ */
 export type Retry = 'NOW' | 'LATER' | 'NEVER';
 
-/** What an API server itself said: its `Status` (Kubernetes API conventions, "Response Status Kind"). */
+/** The `Status` that an API server sent (Kubernetes API conventions, "Response Status Kind"). */
 export interface ApiStatus {
   readonly code: number;
   readonly reason: string;
@@ -37,19 +40,19 @@ export interface ApiStatus {
   readonly causes: readonly { readonly reason?: string; readonly field?: string; readonly message?: string }[];
 }
 
-/** Data, never thrown: it travels beside the results. The message holds neither host nor secret nor body. */
+/** A problem of one cluster, as data next to the results. It is never thrown. The message holds no host, secret or body. */
 export interface Fault {
   readonly code: FaultCode;
   readonly cluster: ClusterName;
   readonly kind?: GroupKind;
   readonly message: string;
   readonly retry: Retry;
-  /** Milliseconds of the epoch since when it has held, where that is known. */
+  /** The start of the problem in milliseconds since the epoch, if it is known. */
   readonly sinceMs?: number;
   readonly status?: ApiStatus;
 }
 
-/** What could be read, and what could not. */
+/** The results of a request to several clusters, and the faults of the clusters that failed. */
 export interface Gathered<T> {
   readonly items: readonly T[];
   readonly faults: readonly Fault[];

@@ -1,16 +1,16 @@
-/** How full the heap of the process is. Garbage does not count. */
+/** Measures how full the heap of the process is. Garbage does not count. */
 export interface HeapGauge {
-  /** The share of the heap's limit that was alive after the last full garbage collection: 0 to 1. 0 before the first one. */
+  /** Returns the share of the heap limit, 0 to 1, that was in use after the last full garbage collection. 0 before the first one. */
   used(): number;
   /** Calls back after each full garbage collection, until the signal aborts. */
   onMeasured(callback: () => void, signal: AbortSignal): void;
 }
 
-/** From this share on, no new stream begins, and idle mirrors end: docs/promises.md, C6. */
+/** Heap share above which no new stream starts and idle mirrors end (docs/promises.md, C6). */
 export const maxHeapForStreams = 0.8;
 
-/** From this share on, a kind or namespace is not listed for the first time. */
+/** Heap share above which a kind or namespace is not listed for the first time. */
 export const maxHeapForKinds = 0.9;
 
-/** The gauge of an empty heap, for parts that run without a measured one. */
+/** A gauge that always reports an empty heap, for code that runs without measurements. */
 export const emptyHeapGauge: HeapGauge = { used: () => 0, onMeasured: () => undefined };

@@ -1,6 +1,4 @@
-/**
- * A value as it stood on the wire. An integer beyond 2⁵³−1 is a `RawNumber`, made by `JSON.rawJSON`, so that it prints exactly.
- */
+/** A JSON value as it was sent. An integer beyond 2⁵³−1 is a `RawNumber`, made by `JSON.rawJSON`, so that it prints exactly. */
 export type Json = string | number | boolean | null | RawNumber | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -12,7 +10,9 @@ export interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** True for what `JSON.rawJSON` made. A plain object with a key `rawJSON` is not one: JSON.rawJSON's are frozen, without prototype, and branded. */
+/**
+ * True for a result of `JSON.rawJSON`, which is frozen, branded and without a prototype. A plain object with a key `rawJSON` is not one.
+ */
 export function isRawNumber(value: unknown): value is RawNumber {
   return (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value);
 }
@@ -22,18 +22,23 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** `JSON.parse` that keeps integers beyond 2⁵³−1 exactly, about five times slower than it. Throws SyntaxError as it does. */
+/**
+ * Parses JSON and keeps integers beyond 2⁵³−1 exact. About five times slower than `JSON.parse`. Throws SyntaxError as `JSON.parse` does.
+ */
 export function parseJsonExactly(text: string): Json {
   return JSON.parse(text, exactNumberReviver as (this: unknown, key: string, value: unknown) => unknown) as Json;
 }
 
-/** The same value as `parseJsonExactly`, at the price of `JSON.parse` where no integer is long enough to matter. Throws SyntaxError as it does. */
+/**
+ * Returns the same value as `parseJsonExactly`. It is as fast as `JSON.parse` unless the text has a long integer. Throws SyntaxError as
+ * `JSON.parse` does.
+ */
 export function parseJson(text: string): Json {
   // A double holds every integer of up to 15 digits.
   return /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
 }
 
-/** As `JSON.parse`, which rounds integers beyond 2⁵³−1. Undefined if the text is no JSON. */
+/** Parses JSON with `JSON.parse`, which rounds integers beyond 2⁵³−1. Undefined if the text is not JSON. */
 export function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -42,7 +47,7 @@ export function tryParseJson(text: string): Json | undefined {
   }
 }
 
-/** As `parseJson`, of a body in UTF-8. Undefined if it is no JSON. */
+/** Parses a body in UTF-8 with `parseJson`. Undefined if it is not JSON. */
 export function parseJsonBody(body: Uint8Array): Json | undefined {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -51,7 +56,7 @@ export function parseJsonBody(body: Uint8Array): Json | undefined {
   }
 }
 
-/** The reviver that does it, for who cannot but leave the parsing to others. */
+/** The reviver that keeps integers exact, for libraries that call `JSON.parse` themselves. */
 export function exactNumberReviver(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
@@ -59,12 +64,12 @@ export function exactNumberReviver(_key: string, value: unknown, context?: { rea
   return rawNumber(source);
 }
 
-/** The number with these decimal digits, which `JSON.stringify` prints as they are. */
+/** Makes a number of decimal digits that `JSON.stringify` prints unchanged. */
 export function rawNumber(digits: string): RawNumber {
   return (JSON as unknown as { rawJSON(text: string): RawNumber }).rawJSON(digits);
 }
 
-/** A value as a message shows it: short, without what a long text says. */
+/** Describes a value for a message. The description is short, and leaves out the content of long texts, lists and objects. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return value.length > 80 ? `a text of ${value.length} characters` : JSON.stringify(value);
   if (Array.isArray(value)) return 'a list';

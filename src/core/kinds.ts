@@ -1,36 +1,36 @@
-/** A kind of object whatever version it is served in. The core group is `''`. */
+/** A kind of object, in any version. The core group is `''`. */
 export interface GroupKind {
   readonly group: string;
   readonly kind: string;
 }
 
-/** `Pod`, `Deployment.apps`, `Certificate.cert-manager.io`: equal for equal kinds, and what people read in messages. */
+/** Returns the key of a kind: `Pod`, `Deployment.apps`, `Certificate.cert-manager.io`. Equal kinds have equal keys. Messages show it. */
 export function keyOfKind({ group, kind }: GroupKind): string {
   return group === '' ? kind : `${kind}.${group}`;
 }
 
-/** `v1`, `apps/v1`: the `apiVersion` of objects. */
+/** Returns the `apiVersion` of objects: `v1`, `apps/v1`. */
 export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** The group in an `apiVersion`. `''` is the core group. */
+/** Returns the group of an `apiVersion`. `''` is the core group. */
 export function groupOfApiVersion(apiVersion: string): string {
   return apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
 }
 
-/** The version in an `apiVersion`, without its group. */
+/** Returns the version of an `apiVersion`, without its group. */
 export function versionOfApiVersion(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
-/** How one cluster serves one kind, at the version Muster reads it in: what discovery says. */
+/** One kind as one cluster serves it, at the version that Muster reads. */
 export interface ServedResource extends GroupKind {
-  /** The version that is read: the server's preferred one that serves the kind. */
+  /** The version to read: the first one in the server's order of preference that serves the kind. */
   readonly version: string;
-  /** All versions that serve the kind, the server's preferred one first. */
+  /** All versions that serve the kind, in the server's order of preference. */
   readonly versions: readonly string[];
-  /** The last segment of the path: `pods`. */
+  /** The last segment of the path, such as `pods`. */
   readonly resource: string;
   readonly singular: string;
   readonly namespaced: boolean;

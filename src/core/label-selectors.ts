@@ -7,8 +7,8 @@ import { itemsOf, type Stored, textsOf } from './stored.ts';
 const known = new WeakMap<object, { readonly selector: LabelSelector | undefined }>();
 
 /**
- * The LabelSelector of a workload, as its controller reads it: without conditions it selects everything. Undefined if there is none, or it has a condition
- * that nobody knows: then it selects nothing.
+ * Reads the LabelSelector of a workload as its controller does. Without conditions it selects every object. Undefined if there is no
+ * selector, or if it has an unknown condition; it then selects no object.
  */
 export function labelSelectorOf(value: Stored<V1LabelSelector> | undefined): LabelSelector | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -25,7 +25,7 @@ function readSelector(value: Stored<V1LabelSelector>): LabelSelector | undefined
   return expressions.includes(undefined) ? undefined : { requirements: [...labels, ...expressions.filter((one) => one !== undefined)] };
 }
 
-/** Undefined for a condition that no LabelSelector has. */
+/** Undefined if the operator is unknown. */
 export function labelRequirementOf({ key, operator, values }: Stored<V1LabelSelectorRequirement>): LabelRequirement | undefined {
   if (typeof key !== 'string') return undefined;
   switch (operator) {

@@ -1,7 +1,7 @@
-/** One line of the log: a message and its fields. Fields hold neither token nor manifest nor secret. */
+/** Writes one line of the log, from a message and its fields. Fields hold no token, manifest or secret. */
 type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
-/** Where the stages report what an operator should read. `main` gives pino, tests give an array. */
+/** The log of the process. `main` passes pino, tests pass an array. */
 export interface Log {
   debug: LogLine;
   info: LogLine;
@@ -9,5 +9,5 @@ export interface Log {
   error: LogLine;
 }
 
-/** Says nothing. */
+/** A log that discards every line. */
 export const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

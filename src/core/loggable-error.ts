@@ -42,9 +42,7 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
   return after.split('\n').filter((line) => /^ {4}at \S/.test(line));
 }
 
-/**
- * A message of graphql-js without the text, list or object that it ends with: the sort of the value takes its place. Numbers, Booleans and `null` stay.
- */
+/** Replaces the text, list or object at the end of a message of graphql-js by its type. Numbers, Booleans and `null` stay. */
 export function withoutQuotedValues(message: string): string {
   return message.replace(/((?:cannot represent [^:]*|[Ff]ound): )([\s\S]*)$/, (_, words: string, value: string) => words + sortOf(value));
 }

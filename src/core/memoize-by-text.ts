@@ -2,8 +2,8 @@ const maxTexts = 4_096;
 const maxTextLength = 64;
 
 /**
- * The same pure function of a text, which remembers what it found: a fleet says the same few texts over and over, and many questions are about the
- * same one. At most 4,096 texts of 64 characters each; all are forgotten when there are more.
+ * Wraps a pure function of a text so that it remembers its results. A fleet repeats the same few texts. It remembers at most 4,096 texts
+ * of up to 64 characters, and forgets all of them when there are more.
  */
 export function memoizeByText<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, { readonly found: T }>();

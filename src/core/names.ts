@@ -3,24 +3,24 @@ import { MusterError } from './errors.ts';
 declare const brand: unique symbol;
 type Branded<T, Name extends string> = T & { readonly [brand]: Name };
 
-/** What a cluster is called: 1 to 253 characters, no control characters. Made by `parseClusterName` only. */
+/** The name of a cluster: 1 to 253 characters, no control characters. Only `parseClusterName` makes one. */
 export type ClusterName = Branded<string, 'ClusterName'>;
 
-/** The opaque version of an object or a list (Kubernetes API concepts, "Resource versions"). Made by `parseResourceVersion` only. */
+/** The opaque version of an object or a list (Kubernetes API concepts, "Resource versions"). Only `parseResourceVersion` makes one. */
 export type ResourceVersion = Branded<string, 'ResourceVersion'>;
 
 const controlCharacter = /\p{Cc}/u;
 
-/** The name if the text is one, else undefined. */
+/** Returns the name, or undefined if the text is not a valid one. */
 export function parseClusterName(text: string): ClusterName | undefined {
   if (text.length === 0 || text.length > 253 || controlCharacter.test(text)) return undefined;
   return text as ClusterName;
 }
 
 /**
- * The name that the text must be.
+ * Returns the name.
  *
- * @throws {MusterError} `BAD_INPUT` if it is not one.
+ * @throws {MusterError} `BAD_INPUT` if the text is not a valid name.
  */
 export function clusterName(text: string): ClusterName {
   const name = parseClusterName(text);
@@ -31,15 +31,18 @@ export function clusterName(text: string): ClusterName {
   );
 }
 
-/** The version if the value is one (text that is not empty), else undefined. */
+/** Returns the version, or undefined if the value is not a text of 1 to 1,024 characters. */
 export function parseResourceVersion(value: unknown): ResourceVersion | undefined {
   return typeof value === 'string' && value.length > 0 && value.length <= 1024 ? (value as ResourceVersion) : undefined;
 }
 
-/** What cannot be one segment of a path is the name of no object (apimachinery, IsValidPathSegmentName). */
+/** Matches texts that cannot be one segment of a path. No object has such a name (apimachinery, IsValidPathSegmentName). */
 const notASegment = /^\.{0,2}$|[/%]|\p{Cc}/u;
 
-/** True if the text can be the name of an object or a namespace, as far as its path goes: 1 to 253 characters, one segment. */
+/**
+ * True if the text may be the name of an object or a namespace in a path: one segment of at most 253 characters. Other rules for names
+ * are not checked.
+ */
 export function isPathSegment(text: string): boolean {
   return text.length <= 253 && text.isWellFormed() && !notASegment.test(text);
 }

@@ -1,12 +1,14 @@
 /**
- * The candidate that a misspelt word most likely meant, for "did you mean …?"; undefined if none is near.
- * Near is at most two fifths of the word's length in edits (insert, delete, replace, swap of neighbours), case aside. The first of equals wins.
+ * Returns the candidate that a misspelled word most likely meant, for "did you mean …?". Undefined if no candidate is close.
+ *
+ * A candidate is close if its distance is at most two fifths of the word's length. The distance counts edits (insert, delete, replace,
+ * swap of neighbors) and ignores case. Of equally close candidates the first one wins.
  */
 export function nearestWord(word: string, candidates: Iterable<string>): string | undefined {
   return nearestWordWithEdits(word, candidates)?.word;
 }
 
-/** As `nearestWord`, with the edits between the two: to choose between the candidates of several places. */
+/** Returns the result of `nearestWord` with its distance in edits. With it a caller can choose between several lists of candidates. */
 export function nearestWordWithEdits(
   word: string,
   candidates: Iterable<string>,
@@ -23,7 +25,7 @@ export function nearestWordWithEdits(
   return best === undefined ? undefined : { word: best, edits: bestDistance };
 }
 
-/** Optimal string alignment distance: three rows of the table are enough. */
+/** Optimal string alignment distance. It keeps three rows of the table. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

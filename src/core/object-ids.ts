@@ -1,30 +1,30 @@
 import { MusterError } from './errors.ts';
 import type { GroupKind } from './kinds.ts';
 
-/** What an id stands for: enough to read the object again, nothing about its state. */
+/** The content of an object's id: enough to read the object again, without any of its state. */
 export interface IdentifiedObject extends GroupKind {
   readonly cluster: string;
   /** `''` for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
-  /** An object that is created again under its name has another one. Absent: whichever object has the name, as where there are no uids. */
+  /** The uid. An object that is created again under the same name has another one. Undefined: any object with this name. */
   readonly uid?: string | undefined;
 }
 
-/** The opaque id of an object: the same for its whole life, whoever reads it. */
+/** Returns the opaque id of an object. It stays the same for the object's whole life, for every caller. */
 export function idOfObject({ cluster, group, kind, namespace, name, uid }: IdentifiedObject): string {
   return encode([cluster, group, kind, namespace, name, ...(uid === undefined || uid === '' ? [] : [uid])]);
 }
 
-/** The opaque id of a cluster. Never equal to an object's. */
+/** Returns the opaque id of a cluster. It never equals the id of an object. */
 export function idOfCluster(name: string): string {
   return encode([name]);
 }
 
 /**
- * What `idOfObject` put into the id. It need not exist.
+ * Returns the content of an object's id. The object need not exist.
  *
- * @throws {MusterError} `BAD_INPUT` if it is not such an id.
+ * @throws {MusterError} `BAD_INPUT` if the text is not the id of an object.
  */
 export function parseObjectId(id: string): IdentifiedObject {
   const parts = decode(id);
@@ -42,7 +42,7 @@ function decode(id: string): readonly string[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(id, 'base64url').toString());
     const strings = Array.isArray(parts) && parts.every((part) => typeof part === 'string');
-    // Only the one spelling: else two ids would stand for one object in a client's cache.
+    // Only one spelling of an id is valid. Otherwise a client's cache could hold one object twice.
     return strings && encode(parts) === id ? parts : [];
   } catch {
     return [];

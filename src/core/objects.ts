@@ -2,14 +2,15 @@ import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node';
 import type { Json, JsonObject } from './json.ts';
 import type { Stored } from './stored.ts';
 
-/** The metadata of an object as it is held: as served, without `managedFields`. */
+/** The metadata of an object in a mirror: as the server sent it, without `managedFields`. */
 export type ObjectMetadata = JsonObject & Stored<V1ObjectMeta> & { readonly name: string };
 
 export type OwnerReference = Stored<V1OwnerReference>;
 
 /**
- * One object of a cluster, as served. Items of lists of built-in kinds carry neither `kind` nor `apiVersion`: who needs them takes them from
- * the kind. Shared by all readers of a mirror: nobody changes it.
+ * One object of a cluster, as the server sent it. It is shared by all readers of a mirror and never changed.
+ *
+ * Items in lists of built-in kinds have no `kind` and no `apiVersion`. Take both from the kind of the list.
  */
 export interface KubernetesObject extends JsonObject {
   readonly apiVersion?: string;
@@ -17,10 +18,10 @@ export interface KubernetesObject extends JsonObject {
   readonly metadata: ObjectMetadata;
 }
 
-/** An object of a built-in kind. */
+/** An object with the fields of a client-node model. */
 export type TypedObject<T> = KubernetesObject & Stored<T>;
 
-/** What tells an object and its state apart without reading the rest. `namespace` is `''` for cluster-scoped ones, `uid` for what has none. */
+/** The fields that identify an object and its state. `namespace` is `''` for cluster-scoped kinds. `uid` is `''` if the object has none. */
 export interface ObjectIdentity {
   readonly namespace: string;
   readonly name: string;
@@ -28,12 +29,12 @@ export interface ObjectIdentity {
   readonly version: string;
 }
 
-/** The identity of an object. */
+/** Returns the identity of an object. */
 export function identityOf({ metadata }: KubernetesObject): ObjectIdentity {
   return { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid ?? '', version: metadata.resourceVersion ?? '' };
 }
 
-/** True if the value has the shape every object has: an object with `metadata.name`. */
+/** True if the value is an object with a `metadata.name`, as every Kubernetes object is. */
 export function isKubernetesObject(value: Json | undefined): value is KubernetesObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const metadata = (value as JsonObject).metadata;

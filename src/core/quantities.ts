@@ -1,17 +1,21 @@
 import { type RawNumber, rawNumber } from './json.ts';
 
-/** An exact amount: `mantissa` × 10^`exponent`, and how Kubernetes prints it: `1Gi`, `250m`, `1e3`; `plain` is how a number is written: `2000`. */
+/**
+ * An exact amount: `mantissa` × 10^`exponent`.
+ *
+ * `format` is the notation: `binary` for `1Gi`, `decimal` for `250m`, `exponent` for `1e3`, `plain` for a number such as `2000`.
+ */
 export interface Quantity {
   readonly mantissa: bigint;
   readonly exponent: number;
   readonly format: (typeof formats)[number];
 }
 
-/** A sum has the first of those that it is made of. */
+/** The formats. A sum has the first of the formats of its summands. */
 const formats = ['binary', 'decimal', 'exponent', 'plain'] as const;
 
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
-/** For the exponents −9, −6 … 18. */
+/** The suffixes for the exponents −9, −6 … 18. */
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 
 const maxTextLength = 256;
@@ -19,8 +23,10 @@ const maxExponent = 1_000;
 const quantityPattern = /^([-+]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE]?)|[eE]([-+]?\d{1,9}))$/;
 
 /**
- * Reads a quantity as apimachinery's resource.Quantity does: parts below 1n are rounded away from zero. Unlike there nothing is cut off at 2⁶³−1.
- * Undefined if the text is none, longer than 256 characters, or has an exponent beyond ±1,000.
+ * Reads a quantity as apimachinery's resource.Quantity does. Digits below 1n are rounded away from zero. Unlike there, values beyond
+ * 2⁶³−1 are not capped.
+ *
+ * Undefined if the text is not a quantity, is longer than 256 characters, or has an exponent beyond ±1,000.
  */
 export function parseQuantity(text: string): Quantity | undefined {
   const match = text.length > maxTextLength ? null : quantityPattern.exec(text);
@@ -37,20 +43,23 @@ export function parseQuantity(text: string): Quantity | undefined {
   return roundToNano({ mantissa: digits, exponent: exponent - fraction.length, format: power === undefined ? 'decimal' : 'exponent' });
 }
 
-/** Below zero, zero or above it, as the first is less than, equal to or greater than the second. Exact. */
+/** Returns a number below, equal to or above zero if `a` is less than, equal to or greater than `b`. Exact. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   if (a.exponent === b.exponent) return compare(a.mantissa, b.mantissa);
   const [x, y] = aligned(a, b);
   return compare(x, y);
 }
 
-/** The same amount in steps of 1n, as quantities compare fastest; one that is finer, which `parseQuantity` never gives, as it is. */
+/**
+ * Returns the same amount in units of 1n. Quantities in the same unit compare fastest. An amount finer than 1n stays unchanged;
+ * `parseQuantity` never returns one.
+ */
 export function toNanoUnits(quantity: Quantity): Quantity {
   const { mantissa, exponent, format } = quantity;
   return exponent <= -9 ? quantity : { mantissa: mantissa * 10n ** BigInt(exponent + 9), exponent: -9, format };
 }
 
-/** The amount that a number is, to the last of its digits; undefined for what is not finite. */
+/** Returns the exact amount of a number. Undefined if the number is not finite. */
 export function quantityOfNumber(value: number | bigint): Quantity | undefined {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return { mantissa: BigInt(value), exponent: 0, format: 'plain' };
   const match = /^(-?\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value));
@@ -59,15 +68,17 @@ export function quantityOfNumber(value: number | bigint): Quantity | undefined {
   return { mantissa: BigInt(whole + fraction), exponent: Number(power) - fraction.length, format: 'plain' };
 }
 
-/** One summand, so many times. */
+/** One summand, and how often it is added. */
 export interface Summand {
   readonly quantity: Quantity;
   readonly times: number;
 }
 
 /**
- * The exact sum, whatever the order; undefined of none. Like apimachinery's Quantity.Add it takes its format from summands that are not zero; where
- * they differ, that is binary before decimal before exponent before plain.
+ * Returns the exact sum, in any order of the summands. Undefined if there are none.
+ *
+ * As in apimachinery's Quantity.Add, the format comes from the summands that are not zero. Of different formats the order is binary,
+ * decimal, exponent, plain.
  */
 export function sumQuantities(summands: Iterable<Summand>): Quantity | undefined {
   let sum: Quantity | undefined;
@@ -81,7 +92,10 @@ export function sumQuantities(summands: Iterable<Summand>): Quantity | undefined
   return sum === undefined ? undefined : { ...sum, format: formats[format] ?? 'plain' };
 }
 
-/** As the API server prints it: no fraction, the largest suffix that needs none; a binary one below 1,024, or with a fraction, as decimal. */
+/**
+ * Prints a quantity as the API server does: without a fraction, with the largest possible suffix. A binary quantity below 1,024, or with
+ * a fraction, is printed as decimal.
+ */
 export function printQuantity(quantity: Quantity): string {
   if (quantity.mantissa === 0n) return '0';
   if (quantity.format === 'plain') return printPlain(quantity);
@@ -92,13 +106,13 @@ export function printQuantity(quantity: Quantity): string {
   return printDecimal(quantity);
 }
 
-/** The nearest double that is finite. */
+/** Returns the nearest finite double. */
 export function numberOfQuantity(quantity: Quantity): number {
   const nearest = Number(`${quantity.mantissa}e${quantity.exponent}`);
   return Math.min(Math.max(nearest, -Number.MAX_VALUE), Number.MAX_VALUE);
 }
 
-/** The amount as a JSON number: an integer with all its digits, else the nearest double. Finite, as doubles are. */
+/** Returns the amount as a JSON number: an integer with all its digits, else the nearest finite double. */
 export function exactNumberOfQuantity(quantity: Quantity): number | RawNumber {
   const nearest = numberOfQuantity(quantity);
   if (Number.isSafeInteger(nearest) || Math.abs(nearest) === Number.MAX_VALUE) return nearest;
@@ -106,7 +120,7 @@ export function exactNumberOfQuantity(quantity: Quantity): number | RawNumber {
   return integer === undefined ? nearest : rawNumber(`${integer}`);
 }
 
-/** All digits, with a point where there is a fraction. */
+/** Prints all digits, with a decimal point if there is a fraction. */
 function printPlain({ mantissa, exponent }: Quantity): string {
   if (exponent >= 0) return `${mantissa * 10n ** BigInt(exponent)}`;
   const digits = `${mantissa < 0n ? -mantissa : mantissa}`.padStart(1 - exponent, '0');
@@ -131,7 +145,7 @@ function printDecimal({ mantissa, exponent, format }: Quantity): string {
     rest /= 10n;
     power += 1;
   }
-  // Down to a multiple of three, and to the largest suffix there is.
+  // Lowers the exponent to a multiple of three, and to at most the largest suffix.
   const shift = format === 'exponent' ? modulo(power, 3) : Math.max(modulo(power, 3), power - 18);
   rest *= 10n ** BigInt(shift);
   power -= shift;

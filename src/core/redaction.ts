@@ -3,22 +3,24 @@ import type { KubernetesObject, ObjectMetadata } from './objects.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** True for the kind that each cluster's config has its own rule for. */
+/** True for Secrets. The config of each cluster has a separate rule for them. */
 export function isSecret({ group, kind }: GroupKind): boolean {
   return group === '' && kind === 'Secret';
 }
 
-/** What decides how much of an object may leave the gateway. */
+/** The rule that decides how much of an object may leave the gateway. */
 export interface RedactionRule {
-  /** Its kind is one of those whose values are guarded. */
+  /** True if the values of this kind are confidential. */
   readonly sensitive: boolean;
-  /** It was read at this moment, for this answer alone. */
+  /** True if the object was read live for this one answer. */
   readonly live: boolean;
 }
 
 /**
- * What of an object may leave the gateway: no `managedFields`; of a sensitive kind neither the annotation that repeats its values nor, unless it
- * was read live, anything but its metadata. The object itself where nothing has to go; nothing is changed in place.
+ * Returns the parts of an object that may leave the gateway. `managedFields` never may.
+ *
+ * For a sensitive kind, the annotation that repeats the values is removed too. Unless the object was read live, only its metadata
+ * remains. Returns the object itself if it needs no change, else a copy.
  */
 export function redact(object: KubernetesObject, { sensitive, live }: RedactionRule): KubernetesObject {
   const metadata = redactMetadata(object.metadata, sensitive);

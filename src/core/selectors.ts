@@ -2,17 +2,17 @@ import { MusterError } from './errors.ts';
 
 /** One condition on one label. Values and bounds are valid label values. */
 export type LabelRequirement =
-  /** `=`, `==`, `in`: the label is there with one of these values. */
+  /** `=`, `==`, `in`: the label exists and has one of these values. */
   | { readonly operator: 'in'; readonly key: string; readonly values: ReadonlySet<string> }
-  /** `!=`, `notin`: the label is absent, or has another value. */
+  /** `!=`, `notin`: the label does not exist or has another value. */
   | { readonly operator: 'notIn'; readonly key: string; readonly values: ReadonlySet<string> }
   | { readonly operator: 'exists'; readonly key: string }
   | { readonly operator: 'absent'; readonly key: string }
-  /** `>`, `<`: the label is there, is a decimal integer of 64 bits, and lies beyond the bound. */
+  /** `>`, `<`: the label exists, is a decimal integer of 64 bits, and is above or below the bound. */
   | { readonly operator: 'above'; readonly key: string; readonly bound: bigint }
   | { readonly operator: 'below'; readonly key: string; readonly bound: bigint };
 
-/** All requirements must hold; without any, everything matches. */
+/** A label selector. All requirements must hold. Without requirements it selects every object. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
 }
@@ -21,11 +21,12 @@ const maxTextLength = 65_536;
 const maxTerms = 1_000;
 
 /**
- * Reads what kubectl takes after `-l`: `app=web,tier in (front, back),!canary,release != old,generation > 3`.
+ * Parses the syntax of `kubectl -l`: `app=web,tier in (front, back),!canary,release != old,generation > 3`.
  *
- * Keys and values are checked as the API server does. At most 1,000 terms (requirements, and values in parentheses) in 65,536 characters.
+ * Keys and values are validated as the API server does. At most 1,000 terms (requirements, and values in parentheses) in 65,536
+ * characters.
  *
- * @throws {MusterError} `BAD_INPUT`: what was expected and what came, and at which character, counted from 1.
+ * @throws {MusterError} `BAD_INPUT` with the expected and the actual text, and the position, counted from 1.
  */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.length > maxTextLength) {
@@ -43,7 +44,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   }
 }
 
-/** True if an object with these labels is selected. Absent labels are none. */
+/** True if the selector selects an object with these labels. Undefined counts as no labels. */
 export function matchesLabelSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   for (const requirement of selector.requirements) {
     const { key } = requirement;
@@ -53,7 +54,10 @@ export function matchesLabelSelector(selector: LabelSelector, labels: Readonly<R
   return true;
 }
 
-/** The selector as text that `parseLabelSelector` reads again; equal for selectors of equal conditions, whatever their order. */
+/**
+ * Prints a selector as text that `parseLabelSelector` can read. Selectors with equal conditions have equal texts, in any order of the
+ * conditions.
+ */
 export function printLabelSelector(selector: LabelSelector): string {
   return [...new Set(selector.requirements.map(printRequirement))].sort().join(',');
 }
@@ -108,7 +112,7 @@ type TokenType = 'word' | 'end' | ',' | '(' | ')' | '!' | '=' | '==' | '!=' | '<
 interface Token {
   readonly type: TokenType;
   readonly text: string;
-  /** Counted from 1. */
+  /** Character position, counted from 1. */
   readonly position: number;
 }
 
@@ -180,7 +184,7 @@ function readComparison(cursor: TokenCursor, key: string, operator: Token): Labe
 
 function readSingleValue(cursor: TokenCursor): string {
   const next = peek(cursor);
-  // `app=` asks for the empty value, as kubectl does.
+  // `app=` means the empty value, as in kubectl.
   if (next.type === 'end' || next.type === ',') return '';
   return readValue(take(cursor));
 }
@@ -193,7 +197,7 @@ function readBound(cursor: TokenCursor): bigint {
   return bound;
 }
 
-/** Between commas and parentheses nothing stands for the empty value: `()` holds one, as a kube-apiserver reads it (1.36.3). */
+/** An empty text between commas and parentheses is the empty value. So `()` has one value, as in a kube-apiserver (1.36.3). */
 function readValues(cursor: TokenCursor): ReadonlySet<string> {
   const open = take(cursor);
   if (open.type !== '(') throw unexpected('(', open);
@@ -211,12 +215,12 @@ function readValues(cursor: TokenCursor): ReadonlySet<string> {
 const namePattern = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-/** True for what may stand after the slash of a label's key, or as a value that is not empty: at most 63 letters, digits, `-`, `_` and `.`. */
+/** True for a valid label name, and for a valid value that is not empty: at most 63 letters, digits, `-`, `_` and `.`. */
 function isLabelName(text: string): boolean {
   return namePattern.test(text);
 }
 
-/** True for a lowercase DNS subdomain of at most 253 characters: the names of most objects, and what stands before the slash of a label's key. */
+/** True for a lowercase DNS subdomain of at most 253 characters. Most object names and the prefixes of label keys have this form. */
 export function isSubdomain(text: string): boolean {
   return text.length <= 253 && subdomainPattern.test(text);
 }
@@ -227,7 +231,7 @@ export function isLabelKey(text: string): boolean {
   return isLabelName(text.slice(slash + 1)) && (slash < 0 || isSubdomain(text.slice(0, slash)));
 }
 
-/** True for the value of a label; the empty one is one. */
+/** True for a valid label value. It may be empty. */
 export function isLabelValue(text: string): boolean {
   return text === '' || isLabelName(text);
 }
@@ -252,7 +256,7 @@ function readValue(token: Token): string {
   throw unexpected('a label value: at most 63 letters, digits, - _ and ., beginning and ending with a letter or digit', token);
 }
 
-/** A decimal integer of 64 bits. */
+/** Parses a decimal integer of 64 bits. */
 function parseInteger(text: string): bigint | undefined {
   if (!/^[-+]?[0-9]{1,30}$/.test(text)) return undefined;
   const integer = BigInt(text.startsWith('+') ? text.slice(1) : text);

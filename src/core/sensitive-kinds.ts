@@ -1,11 +1,14 @@
 import { type GroupKind, keyOfKind } from './kinds.ts';
 
-/** The kinds of which only the metadata is held, and whose values are given by one live read alone: Secrets always, and what the config names. */
+/**
+ * The kinds whose values are confidential: Secrets, and the kinds in the config. Mirrors hold only their metadata, and values come only
+ * from a live read of one object.
+ */
 export interface SensitiveKinds {
   has(kind: GroupKind): boolean;
 }
 
-/** Secrets, and these kinds by `keyOfKind`; one that no cluster serves yet is guarded from the moment that one does. */
+/** Creates the set of Secrets and these kinds, by `keyOfKind`. A kind may be in it before any cluster serves it. */
 export function createSensitiveKinds(names: readonly string[] = []): SensitiveKinds {
   const keys = new Set(['Secret', ...names]);
   return { has: (kind) => keys.has(keyOfKind(kind)) };

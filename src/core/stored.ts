@@ -29,7 +29,7 @@ type WireName<Field> = Field extends `x_${infer Rest}` ? `x-${Hyphenated<Rest>}`
 
 type Hyphenated<Text extends string> = Text extends `${infer Head}_${infer Rest}` ? `${Head}-${Hyphenated<Rest>}` : Text;
 
-/** The object in the body of an answer. Undefined if the body is not a JSON object. */
+/** Returns the object in the body of an answer. Undefined if the body is not a JSON object. */
 export function parseStored<T extends object>(body: Uint8Array): Stored<T> | undefined {
   const value = parseJsonBody(body);
   return isJsonObject(value) ? (value as Stored<T>) : undefined;
@@ -37,23 +37,23 @@ export function parseStored<T extends object>(body: Uint8Array): Stored<T> | und
 
 const none: readonly never[] = [];
 
-/** The elements of a list that are objects. Empty if the value is not a list. */
+/** Returns the elements of a list that are objects. Empty if the value is not a list. */
 export function itemsOf<T extends object>(list: readonly T[] | null | undefined): readonly T[] {
   if (!isList(list)) return none;
   return list.every(isObject) ? list : list.filter(isObject);
 }
 
-/** The elements of a list that are strings. Empty if the value is not a list. */
+/** Returns the elements of a list that are strings. Empty if the value is not a list. */
 export function textsOf(list: readonly string[] | null | undefined): readonly string[] {
   return isList(list) ? list.filter((item) => typeof item === 'string') : none;
 }
 
-/** The value if it is a number, else 0. */
+/** Returns the value if it is a number, else 0. */
 export function numberOrZero(value: number | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** The value if it is a string, else undefined. */
+/** Returns the value if it is a string, else undefined. */
 export function textOrUndefined(value: string | null | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

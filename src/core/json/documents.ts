@@ -2,28 +2,31 @@ import { z } from 'zod';
 import { describeValue, isJsonObject, isRawNumber, type Json, type JsonObject } from '../json.ts';
 import { nearestWord } from '../nearest-word.ts';
 
-/** One problem of a document: its path, such as `overrides[0].jsonPatch`, and a message with the expected and the actual value. */
+/**
+ * One problem of a document. `path` is the path of the value, such as `overrides[0].jsonPatch`. `message` has the expected and the actual
+ * value.
+ */
 export interface DocumentProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/** The result of reading a document: its value, or all problems that were found. */
+/** The result of reading a document: its value, or all problems. */
 export type DocumentRead<T> = { readonly value: T } | { readonly problems: readonly DocumentProblem[] };
 
-/** Reports a problem of the value that is checked. With a path: a problem of the member at that path within the value. */
+/** Reports a problem of the checked value. If a path is given, the problem is at that path within the value. */
 export type ReportProblem = (message: string, ...path: readonly (string | number)[]) => undefined;
 
-/** How a document is read. */
+/** Options for reading a document. */
 export interface ReadOptions {
   /** The prefix of all paths of problems. Default: empty. */
   readonly path?: string;
-  /** Makes the message for an unknown member. Default: a message with the most similar name that exists. */
+  /** Makes the message for an unknown member. Default: a message with the most similar known name. */
   readonly unknown?: typeof unknownMember;
 }
 
 /**
- * Reads a document by its definition. Returns the value with its defaults, or every problem that was found. A null member of a structure counts as
+ * Reads a document by its definition. Returns the value with its defaults, or all problems. A null member of a structure counts as
  * absent. An unknown member is a problem. Never throws.
  */
 export function readDocument<S extends z.ZodType>(
@@ -38,10 +41,10 @@ export function readDocument<S extends z.ZodType>(
   const ofWrongType = new Set<string>();
   for (const { path: keys, code, message } of read.error?.issues ?? []) {
     const at = pathBelow(path, keys);
-    // Reported already, each with a path of its own.
+    // `KnownMemberFilter` has reported these members already, each with its own path.
     if (code === 'unrecognized_keys') continue;
     if (code === 'invalid_type') ofWrongType.add(at);
-    // zod also checks the length of a value of the wrong type: of a text in place of a list, and of a list in place of a text.
+    // zod also checks the length of a value of the wrong type: a text in place of a list, or a list in place of a text.
     if ((code === 'too_small' || code === 'too_big') && ofWrongType.has(at)) continue;
     problems.push({ path: at, message });
   }
@@ -93,20 +96,20 @@ function printed(schema: z.core.$ZodType, value: unknown): Json | undefined {
   }
 }
 
-/** The definition inside an optional, default, readonly or translated definition. Undefined for the definition of a structure, a list or a value. */
+/** Returns the definition inside an optional, default, readonly or translated definition. Undefined for a structure, a list or a value. */
 export function innerSchemaOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'optional' || def.type === 'default' || def.type === 'readonly') return def.innerType;
   return def.type === 'pipe' ? def.in : undefined;
 }
 
-/** The innermost definition, which describes a structure, a list or a value. Unwraps everything that `innerSchemaOf` unwraps. */
+/** Returns the innermost definition: that of a structure, a list or a value. It unwraps everything that `innerSchemaOf` unwraps. */
 export function innermostSchemaOf(schema: z.core.$ZodType): z.core.$ZodTypes {
   const inner = innerSchemaOf(schema);
   return inner === undefined ? (schema as z.core.$ZodTypes) : innermostSchemaOf(inner);
 }
 
-/** One bound of the definition of a list or a number. Undefined if the definition does not have it. */
+/** Returns one bound in the definition of a list or a number. Undefined if the definition does not have it. */
 export function schemaBoundOf(
   part: z.core.$ZodType,
   bound: 'max_length' | 'min_length' | 'greater_than' | 'less_than',
@@ -120,7 +123,7 @@ export function schemaBoundOf(
   return undefined;
 }
 
-/** The default of a definition, as a document spells it. Undefined if the definition has no default. */
+/** Returns the default of a definition as a document spells it. Undefined if there is no default. */
 export function schemaDefaultOf(schema: z.core.$ZodType): Json | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'default') return printed(def.innerType, def.defaultValue);
@@ -128,7 +131,7 @@ export function schemaDefaultOf(schema: z.core.$ZodType): Json | undefined {
   return inner === undefined ? undefined : schemaDefaultOf(inner);
 }
 
-/** The description of a structure or a value itself. If a field that uses it has another description, this is still the first one. */
+/** Returns the description of the innermost definition. A field that uses the definition may have another description. */
 export function baseDescriptionOf(schema: z.core.$ZodType): string | undefined {
   const inner = innerSchemaOf(schema);
   const { parent } = schema._zod;
@@ -147,19 +150,25 @@ function parserOf<S extends z.ZodType>(schema: S): S {
   return known.parser as S;
 }
 
-/** The path to a member, as a chain that begins with the last key. Text is made of it for problems only, because most documents have none. */
+/**
+ * One step of the path to a member, linked to the step above. The text of a path is made only for problems, because most documents have
+ * none.
+ */
 interface PathStep {
   readonly above: PathStep | undefined;
   readonly key: string | number;
 }
 
 /**
- * Stands for the unknown members of a structure. zod refuses it, so the checks of the structure and of those around it do not run. Without it, a
- * misspelt `json` would have a second problem: "expected one of json, yaml and ref".
+ * Replaces the unknown members of a structure. zod refuses this name, so the checks of the structure and of those around it do not run.
+ * Without it, a misspelled `json` would cause a second problem: "expected one of json, yaml and ref".
  */
 const unknownMembers = '';
 
-/** Copies a document without its null members, and with one empty name for all unknown members of a structure. Reports each unknown member as a problem. */
+/**
+ * Copies a document without its null members, and with one empty name for all unknown members of a structure. Reports each unknown member
+ * as a problem.
+ */
 class KnownMemberFilter {
   readonly #path: string;
   readonly #unknown: typeof unknownMember;
@@ -178,7 +187,7 @@ class KnownMemberFilter {
       case 'array':
         return Array.isArray(value) ? this.#inList(value, part as z.core.$ZodArray, at) : value;
       case 'object':
-        // zod would take a RawNumber for an object. It does not take a bigint for one, and messages show all digits of a bigint.
+        // zod would accept a RawNumber as an object. It refuses a bigint, and messages show all digits of a bigint.
         return isJsonObject(value) ? this.#inStructure(value, def.shape, at) : isRawNumber(value) ? BigInt(value.rawJSON) : value;
       case 'record':
         return isJsonObject(value) ? this.#inMap(value, part, at) : isRawNumber(value) ? BigInt(value.rawJSON) : value;
@@ -196,7 +205,7 @@ class KnownMemberFilter {
   #inMap(value: JsonObject, map: z.core.$ZodType, at: PathStep | undefined): JsonObject {
     const size = Object.keys(value).length;
     const most = Number(z.globalRegistry.get(map)?.maxProperties ?? size);
-    // zod drops this key of a map and reports no problem.
+    // zod drops this key of a map without reporting a problem.
     if (Object.hasOwn(value, '__proto__')) this.#report('is no field here', { above: at, key: '__proto__' });
     if (size <= most) return value;
     this.#report(`expected at most ${most} members, got ${size}`, at);
@@ -241,7 +250,10 @@ function pathBelow(path: string, keys: readonly PropertyKey[]): string {
   }, path);
 }
 
-/** The error of a definition for a value that does not fit it. After this error, later checks of the value and of the structure around it do not run. */
+/**
+ * Makes the error of a definition for a value that does not fit. After this error, later checks of the value and of the structure around
+ * it do not run.
+ */
 export function typeError(what: string) {
   return {
     error: ({ input }: { readonly input?: unknown }) =>
@@ -257,12 +269,12 @@ function lengthExpected(min: number, max: number, { length }: { readonly length:
   return `expected ${min} to ${max} members, got ${length}`;
 }
 
-/** A structure with these members and no others. */
+/** Defines a structure with these members and no others. */
 export function structureSchema<Shape extends z.core.$ZodLooseShape>(fields: Shape) {
   return z.strictObject(fields, typeError('an object')).readonly();
 }
 
-/** A list of `min` to `max` members. Default of `min`: 0. */
+/** Defines a list of `min` to `max` members. Default of `min`: 0. */
 export function listSchema<S extends z.core.$ZodType>(of: S, { min = 0, max }: { readonly min?: number; readonly max: number }) {
   const bounds = { error: ({ input }: { readonly input?: unknown }) => lengthExpected(min, max, input as readonly unknown[]), abort: true };
   const members = z.array(of, typeError('a list')).max(max, bounds);
@@ -270,8 +282,8 @@ export function listSchema<S extends z.core.$ZodType>(of: S, { min = 0, max }: {
 }
 
 /**
- * Adds a check to a definition. A value is refused if `check` reports a problem. `check` sees only values that passed all earlier checks, and have no
- * unknown members.
+ * Adds a check to a definition. If `check` reports a problem, the value is refused. `check` sees only values that passed all earlier
+ * checks and have no unknown members.
  */
 export function checkedSchema<S extends z.ZodType>(schema: S, check: (value: z.output<S>, report: ReportProblem) => void): S {
   return schema.check((payload) => {
@@ -279,7 +291,7 @@ export function checkedSchema<S extends z.ZodType>(schema: S, check: (value: z.o
   });
 }
 
-/** A definition of the same document whose values have another type. `decode` may report problems. */
+/** Defines values of another type for the same document. `decode` may report problems. */
 export function translatedSchema<S extends z.ZodType, T>(
   schema: S,
   {

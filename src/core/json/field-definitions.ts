@@ -5,7 +5,7 @@ import { isLabelKey, isLabelValue } from '../selectors.ts';
 import { checkedSchema, innerSchemaOf, type ReportProblem, translatedSchema, typeError } from './documents.ts';
 import { parseDuration, parseInstant } from './json-values.ts';
 
-/** What the GraphQL schema needs to know about a definition, in addition to its description and default. */
+/** Facts about a definition for the GraphQL schema, in addition to its description and default. */
 interface GraphqlHints {
   /** The name of the input type of a structure, or of the enum. */
   readonly name?: string;

@@ -1,18 +1,25 @@
 import { isJsonObject, type Json } from '../json.ts';
 
-/** A parsed JSONPath. It returns the values that it leads to, in order. The result is empty if a step is missing or cannot be applied. */
+/** A parsed JSONPath. It returns the values at the path, in order. The result is empty if a step is missing or cannot be applied. */
 export type JsonPath = (value: Json) => readonly Json[];
 
-/** Leads from values to others. Undefined if it cannot be applied to one of them: then the whole path has no result. */
+/**
+ * One step: it maps values to the values below them. Undefined if it cannot be applied to one of the values; the whole path then has no
+ * result.
+ */
 type Selection = (input: readonly Json[]) => readonly Json[] | undefined;
 
 /**
- * A path as CustomResourceDefinitions write it, which is Kubernetes' own JSONPath: `.status.conditions[?(@.type=="Ready")].status`. It knows members
- * (`.name`, `['name']`, `\.` for a dot in a name, in single quotes too), elements (`[0]`, `[-1]`, `[1:]`, `[0,2]`, `[*]`) and filters of lists that compare
- * with `==`, `!=`, `<`, `<=`, `>`, `>=`, or ask whether something is there. Nothing of it is ever run as a script: paths come from clusters.
+ * Parses a path of a CustomResourceDefinition, in Kubernetes' own JSONPath: `.status.conditions[?(@.type=="Ready")].status`. Paths come
+ * from clusters, so no part of them is ever run as a script.
  *
- * As in client-go (util/jsonpath) an index or slice beyond the end, a list step on what is no list, and a comparison of two types have no result.
- * Undefined for what is not understood, such as `..`, whose order Kubernetes leaves to chance.
+ * It supports:
+ * - members: `.name`, `['name']`, and `\.` for a dot in a name, also in single quotes
+ * - elements: `[0]`, `[-1]`, `[1:]`, `[0,2]`, `[*]`
+ * - filters of lists that compare with `==`, `!=`, `<`, `<=`, `>`, `>=`, or test whether a value exists
+ *
+ * As in client-go (util/jsonpath), these have no result: an index or slice beyond the end, a list step on a value that is not a list, and
+ * a comparison of two types. Returns undefined for unsupported paths, such as `..`, whose order is random in Kubernetes.
  */
 export function parseJsonPath(text: string): JsonPath | undefined {
   const take = parseSteps(text);
@@ -33,7 +40,7 @@ function parseSteps(text: string): Selection | undefined {
 
 interface ParsedStep {
   readonly take: Selection;
-  /** So many characters it is written in. */
+  /** The length of the step's text. */
   readonly length: number;
 }
 
@@ -44,7 +51,7 @@ function memberStep(text: string): ParsedStep | undefined {
   return { take: name === '*' ? members : member(name), length: match[0].length };
 }
 
-/** In brackets stand names in quotes, numbers, ranges, `*`, each alone or several with commas; or a filter. */
+/** Parses brackets. They contain a filter, or one or more of these, separated by commas: names in quotes, numbers, ranges, `*`. */
 function bracketStep(text: string): ParsedStep | undefined {
   const filter = /^\[\?\(((?:[^"'()]|"[^"]*"|'[^']*')*)\)\]/.exec(text);
   if (filter !== null) {
@@ -81,7 +88,7 @@ interface Slice {
   readonly start?: number | undefined;
   readonly end?: number | undefined;
   readonly step?: number | undefined;
-  /** One element, at `start`. */
+  /** True: select the one element at `start`. */
   readonly isIndex?: true;
 }
 
@@ -95,10 +102,10 @@ function sliceOf({ start = 0, end, step = 1, isIndex }: Slice): Selection {
       const from = start < 0 ? start + length : start;
       const named = isIndex ? start + 1 : (end ?? length);
       const to = named < 0 || (named === 0 && isIndex) ? named + length : named;
-      // As client-go, which then looks at no further list.
+      // As in client-go, an empty range ends the step, and further lists are not read.
       if (from === to) return found;
       if (from < 0 || from >= length || to > length || to < from) return undefined;
-      // Not as arguments of one call, of which there may be too many.
+      // Pushed one by one, because a call with all elements as arguments may exceed the maximum number of arguments.
       for (let at = from; at < to; at += step) found.push(list[at] ?? null);
     }
     return found;
@@ -124,7 +131,7 @@ function filterOf(text: string): Selection | undefined {
 
 type Scalar = string | number | boolean;
 
-/** One side of a comparison, of an element. */
+/** Parses one side of a comparison. */
 function operandOf(text: string): Selection | undefined {
   const trimmed = text.trim();
   if (trimmed.startsWith('@')) return parseSteps(trimmed.slice(1));
@@ -148,7 +155,7 @@ const comparisons: Readonly<Record<string, (a: Scalar, b: Scalar) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
-/** Go's type of a value: integers and other numbers are two. */
+/** Returns the Go type of a value. Integers and other numbers are different types. */
 function typeOf(value: Scalar): string {
   return typeof value === 'number' ? `number ${Number.isInteger(value)}` : typeof value;
 }
@@ -183,7 +190,7 @@ function member(name: string): Selection {
     });
 }
 
-/** The elements of lists; of objects their members, by name. */
+/** Returns the elements of lists, and the members of objects in the order of their names. */
 function members(input: readonly Json[]): readonly Json[] {
   return input.flatMap((value) => {
     if (Array.isArray(value)) return value;

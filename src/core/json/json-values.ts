@@ -1,7 +1,7 @@
 import { isRawNumber, type Json, type JsonObject } from '../json.ts';
 import { compareQuantities, parseQuantity, printQuantity, type Quantity } from '../quantities.ts';
 
-/** How a value is compared: the names of the schema's scalars. */
+/** The type by which a value is compared: the name of its scalar in the schema. */
 export type ValueType =
   | 'String'
   | 'Boolean'
@@ -17,23 +17,23 @@ export type ValueType =
   | 'JSON';
 
 /**
- * A value made ready to be compared. Keys of one type compare by their meaning; those of different types by the order of the members below, so
- * that mixed values have one total order. Lists are all equal to each other, and maps are.
+ * A value prepared for comparison. Keys of one type compare by meaning. Keys of different types compare in the order of the members
+ * below, so mixed values have one total order. All lists are equal to each other, and so are all maps.
  */
 export type OrderKey =
   | { readonly type: 'boolean'; readonly value: boolean }
-  /** Exact: what a double cannot hold is a bigint. */
+  /** An exact number: a bigint if a double cannot hold it. */
   | { readonly type: 'number'; readonly value: number | bigint }
   | { readonly type: 'quantity'; readonly value: Quantity }
-  /** In nanoseconds. */
+  /** Nanoseconds. */
   | { readonly type: 'duration'; readonly value: bigint }
   | { readonly type: 'instant'; readonly value: Instant }
-  /** By code units. */
+  /** Compared by code units. */
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'list' }
   | { readonly type: 'map' };
 
-/** A moment: milliseconds of the epoch, and nanoseconds (0 to 999,999) after them. */
+/** A moment: milliseconds since the epoch, and 0 to 999,999 nanoseconds after them. */
 export interface Instant {
   readonly ms: number;
   readonly nanos: number;
@@ -50,7 +50,10 @@ const ranks: Readonly<Record<OrderKey['type'], number>> = {
   map: 7,
 };
 
-/** The key of a value of that type; a value that does not fit its type is compared as what it is. Undefined for what is absent: null too. */
+/**
+ * Returns the key of a value of this type. A value that does not fit the type is compared by its JSON type. Undefined for null and absent
+ * values.
+ */
 export function orderKeyOf(value: Json | undefined, type: ValueType): OrderKey | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return textKeyOf(value, type);
@@ -61,7 +64,7 @@ export function orderKeyOf(value: Json | undefined, type: ValueType): OrderKey |
   return type === 'Quantity' ? quantityKeyOf(value.rawJSON) : { type: 'number', value: BigInt(value.rawJSON) };
 }
 
-/** Below zero, zero or above it. A total order over all keys. */
+/** Compares two keys: below zero, zero or above zero. It is a total order over all keys. */
 export function compareOrderKeys(a: OrderKey, b: OrderKey): number {
   switch (a.type) {
     case 'text':
@@ -92,7 +95,7 @@ export function compareOrderKeys(a: OrderKey, b: OrderKey): number {
   return ranks[a.type] - ranks[b.type];
 }
 
-/** The key as JSON, from which `parseOrderKey` makes an equal one. */
+/** Returns the key as JSON, for `parseOrderKey`. */
 export function printOrderKey(key: OrderKey): Json {
   switch (key.type) {
     case 'boolean':
@@ -114,7 +117,7 @@ export function printOrderKey(key: OrderKey): Json {
   }
 }
 
-/** Undefined for what `printOrderKey` did not make. */
+/** Returns a key that `printOrderKey` printed. Undefined for other JSON. */
 export function parseOrderKey(json: Json): OrderKey | undefined {
   if (!Array.isArray(json)) return undefined;
   const [type, value, more]: readonly (Json | undefined)[] = json;
@@ -129,7 +132,10 @@ export function parseOrderKey(json: Json): OrderKey | undefined {
   return quantity === undefined ? undefined : { type: 'quantity', value: quantity };
 }
 
-/** True if both are the same as JSON: lists in order, maps whatever theirs. `-0` is 0. Exact and without recursion, so any depth is fine. */
+/**
+ * True if both values are the same JSON. The order of lists counts, that of maps does not. `-0` equals 0. It is exact, and does not
+ * recurse, so any depth is safe.
+ */
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   const left: (Json | undefined)[] = [a];
   const right: (Json | undefined)[] = [b];
@@ -146,7 +152,7 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return true;
 }
 
-/** Puts the members to compare on the stacks, or finds at once that they differ. */
+/** Pushes the members to compare on the stacks. Returns false if the two already differ. */
 function pushMembers(x: object, y: object, left: (Json | undefined)[], right: (Json | undefined)[]): boolean {
   if (Array.isArray(x) || Array.isArray(y)) {
     if (!Array.isArray(x) || !Array.isArray(y) || x.length !== y.length) return false;
@@ -167,7 +173,7 @@ function pushMembers(x: object, y: object, left: (Json | undefined)[], right: (J
   return true;
 }
 
-/** A double and a raw number may be one integer: 2⁵³ written by a client, and as the wire had it. */
+/** A double and a raw number may be the same integer, such as 2⁵³: a client wrote one, and the server sent the other. */
 function isExactNumber(value: Json | undefined): value is Json {
   return typeof value === 'number' ? Number.isInteger(value) : isRawNumber(value);
 }
@@ -189,7 +195,7 @@ function textKeyOf(value: string, type: ValueType): OrderKey {
       return nanoseconds === undefined ? { type: 'text', value } : { type: 'duration', value: nanoseconds };
     }
     case 'Int64':
-      // The schema's Int64 is its decimal text beyond 2⁵³−1.
+      // The schema prints an Int64 beyond 2⁵³−1 as decimal text.
       return /^-?\d{1,40}$/.test(value) ? { type: 'number', value: BigInt(value) } : { type: 'text', value };
     default:
       return { type: 'text', value };
@@ -203,13 +209,13 @@ function quantityKeyOf(text: string): OrderKey {
 
 const instantPattern = /^(\d{4}-(?:0[1-9]|1[0-2])-(\d\d)T\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[-+]\d\d:\d\d)$/;
 
-/** The moment that an RFC 3339 text names, whatever its zone; undefined if it is none. Beyond nanoseconds it is cut. */
+/** Returns the moment of an RFC 3339 text in any time zone. Undefined if the text is not one. Digits beyond nanoseconds are cut. */
 export function parseInstant(text: string): Instant | undefined {
   const match = text.length > 64 ? null : instantPattern.exec(text);
   if (match === null) return undefined;
   const [, seconds = '', day = '', fraction = '', zone = ''] = match;
   const ms = Date.parse(`${seconds}${zone}`);
-  // Date.parse takes February 30th for March 2nd.
+  // Date.parse reads February 30th as March 2nd.
   if (Number.isNaN(ms) || new Date(Date.parse(`${seconds}Z`)).getUTCDate() !== Number(day)) return undefined;
   const nanos = fraction === '' ? 0 : Number(fraction.padEnd(9, '0'));
   return { ms: ms + Math.trunc(nanos / 1e6), nanos: nanos % 1e6 };
@@ -228,7 +234,7 @@ const nanosecondsOf: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 };
 
-/** The nanoseconds of a duration as Go and Kubernetes write it (`90s`, `1h30m`); undefined if the text is none. */
+/** Returns the nanoseconds of a duration as Go and Kubernetes write it (`90s`, `1h30m`). Undefined if the text is not one. */
 export function parseDuration(text: string): bigint | undefined {
   const match = text.length > 128 ? null : durationPattern.exec(text);
   if (match === null) return undefined;

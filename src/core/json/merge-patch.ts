@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { equalJson } from './json-values.ts';
 
-/** Merges a list of a patch into what the document has at these keys. Steps through lists are left out of the path. */
+/** Merges a list of a patch into the value at `path`. The path has only keys; indexes of lists are left out. */
 export type MergeList = (document: Json | undefined, patch: readonly Json[], path: readonly string[]) => Json;
 
 export interface MergeOptions {
@@ -11,7 +11,7 @@ export interface MergeOptions {
   readonly path?: readonly string[];
 }
 
-/** The document after a merge patch (RFC 7396): a null removes, a map merges, anything else replaces. Nothing is changed in place. */
+/** Applies a merge patch (RFC 7396). A null removes a member, a map merges, any other value replaces. Returns a new document. */
 export function mergePatch(document: Json | undefined, patch: JsonObject, options?: MergeOptions): JsonObject;
 export function mergePatch(document: Json | undefined, patch: Json, options?: MergeOptions): Json;
 export function mergePatch(document: Json | undefined, patch: Json, { mergeList, path = [] }: MergeOptions = {}): Json {
@@ -26,8 +26,8 @@ export function mergePatch(document: Json | undefined, patch: Json, { mergeList,
 }
 
 /**
- * The smallest merge patch (RFC 7396) that makes `after` of `before`, member by member; undefined if they are equal. Lists are sent whole. What is null
- * in `after` is as good as absent: a merge patch cannot say it.
+ * Returns the smallest merge patch (RFC 7396) from `before` to `after`, member by member. Undefined if they are equal. Lists are sent
+ * whole. A null in `after` counts as absent, because a merge patch cannot set null.
  */
 export function mergePatchOf(before: JsonObject, after: JsonObject): JsonObject | undefined {
   const patch: [string, Json][] = [];

@@ -1,21 +1,21 @@
 import PQueue from 'p-queue';
 
-/** Lets so many pieces of work run at a time, the others in the order they came. */
+/** Limits how many pieces of work run at the same time. The others wait, in the order of the calls. */
 export interface ConcurrencyLimit {
   /**
-   * Runs the work at once if there is room, else when its turn has come. Its result or rejection is given back; undefined if the signal aborted
-   * before its turn: then it never runs.
+   * Runs the work when there is room, and returns its result or rejection. Undefined if the signal aborts before the work has started;
+   * the work then never runs.
    */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>;
 }
 
-/** @param most How many run at a time, at least 1. */
+/** @param most Maximum number of pieces that run at the same time, at least 1. */
 export function createConcurrencyLimit(most: number): ConcurrencyLimit {
   const queue = new PQueue({ concurrency: most });
   return {
     async run(work, signal) {
       if (signal.aborted) return undefined;
-      // The queue gives away the place of aborted work before that work has ended: it learns of an abort only while the work waits.
+      // p-queue frees the slot of aborted work before that work has ended. So it receives only aborts that happen while the work waits.
       const waiting = new AbortController();
       const leave = () => waiting.abort();
       signal.addEventListener('abort', leave);

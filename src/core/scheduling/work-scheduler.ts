@@ -1,70 +1,75 @@
 import type { Clock } from '../clock.ts';
 
-/** Somebody who has work to do in small pieces. */
+/** A worker that does its work in small pieces. */
 export interface ScheduledWorker {
-  /** Does one piece. True if there is more. Must not throw: who waits behind it would never have its turn. */
+  /** Does one piece of work. Returns true if there is more. It must not throw: the workers behind it in the queue would never run. */
   work(): boolean;
 }
 
-/** After so long in one turn others have theirs: what is read from sockets, above all. */
+/** Milliseconds of work in one event-loop turn. Then the event loop continues, mainly to read sockets. */
 const turnMs = 4;
 
-/** No piece is begun that is likely to make the turn longer than this. */
+/** Milliseconds. A piece that would probably make the turn longer than this starts in the next turn. */
 const longestTurnMs = 8;
 
-/** 2 ms for each MiB: measured on loopback, where the same kernel also reads them. */
+/**
+ * Milliseconds per byte that the kernel takes to copy written data: 2 ms per MiB. Measured on loopback, where the same kernel also reads
+ * it.
+ */
 const copyMsPerByte = 2 / (1 << 20);
 
-/** By how much what was seen of pieces counts less with each turn. */
+/** Factor by which the longest piece so far counts less with each turn. */
 const fading = 0.95;
 
-/** Pieces in one turn, however short they are. */
+/** Maximum number of pieces in one turn, even if they are short. */
 const maxPieces = 512;
 
 /**
- * Shares the process among all who have something to do: they stand in one row, each does one piece and goes to its end. They begin at the end
- * of the turn in which the first one came, and stop after 4 ms, so that sockets are read and timers run between.
+ * Shares the process among all scheduled workers. The workers form a queue: each does one piece and returns to the end.
+ *
+ * Work starts at the end of the event-loop turn in which the first worker was scheduled. It stops after 4 ms, so that sockets are read
+ * and timers run.
  */
 export class WorkScheduler {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** In the order in which they came: who is in it already keeps its place. */
-  readonly #row = new Set<ScheduledWorker>();
-  /** Who comes into it in the next turn. */
+  /** The queue. A worker that is scheduled again keeps its position. */
+  readonly #queue = new Set<ScheduledWorker>();
+  /** Workers that join the queue in the next turn. */
   readonly #next = new Set<ScheduledWorker>();
   #planned = false;
-  /** What was left to the end of this turn, in time. */
+  /** Milliseconds of copying that the kernel does at the end of this turn. */
   #putOffMs = 0;
-  /** How long a piece may take, by those before it; what was long ago counts less. */
+  /** Milliseconds that a piece may take, judged by earlier pieces. Older pieces count less. */
   #longestMs = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** Puts it at the end of the row, unless it stands there already. */
+  /** Adds a worker to the end of the queue, unless it is in the queue already. */
   schedule(worker: ScheduledWorker): void {
-    this.#row.add(worker);
+    this.#queue.add(worker);
     if (this.#planned) return;
     this.#planned = true;
     queueMicrotask(this.#turn);
   }
 
-  /** Puts it into the row in the next turn of the loop, with all who come in this way: before whoever they wake. */
+  /**
+   * Adds a worker to the queue in the next event-loop turn, together with all others that were added this way. They run before the
+   * workers that they schedule.
+   */
   scheduleNextTurn(worker: ScheduledWorker): void {
     if (this.#next.size === 0) setImmediate(this.#enterAll);
     this.#next.add(worker);
   }
 
-  /** Takes it out of the row. */
+  /** Removes a worker from the queue. */
   cancel(worker: ScheduledWorker): void {
     this.#next.delete(worker);
-    this.#row.delete(worker);
+    this.#queue.delete(worker);
   }
 
-  /**
-   * Counts bytes that were handed to a socket in a piece of work. They are written at the end of the turn, which is then longer by as much as the kernel
-   * takes to copy them.
-   */
+  /** Counts bytes that a piece of work wrote to a socket. The kernel copies them at the end of the turn, which makes the turn longer. */
   countWrittenBytes(bytes: number): void {
     this.#putOffMs += bytes * copyMsPerByte;
   }
@@ -80,9 +85,9 @@ export class WorkScheduler {
     let pieces = 0;
     this.#putOffMs = 0;
     this.#longestMs *= fading;
-    for (const worker of this.#row) {
-      this.#row.delete(worker);
-      if (worker.work()) this.#row.add(worker);
+    for (const worker of this.#queue) {
+      this.#queue.delete(worker);
+      if (worker.work()) this.#queue.add(worker);
       const nowMs = this.#clock.monotonic();
       this.#longestMs = Math.max(this.#longestMs, nowMs - beganMs);
       beganMs = nowMs;
@@ -90,7 +95,7 @@ export class WorkScheduler {
       const tookMs = nowMs - startMs + this.#putOffMs;
       if (tookMs >= turnMs || tookMs + this.#longestMs > longestTurnMs || pieces === maxPieces) break;
     }
-    this.#planned = this.#row.size > 0;
+    this.#planned = this.#queue.size > 0;
     if (this.#planned) setImmediate(this.#turn);
   };
 }
