@@ -10,13 +10,13 @@ import { createObject, findNamesake, replaceObject } from './state/object-writes
 import { admittedNamespace } from './writes/admission.ts';
 import { defineKind, withdrawKind } from './writes/define-kind.ts';
 
-/** The methods of the cluster itself. */
+/** The methods that read and change a cluster directly. */
 export type Administration = Pick<EmbeddedCluster, 'put' | 'get' | 'objects' | 'remove' | 'define' | 'observe'>;
 
-/** The manager of what the cluster writes itself. */
+/** The field manager of direct writes. */
 const manager = 'kube-controller-manager';
 
-/** The methods that read and change a cluster without a request: without rights and admission. */
+/** Returns the methods that read and change a cluster without a request. They check no rights and admit everything. */
 export function administer(server: SimServer): Administration {
   const { state } = server;
   const put = (object: KubernetesObject) => {
@@ -62,7 +62,7 @@ export function putObject(server: SimServer, object: KubernetesObject): SimObjec
   return createObject(state, storage, isNamespace ? { ...admittedNamespace(object), ...bodyOf(object) } : object, { manager });
 }
 
-/** The storage of the kind, and the object in it. @throws {Error} if the kind is not served. */
+/** Finds the storage of a kind, and the object in it. @throws {Error} if the kind is not served. */
 export function findObject({ state }: SimServer, kind: KindName, { name, namespace }: ObjectName): FoundObject {
   const storage = state.storageOf(kind);
   return { storage, object: storage.get(storageKey(storage.kind.namespaced ? (namespace ?? 'default') : '', name)) };
@@ -90,7 +90,7 @@ function told(type: SimChange['type'], { kind }: KindStorage, make: () => Kubern
   };
 }
 
-/** @throws {Error} if the kind is not served. */
+/** Finds the storage for an object. @throws {Error} if the kind is not served. */
 export function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject): KindStorage {
   if (apiVersion === undefined || kind === undefined) throw new Error('expected an object with apiVersion and kind');
   return state.storageOf({ group: groupOfApiVersion(apiVersion), kind });

@@ -6,7 +6,7 @@ import { answerJson, answerRefusal } from './requests/send-answer.ts';
 import type { ResourceContext } from './requests/sim-server.ts';
 import { readObject } from './writes/write-request.ts';
 
-/** Answers what may only be created and is never kept: reviews of who somebody is, and of what they may do. */
+/** Answers kinds that can only be created and are never stored: reviews of the caller's identity and access. */
 export async function answerReview(context: ResourceContext): Promise<void> {
   const { kind } = context.target.storage;
   const read = await readObject(context);
@@ -25,7 +25,7 @@ export async function answerReview(context: ResourceContext): Promise<void> {
   answerJson(context, 201, JSON.stringify({ ...start, spec, status }));
 }
 
-/** What is no resource, everybody may. */
+/** True if the caller may do this. Non-resource requests are always allowed. */
 function isAllowed({ server, request }: ResourceContext, attributes: Json | undefined): boolean {
   if (!isJsonObject(attributes)) return true;
   const text = (key: string) => (typeof attributes[key] === 'string' ? attributes[key] : '');

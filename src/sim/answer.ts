@@ -92,7 +92,7 @@ async function answerGet(context: ResourceContext): Promise<void> {
   else answerObject(context, stored);
 }
 
-/** 401 for a token that is not the cluster's; 403 for nobody, and for what is forbidden. */
+/** Returns 401 for an unknown token, and 403 for an anonymous or forbidden request. */
 function refuseCaller(context: AnswerContext): ApiRefusal | undefined {
   const { server, target, request } = context;
   const caller = apiCallerOf(context);
@@ -112,7 +112,7 @@ function refuseCaller(context: AnswerContext): ApiRefusal | undefined {
   return forbidden(storage.kind, what, resource.name);
 }
 
-/** As a rule names it: `pods`, `pods/log`. */
+/** Returns the resource as an RBAC rule names it: `pods`, `pods/log`. */
 function qualifiedOf({ resource, subresource }: RequestedResource): string {
   return subresource === undefined ? resource : `${resource}/${subresource}`;
 }

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 
 export interface CertificateOptions {
-  /** Names and addresses it is valid for: `127.0.0.1`, `::1`, `localhost` and `kubernetes` by default. */
+  /** Names and addresses of the server. Default: `127.0.0.1`, `::1`, `localhost` and `kubernetes`. */
   readonly hosts?: readonly string[];
-  /** One hour ago by default. */
+  /** Default: one hour ago. */
   readonly notBefore?: Date;
-  /** Ten years from now by default. */
+  /** Default: ten years from now. */
   readonly notAfter?: Date;
 }
 
-/** A serving certificate with its key, and the authority that signed it, all PEM. */
+/** A serving certificate, its key, and the certificate of its authority, all as PEM. */
 export interface ServingCertificate {
   readonly key: string;
   readonly certificate: string;
@@ -19,12 +19,13 @@ export interface ServingCertificate {
 const hourMs = 3_600_000;
 
 /**
- * Makes an authority and a serving certificate signed by it (ECDSA P-256, X.509 v3), each time new ones.
- * For loopback only: the keys never leave the process.
+ * Creates a new authority and a serving certificate signed by it (ECDSA P-256, X.509 v3).
+ *
+ * The keys never leave the process. Use them on loopback only.
  */
 export async function createCertificate(options: CertificateOptions = {}): Promise<ServingCertificate> {
   const { hosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes'] } = options;
-  // Imported here because it costs 0.1 s, which only those pay who start an embedded cluster.
+  // The import takes 0.1 s, so only processes that start an embedded cluster load it.
   const { generate } = await import('selfsigned');
   const common = {
     keyType: 'ec',

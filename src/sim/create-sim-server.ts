@@ -21,7 +21,7 @@ export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
 
 const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
 
-/** A server that holds the built-in kinds of its version and the namespaces that every cluster has. */
+/** Creates a server with the built-in kinds of its version and the namespaces of every cluster. */
 export function createSimServer(options: SimServerOptions): SimServer {
   const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new SimState(state) } = options;
   const { generatesLogs = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {} } = options;
@@ -38,7 +38,7 @@ export function createSimServer(options: SimServerOptions): SimServer {
   return server;
 }
 
-/** `v1.36.3` of `1.36.3`. */
+/** Returns `v1.36.3` for `1.36.3`. */
 export function gitVersionOf(version: string): string {
   return version.startsWith('v') ? version : `v${version}`;
 }

@@ -8,10 +8,10 @@ import type { AnswerContext, ServedRequest, SimServer } from './requests/sim-ser
 type Message = IncomingMessage | Http2ServerRequest;
 export type Handler = (request: Message, response: ServerResponse | Http2ServerResponse) => void;
 
-/** Most bytes of a body that an API server reads. */
+/** The largest body that an API server reads, in bytes. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Reads requests and has the server answer them. */
+/** Returns the handler for requests of both protocols. */
 export function createRequestHandler(server: SimServer): Handler {
   return (message, response) => {
     const request = requestOf(message);
@@ -28,7 +28,7 @@ export function createRequestHandler(server: SimServer): Handler {
     };
     const answering = server.hooks.around?.(context, answer) ?? answer(context);
     answering.catch((error: unknown) => {
-      // A client that went away in the middle is no error; anything else is a bug of this server.
+      // A client that went away is no error. Any other rejection is a bug of this server, so it must crash.
       if (!context.outlet.signal.aborted && !isCutOff(message)) queueMicrotask(() => Promise.reject(error));
     });
   };
@@ -53,12 +53,12 @@ async function bodyOf(message: Message): Promise<string | undefined> {
     length += chunk.length;
     if (length <= maxBodyBytes) chunks.push(chunk);
   }
-  // A body that was cut off makes no request: without its body a deletion would have no preconditions.
+  // An incomplete body must not count as empty: a deletion would lose its preconditions.
   if (isCutOff(message)) throw new Error('the request was cut off');
   return length > maxBodyBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-/** True if the client went away. The stream of an HTTP/2 request knows it before the message does. */
+/** True if the client went away. The stream of an HTTP/2 request knows this before the message does. */
 function isCutOff(message: Message): boolean {
   return message.aborted || ('stream' in message && (message.stream.aborted || message.stream.destroyed || message.stream.rstCode !== 0));
 }

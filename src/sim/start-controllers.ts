@@ -18,9 +18,9 @@ import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
 
 export interface SimControllerOptions {
   readonly clock: Clock;
-  /** Milliseconds between two looks at the cluster: 250 by default. Nothing is done in a look when nothing has changed or fallen due. */
+  /** Milliseconds between two rounds. A round does nothing unless an object has changed or a timer has elapsed. Default: 250. */
   readonly roundMs?: number;
-  /** What is applied before life begins. An object of a kind that a controller works on is written once then, as it would stand by now. */
+  /** Objects to apply first. An object with a controller is written once, in the state that it would have reached by now. */
   readonly objects?: readonly KubernetesObject[];
 }
 
@@ -38,16 +38,17 @@ const controllers = [
   keepServices,
 ] as const;
 
-/** How often the made-up past may change the cluster before it is left to the present. Ordinary clusters need about eight. */
+/** The largest number of rounds in fast forward. Ordinary clusters need about eight. */
 const maxSettlingRounds = 40;
 
 /**
- * Gives an embedded cluster its controllers, scheduler and kubelets: Deployments roll out, Jobs run and end, nodes report, Events come and
- * go, Services find their pods. A pod template's annotation `sim/outcome` says what its pods do: `failed` and `forever` for Jobs as in
- * tools for real clusters, `crash` and `no-image` for all.
+ * Runs the controllers, the scheduler and the kubelets of an embedded cluster, without its network.
  *
- * Before it returns it brings what is there to where it would be by now, with ages that fit. From then on it looks at the cluster in rounds
- * until the signal aborts: then nothing of it is left. Works on the cluster itself, without its network.
+ * Deployments roll out, Jobs end, nodes report, Events expire, and Services find their Pods. The annotation `sim/outcome` of a Pod
+ * template decides how its Pods end: `failed` or `forever` for Jobs, `crash` or `no-image` for all Pods.
+ *
+ * Before the function returns, it simulates the past, so that objects have the state and age of a running cluster. Then it works in rounds
+ * until the signal aborts, and leaves no timer behind.
  */
 export function startControllers(
   cluster: EmbeddedCluster,
@@ -65,7 +66,7 @@ export function startControllers(
   };
   settle(world, objects, round);
   for (const object of objects) if (controlledKindOf(object) === undefined) cluster.put(object);
-  // What takes time begins to wait now.
+  // Starts the timers of everything that takes time.
   round();
   return live();
 
@@ -89,7 +90,7 @@ function settle(world: WorldControl, objects: readonly KubernetesObject[], round
   world.view.flush();
 }
 
-/** Gives each namespace what every real one has: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
+/** Gives each namespace the objects of every real one: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
 function furnishNamespaces(world: World): void {
   for (const namespace of [...world.view.objects('Namespace')]) {
     if (isTerminating(namespace)) continue;

@@ -7,24 +7,26 @@ import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
 import { startControllers } from './start-controllers.ts';
 import { startEmbeddedCluster } from './start-embedded-cluster.ts';
 
-/** The embedded fleet that `--demo` shows. Disposing of it ends its life, its connections and its servers. */
+/** The embedded fleet of `--demo`. Disposing it ends its controllers, connections and servers. */
 export interface DemoFleet extends AsyncDisposable {
-  /** `eu-prod`, `us-prod` (a few versions behind) and `staging`, in this order. */
+  /** The clusters `eu-prod`, `us-prod` (a few versions behind) and `staging`, in this order. */
   readonly clusters: readonly EmbeddedCluster[];
-  /** The text of a kubeconfig with a context per cluster, named after it; the first is current. */
+  /** The text of a kubeconfig with one context per cluster. The first context is current. */
   readonly kubeconfig: string;
 }
 
 export interface DemoOptions {
-  /** Custom kinds that the first cluster has besides its own: what makes it the hub. */
+  /** Custom kinds of the hub, which are added to the first cluster. */
   readonly hubDefinitions: readonly KubernetesObject[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Starts three clusters full of what a web shop runs, some of it unhealthy, and keeps them moving: releases, scaling, Jobs that end well and
- * badly, a node that is lost for a while. Everything is in this process and listens on loopback only.
+ * Starts three clusters with the workloads of a web shop. Some are unhealthy.
+ *
+ * Simulated users release, scale, run Jobs that succeed or fail, and lose a node for a while. Everything runs in this process and listens
+ * on loopback only.
  */
 export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions): Promise<DemoFleet> {
   const end = new AbortController();
@@ -49,7 +51,10 @@ export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions
   };
 }
 
-/** A kubeconfig (JSON, which is YAML) with one context, cluster and user per cluster, each named after it; the first is current. */
+/**
+ * Returns a kubeconfig (JSON, which is YAML) with one context, cluster and user per cluster, each under the name of the cluster. The first
+ * context is current.
+ */
 export function kubeconfigOf(clusters: readonly Pick<EmbeddedCluster, 'name' | 'url' | 'caPem' | 'token'>[]): string {
   const config = {
     apiVersion: 'v1',

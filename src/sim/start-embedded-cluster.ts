@@ -7,7 +7,7 @@ import { createSimServer } from './create-sim-server.ts';
 import type { EmbeddedCluster, EmbeddedClusterOptions } from './kinds/embedded-cluster.ts';
 import { createRequestHandler } from './request-handler.ts';
 
-/** Starts one cluster. It listens on loopback when this resolves, and holds the namespaces that every cluster has. */
+/** Starts one cluster with the namespaces of every cluster. Resolves once it listens on loopback. */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
   const server = createSimServer(options);
   const { key, certificate: cert, ca } = await createCertificate();

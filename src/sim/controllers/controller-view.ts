@@ -3,19 +3,19 @@ import { type GroupKind, groupOfApiVersion, keyOfKind } from '../../core/kinds.t
 import type { KubernetesObject, TypedObject } from '../../core/objects.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 
-/** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
+/** A view of a cluster for its controllers: current objects of the kinds they work on, without managedFields. */
 export interface ControllerView extends Disposable {
-  /** In the order in which they came. */
+  /** Returns the objects in order of creation. */
   objects<Kind extends ControlledKind>(kind: Kind): Iterable<ControlledKinds[Kind]>;
   find<Kind extends ControlledKind>(kind: Kind, name: string, namespace?: string): ControlledKinds[Kind] | undefined;
-  /** The objects of the kind whose controller has that uid, in the order in which they came. */
+  /** Returns the objects of a kind whose controller has that uid, in order of creation. */
   owned<Kind extends ControlledKind>(kind: Kind, uid: string | undefined): ControlledKinds[Kind][];
   count(kind: ControlledKind): number;
-  /** True if anything has changed since this was last asked. */
+  /** Returns true if an object has changed since the last call. */
   consumeChanged(): boolean;
-  /** Sees the object as if the cluster had it. `flush` gives the cluster all that was drafted. */
+  /** Adds the object to the view only. `flush` writes all drafts to the cluster. */
   draft(object: KubernetesObject): void;
-  /** No longer sees an object, which the cluster does not have yet. */
+  /** Removes a draft that the cluster does not have yet. */
   undraft(kind: ControlledKind, object: KubernetesObject): void;
   flush(): void;
 }
@@ -71,7 +71,7 @@ const livingKinds = [
 
 const kinds: ReadonlySet<string> = new Set(livingKinds);
 
-/** Follows the cluster from its state of now on, until it is disposed of. */
+/** Creates a view that follows the cluster until it is disposed. */
 export function createControllerView(cluster: EmbeddedCluster): ControllerView {
   const shelf = new ObjectsByKind();
   const drafted = new Map<string, { readonly kind: ControlledKind; readonly object: KubernetesObject }>();
@@ -115,7 +115,7 @@ export function createControllerView(cluster: EmbeddedCluster): ControllerView {
   };
 }
 
-/** Objects by kind and name, and by their controller. */
+/** Indexes objects by kind and name, and by their controller. */
 class ObjectsByKind {
   readonly #held = new Map<ControlledKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
   readonly #owned = new Map<string, Map<string, KubernetesObject>>();
@@ -150,13 +150,13 @@ class ObjectsByKind {
   }
 }
 
-/** The object's kind, if it is one that lives. */
+/** Returns the kind of the object, if a controller works on that kind. */
 export function controlledKindOf({ apiVersion = '', kind = '' }: KubernetesObject): ControlledKind | undefined {
   const key = keyOfKind({ group: groupOfApiVersion(apiVersion), kind });
   return isLivingKind(key) ? key : undefined;
 }
 
-/** The uid of the object's controller. */
+/** Returns the uid of the object's controller. */
 function controllerOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
@@ -165,7 +165,7 @@ function isLivingKind(kind: string): kind is ControlledKind {
   return kinds.has(kind);
 }
 
-/** `Deployment.apps` in its parts. */
+/** Splits a key such as `Deployment.apps`. */
 export function parseGroupKind(key: string): GroupKind {
   const [kind = key, ...group] = key.split('.');
   return { kind, group: group.join('.') };

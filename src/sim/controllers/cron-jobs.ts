@@ -11,7 +11,7 @@ import { changedStatus, controllerReference, kubernetesTime, type World } from '
 const from = 'cronjob-controller';
 const minuteMs = 60_000;
 
-/** Starts the Jobs whose minute has come, at most one per minute. Removes the finished Jobs that exceed the history limits. */
+/** Starts Jobs in the minutes of their schedule, at most one per minute. Removes finished Jobs beyond the history limits. */
 export function startCronJobs(world: World): void {
   for (const cron of [...world.view.objects('CronJob.batch')]) {
     if (isTerminating(cron)) continue;
@@ -75,7 +75,7 @@ function madeMs({ metadata }: KubernetesObject): number {
   return Date.parse(String(metadata.creationTimestamp)) || 0;
 }
 
-/** True if `schedule` names this minute in `timeZone` (default: UTC). An unreadable schedule or time zone names none. */
+/** True if `schedule` contains this minute in `timeZone` (default: UTC). An invalid schedule or time zone contains none. */
 export function isScheduled(spec: Stored<V1CronJobSpec> | undefined, minute: Date): boolean {
   const timezone = spec?.timeZone ?? 'UTC';
   try {

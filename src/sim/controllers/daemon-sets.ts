@@ -6,7 +6,7 @@ import { changedStatus, controlEach, hashOf, suffix, type World } from './world.
 const from = 'daemonset-controller';
 const revisionLabel = 'controller-revision-hash';
 
-/** Keeps DaemonSets: a pod on every node that its template's selector allows, renewed one node after the other. */
+/** Keeps a Pod of each DaemonSet on every node that its node selector allows. Updates one node after the other. */
 export const keepDaemonSets = controlEach('DaemonSet.apps', reconcile);
 
 function reconcile(world: World, set: DaemonSet): void {

@@ -9,7 +9,7 @@ const from = 'deployment-controller';
 const revisionKey = 'deployment.kubernetes.io/revision';
 const hashLabel = 'pod-template-hash';
 
-/** One ReplicaSet with what its pods are. */
+/** A ReplicaSet of a Deployment, with counts of its Pods. */
 interface Generation {
   readonly set: ReplicaSet;
   readonly revision: number;
@@ -18,7 +18,7 @@ interface Generation {
   readonly made: number;
 }
 
-/** Rolls Deployments out: a ReplicaSet per template, pods moved from the old ones to the new within surge and unavailability. */
+/** Rolls out Deployments: one ReplicaSet per template. Moves Pods to the new ReplicaSet within `maxSurge` and `maxUnavailable`. */
 export const keepDeployments = controlEach('Deployment.apps', reconcile);
 
 function reconcile(world: World, deployment: Deployment): void {
@@ -29,7 +29,7 @@ function reconcile(world: World, deployment: Deployment): void {
     return;
   }
   const old = generations.filter((generation) => generation !== current);
-  // A step of a rollout at most every 1 to 2 s: a pace that people can follow.
+  // A rollout makes at most one step every 1 to 2 s, so that people can follow it.
   if (isUnfinished(deployment, current, old) && world.hasElapsed(`deployment ${deployment.metadata.uid} steps`, 1_000, 2_000)) {
     step(world, deployment, { current, old });
   }
@@ -52,7 +52,7 @@ function generationsOf(world: World, deployment: Deployment): Generation[] {
   });
 }
 
-/** The first sight of a template: its ReplicaSet, without pods yet. */
+/** Creates the ReplicaSet of a new template, without Pods. */
 function begin(world: World, deployment: Deployment, generations: readonly Generation[]): void {
   const template = deployment.spec?.template;
   const hash = hashOf(template);
@@ -102,7 +102,7 @@ function step(world: World, deployment: Deployment, { current, old }: Rollout): 
   }
   const room = world.isFastForward ? replicas : replicas + surge - total;
   if (current.wanted < replicas && room > 0) scale(world, deployment, current, Math.min(replicas, current.wanted + room));
-  // Pods that are not ready do not serve, so they go first and cost nothing.
+  // Pods that are not ready serve no traffic, so they are removed first.
   const spare = world.isFastForward ? total : total - (replicas - unavailable) - (current.wanted - current.ready);
   let removable = Math.min(spare, sum(old, 'wanted'));
   for (const generation of old.toSorted((a, b) => a.ready - b.ready || a.revision - b.revision)) {
@@ -157,12 +157,12 @@ function conditionsOf(world: World, deployment: Deployment, { set, isDone, isAva
   return withCondition(first, { type: 'Progressing', ...progressing, updatedKey }, world.nowMs);
 }
 
-/** True once nothing has moved for the deadline: since the condition `Progressing` was last touched for that ReplicaSet. */
+/** True if the condition `Progressing` of that ReplicaSet has not changed for the progress deadline. */
 function isLate(world: World, deployment: Deployment, set: ReplicaSet): boolean {
   const deadlineMs = (deployment.spec?.progressDeadlineSeconds ?? 600) * 1000;
   const condition = itemsOf(deployment.status?.conditions).find((one) => one?.type === 'Progressing');
   const reason = condition?.reason;
-  // What is said of another ReplicaSet is over: each rollout has the whole deadline.
+  // The condition describes another ReplicaSet. Each rollout has the whole deadline.
   if (condition?.message?.includes(`"${set.metadata.name}"`) !== true) return false;
   if (reason === 'ProgressDeadlineExceeded') return true;
   if (reason !== 'ReplicaSetUpdated') return false;
@@ -181,7 +181,7 @@ function limitsOf(deployment: Deployment, replicas: number): { readonly surge: n
   return surge + unavailable === 0 ? { surge: 0, unavailable: 1 } : { surge, unavailable };
 }
 
-/** An absolute number, or a percentage of the replicas: 25 % by default. */
+/** Returns an absolute number, or a percentage of the replicas. Default: 25 %. */
 function share(value: Json | undefined, replicas: number): number {
   if (typeof value === 'number') return value;
   const percent = typeof value === 'string' ? Number.parseFloat(value) : 25;
@@ -192,7 +192,7 @@ function sum(generations: readonly Generation[], key: 'wanted' | 'ready' | 'made
   return generations.reduce((total, generation) => total + generation[key], 0);
 }
 
-/** Counts as Kubernetes writes them: zeros are left out. */
+/** Leaves out zero counts, as Kubernetes does. */
 export function counted(counts: Readonly<Record<string, number>>): JsonObject {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -2,27 +2,27 @@ import type { CoreV1Event } from '@kubernetes/client-node';
 import type { KubernetesObject, TypedObject } from '../../core/objects.ts';
 import { kubernetesTime, type ReportedEvent, type World } from './world.ts';
 
-/** How long an Event is kept after it was last seen, as an API server's `--event-ttl`, which is an hour. */
+/** Lifetime of an Event after its last occurrence. An API server's `--event-ttl` is one hour by default. */
 const eventTtlMs = 15 * 60_000;
-/** The most Events of one cluster: past it the oldest go first. */
+/** The largest number of Events in a cluster. Beyond it the oldest are removed. */
 const maxEvents = 400;
-/** How many are left then, so that the next ones cost nothing for a while. */
+/** Events that remain then, so that the next ones cause no removal. */
 const keptEvents = 350;
 
-/** Turns what happens into Events. What happens again is counted in the Event it already has. */
+/** Stores Events. A repeated event increases the count of the stored one. */
 export interface EventLog {
   record(happening: ReportedEvent, world: World): void;
-  /** Removes Events whose time has come, and the oldest beyond the most that are kept. */
+  /** Removes expired Events, and the oldest ones beyond `maxEvents`. */
   prune(world: World): void;
 }
 
-/** An empty log. It remembers only which Event stands for what, as long as the Event is there. */
+/** Creates an empty log. It remembers the name of each stored Event, so that repetitions find it. */
 export function createEventLog(): EventLog {
   const names = new Map<string, string>();
   let made = 0;
   return {
     record(happening, world) {
-      // What went well in a past that is made up was told in Events that are gone by now.
+      // Normal Events of the simulated past have expired already.
       if (world.isFastForward && happening.type === 'Normal') return;
       const { to, reason, message } = happening;
       const key = `${to.metadata.uid} ${reason} ${message}`;

@@ -9,7 +9,7 @@ import { changedStatus, kubernetesTime, suffix, type World, withCondition } from
 
 const from = 'job-controller';
 
-/** Runs Jobs: pods until enough of them have succeeded, or more have failed than `backoffLimit` allows. */
+/** Creates Pods for Jobs until enough have succeeded, or more have failed than `backoffLimit` allows. */
 export function runJobs(world: World): void {
   for (const job of [...world.view.objects('Job.batch')]) {
     if (isTerminating(job)) continue;
@@ -39,7 +39,7 @@ function reconcile(world: World, job: Job): void {
   const isOver = succeeded >= completions ? 'Complete' : failed > (job.spec?.backoffLimit ?? 6) ? 'Failed' : undefined;
   const wanted = isOver !== undefined || job.spec?.suspend === true ? 0 : Math.min(parallelism(job), completions - succeeded);
   for (const pod of active.slice(wanted)) world.terminate(pod);
-  // After a failure the next attempt waits, as the controller's backoff has it, though not as long.
+  // After a failure the next Pod waits, for a shorter time than the backoff of the real controller.
   const isAllowed = failed === 0 || active.length >= wanted || world.hasElapsed(`job ${job.metadata.uid} retries`, 2_000, 4_000);
   if (isAllowed) for (let missing = wanted - active.length; missing > 0; missing--) attempt(world, job);
   report(world, job, { active, succeeded, failed, isOver });
@@ -54,7 +54,7 @@ function attempt(world: World, job: Job): void {
   const labels = {
     'batch.kubernetes.io/job-name': name,
     'batch.kubernetes.io/controller-uid': uid,
-    // As they were called before, which is still what people type.
+    // The old names of these labels, which people still use.
     'job-name': name,
     'controller-uid': uid,
   };

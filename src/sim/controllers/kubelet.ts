@@ -8,9 +8,12 @@ import { changedStatus, imageDigest, kubernetesTime, type World, withCondition }
 const from = 'kubelet';
 
 /**
- * What a kubelet does on every node. A bound pod runs 0.5 to 1.5 s later; one of a Job ends 2 to 6 s after that, badly if `sim/outcome` says
- * `failed`, never if it says `forever`. `crash`: it dies again and again, waiting longer each time, at most 5 minutes. `no-image`: it never
- * starts. A pod that goes is gone 0.5 to 1.5 s later.
+ * Runs Pods as the kubelets of all nodes do.
+ *
+ * A bound Pod runs after 0.5 to 1.5 s. A Pod of a Job ends 2 to 6 s later. A terminating Pod is removed after 0.5 to 1.5 s.
+ *
+ * The annotation `sim/outcome` changes that. `failed`: the Pod of a Job fails. `forever`: it never ends. `crash`: the Pod crashes
+ * repeatedly, with a growing delay of at most 5 minutes. `no-image`: it never starts.
  */
 export function runPods(world: World): void {
   for (const pod of [...world.view.objects('Pod')]) {
@@ -147,7 +150,7 @@ function runOf(status: Stored<V1ContainerStatus> | undefined): number {
   return status?.restartCount ?? 0;
 }
 
-/** Addresses and the start, given once. */
+/** Returns the addresses and start time of a Pod that has none yet. */
 function addressesOf(world: World, pod: Pod): JsonObject {
   if (pod.status?.podIP) return {};
   const node = world.view.find('Node', pod.spec?.nodeName ?? '');

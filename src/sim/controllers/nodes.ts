@@ -6,12 +6,12 @@ import { itemsOf, type Stored } from '../../core/stored.ts';
 import type { Node } from './controller-view.ts';
 import { kubernetesTime, type World, withCondition } from './world.ts';
 
-/** Takes a node off the air while it stands among its annotations: `sim/ready: "false"`. */
+/** The annotation `sim/ready: "false"` makes a node unreachable. */
 export const readyAnnotation = 'sim/ready';
 
 const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
-/** Nodes report: their Lease every 10 s, their conditions every 30 s, and at once when they stop or start to be ready. */
+/** Renews the Lease of each node every 10 s and its conditions every 30 s. A change of readiness is reported at once. */
 export function reportNodes(world: World): void {
   for (const node of [...world.view.objects('Node')]) {
     const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';

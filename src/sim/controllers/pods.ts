@@ -6,19 +6,19 @@ import { itemsOf, type Stored } from '../../core/stored.ts';
 import type { Pod, ReplicaSet } from './controller-view.ts';
 import { controllerReference, type World } from './world.ts';
 
-/** What becomes of a pod, said by an annotation of its template, as the simulated kubelet of a real test cluster has it. */
+/** The annotation of a Pod template that decides how its Pods end. The simulated kubelet of real test clusters uses it too. */
 const outcomeAnnotation = 'sim/outcome';
 
 export interface PodNaming {
   readonly name: string;
-  /** Labels beyond those of the template. */
+  /** Labels in addition to those of the template. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The node it is bound to from the start: what a DaemonSet does. */
+  /** The node of the Pod. DaemonSets set it; other Pods are scheduled. */
   readonly nodeName?: string;
   readonly extraSpec?: JsonObject;
 }
 
-/** A new pod of the owner's template, pending, with what the API server's defaults add. */
+/** Returns a new pending Pod of the owner's template, with the defaults of an API server. */
 export function podOf(owner: ReplicaSet, naming: PodNaming, world: World): KubernetesObject {
   const template = owner.spec?.template;
   const annotations = template?.metadata?.annotations ?? {};
@@ -96,12 +96,12 @@ export function isFinished(pod: Pod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** `failed`, `forever`, `crash`, `no-image`, or undefined for a pod that does what it should. */
+/** Returns `failed`, `forever`, `crash` or `no-image`. Undefined for a normal Pod. */
 export function outcomeAnnotationOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.annotations?.[outcomeAnnotation];
 }
 
-/** The names and images of a pod's containers. */
+/** Returns the names and images of a Pod's containers. */
 export function containerImagesOf(pod: Pod): readonly { readonly name: string; readonly image: string }[] {
   return itemsOf(pod.spec?.containers).map(({ name = '', image = '' }) => ({ name, image }));
 }

@@ -6,7 +6,7 @@ import { changedStatus, controlEach, suffix, type World } from './world.ts';
 
 const from = 'replicaset-controller';
 
-/** Makes and ends pods until each ReplicaSet has as many as it wants. */
+/** Creates and deletes Pods until each ReplicaSet has the wanted number. */
 export const keepReplicaSets = controlEach('ReplicaSet.apps', reconcile);
 
 function reconcile(world: World, set: ReplicaSet): void {
@@ -17,7 +17,7 @@ function reconcile(world: World, set: ReplicaSet): void {
     world.put(pod);
     world.record({ to: set, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${pod.metadata.name}`, from });
   }
-  // Those that are not ready go first, then the youngest.
+  // Pods that are not ready are deleted first, then the youngest.
   const surplus = pods.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)) || age(b) - age(a));
   for (const pod of surplus.slice(0, Math.max(0, pods.length - wanted))) {
     world.terminate(pod);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** What waits for its time, by keys that are asked for in rounds. Holds what the last round asked for, and nothing else. */
+/** Timers by key for code that runs in rounds. A timer is forgotten if a round does not query it. */
 export class RoundTimers {
   readonly #clock: Clock;
   readonly #dueMs = new Map<string, number>();
@@ -15,7 +15,10 @@ export class RoundTimers {
     this.#asked = new Set();
   }
 
-  /** True once a time between the two has passed since the key was first asked for, and again each time it has passed anew. */
+  /**
+   * Starts the timer of the key with a random time between `minMs` and `maxMs`, and returns false. Returns true once when the time has
+   * elapsed, and starts again.
+   */
   hasElapsed(key: string, minMs: number, maxMs: number): boolean {
     this.#asked.add(key);
     const dueMs = this.#dueMs.get(key);
@@ -25,7 +28,7 @@ export class RoundTimers {
     return isDue;
   }
 
-  /** Ends a round: what it did not ask for is forgotten. */
+  /** Ends a round and forgets the timers that it did not query. */
   end(): void {
     this.#nextMs = Number.POSITIVE_INFINITY;
     for (const [key, dueMs] of this.#dueMs) {
@@ -34,7 +37,7 @@ export class RoundTimers {
     }
   }
 
-  /** True if something waits whose time has come. */
+  /** True if the time of a timer has elapsed. */
   isDue(): boolean {
     return this.#clock.monotonic() >= this.#nextMs;
   }

@@ -6,7 +6,10 @@ import { type World, withCondition } from './world.ts';
 
 const from = 'default-scheduler';
 
-/** Binds pending pods: 0.1 to 0.4 s after they came, to the emptiest node that is ready, open, labelled as they ask, and large enough. */
+/**
+ * Binds each pending Pod after 0.1 to 0.4 s to a node that is ready, schedulable, matches its node selector and is large enough. Chooses
+ * the node with the fewest Pods.
+ */
 export function bindPods(world: World): void {
   const waiting = [...world.view.objects('Pod')].filter((pod) => !pod.spec?.nodeName && !isTerminating(pod));
   if (waiting.length === 0) return;

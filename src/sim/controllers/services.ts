@@ -6,7 +6,7 @@ import { controllerReference, isSame, suffix, type World } from './world.ts';
 
 const slices = 'EndpointSlice.discovery.k8s.io';
 
-/** Gives Services their addresses, and keeps the EndpointSlice of each that has a selector true to its pods. */
+/** Assigns addresses to Services, and keeps the EndpointSlice of each Service with a selector in sync with its Pods. */
 export function keepServices(world: World): void {
   for (const service of [...world.view.objects('Service')]) {
     if (isTerminating(service)) continue;

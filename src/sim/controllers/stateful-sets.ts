@@ -7,7 +7,7 @@ import { changedStatus, controlEach, hashOf, type World } from './world.ts';
 const from = 'statefulset-controller';
 const revisionLabel = 'controller-revision-hash';
 
-/** Keeps StatefulSets: pods by number, made one after the other, renewed from the last to the first. */
+/** Keeps numbered Pods for each StatefulSet. Creates them one after the other, and updates them from the last to the first. */
 export const keepStatefulSets = controlEach('StatefulSet.apps', reconcile);
 
 function reconcile(world: World, set: StatefulSet): void {
@@ -26,7 +26,7 @@ function reconcile(world: World, set: StatefulSet): void {
 
 type Change = { readonly type: 'create'; readonly ordinal: number } | { readonly type: 'delete'; readonly pod: Pod };
 
-/** One thing at a time: nothing while a pod goes or is not ready yet. */
+/** Returns the next change. Undefined while a Pod terminates or is not ready. */
 function nextChange(
   set: StatefulSet,
   pods: readonly Pod[],

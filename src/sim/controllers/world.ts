@@ -9,7 +9,7 @@ import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 import { type ControlledKind, type ControlledKinds, type ControllerView, parseGroupKind } from './controller-view.ts';
 import { RoundTimers } from './round-timers.ts';
 
-/** What happened, to whom: it becomes an Event. */
+/** An occurrence that is stored as an Event. */
 export interface ReportedEvent {
   readonly to: KubernetesObject;
   readonly type: 'Normal' | 'Warning';
@@ -19,35 +19,37 @@ export interface ReportedEvent {
   readonly from: string;
 }
 
-/** A cluster as its controllers meet it: what is there, what time it is, and what they may do. */
+/** The view, the clock and the writes that controllers use. */
 export interface World {
   readonly view: ControllerView;
   readonly nowMs: number;
-  /** Creates the object, or brings it to this state. */
+  /** Creates the object, or replaces it. */
   put(object: KubernetesObject): void;
   remove(kind: ControlledKind, object: KubernetesObject): void;
-  /** Marks the object as going; the kubelet removes it a moment later. */
+  /** Marks the object as terminating. The kubelet removes it a moment later. */
   terminate(object: KubernetesObject): void;
   record(happening: ReportedEvent): void;
   /**
-   * True once a time between the two has passed since it was first asked for under this key, and then false until that time has passed again.
-   * A key that is not asked for in a round is forgotten. At once in the past that `finishDeletion` makes up.
+   * Starts a timer for the key with a random time between `minMs` and `maxMs`, and returns false. Returns true once when the time has
+   * elapsed, and starts again.
+   *
+   * A timer is forgotten if a round does not query it. Always true in fast forward.
    */
   hasElapsed(key: string, minMs: number, maxMs: number): boolean;
-  /** When something made now came to be: now, or, in the past that `finishDeletion` makes up, some time after its owner did. */
+  /** Returns the creation time of an object that the owner makes now. In fast forward it is a random time after the owner's creation. */
   creationTimeFor(owner: KubernetesObject): string;
-  /** While true, everything that takes time has already happened: a past is made up. */
+  /** True while the past of a new cluster is simulated: every wait has already elapsed. */
   readonly isFastForward: boolean;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
 }
 
 export interface WorldControl extends World {
-  /** Begins a round at the time of now. */
+  /** Begins a round and reads the clock. */
   begin(): void;
-  /** Ends it: forgets what was not asked for. */
+  /** Ends a round and forgets the timers that it did not query. */
   end(): void;
-  /** True if something waits whose time has come. */
+  /** True if the time of a timer has elapsed. */
   isDue(): boolean;
   isFastForward: boolean;
   nowMs: number;
@@ -60,7 +62,7 @@ export interface WorldOptions {
   readonly record: (happening: ReportedEvent, world: World) => void;
 }
 
-/** A world that stands still until its rounds are begun. */
+/** Creates a world. Its time changes only when a round begins. */
 export function createWorld({ cluster, view, clock, record }: WorldOptions): WorldControl {
   const agenda = new RoundTimers(clock);
   const world: WorldControl = {
@@ -99,37 +101,37 @@ function ageOf({ metadata }: KubernetesObject, nowMs: number): number {
   return Number.isNaN(bornMs) ? 0 : Math.max(0, nowMs - bornMs);
 }
 
-/** The object with what a cluster would give it when it is made. */
+/** Returns the object with the metadata that a cluster sets on creation. */
 function drafted(object: KubernetesObject, nowMs: number): KubernetesObject {
   const { uid = randomUUID(), creationTimestamp = kubernetesTime(nowMs), generation = 1 } = object.metadata;
   const isCounted = object.spec !== undefined && object.kind !== 'Node' && object.kind !== 'Service' && object.kind !== 'Lease';
   return { ...object, metadata: { ...object.metadata, uid, creationTimestamp, ...(isCounted ? { generation } : {}) } };
 }
 
-// The cluster counts generations itself, unless an object that comes says what its own is.
+// The cluster counts generations itself unless an object brings its own.
 function withoutGeneration(object: KubernetesObject): KubernetesObject {
   const { generation: _generation, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** A controller that reconciles each object of the kind, except those that are being deleted. */
+/** Returns a controller that reconciles each object of the kind, except terminating ones. */
 export function controlEach<Kind extends ControlledKind>(kind: Kind, reconcile: (world: World, object: ControlledKinds[Kind]) => void) {
   return (world: World): void => {
     for (const object of [...world.view.objects(kind)]) if (object.metadata.deletionTimestamp === undefined) reconcile(world, object);
   };
 }
 
-/** As Kubernetes writes times: to the second. */
+/** Returns the time to the second, as Kubernetes writes it. */
 export function kubernetesTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The reference of what the object controls. */
+/** Returns the owner reference to the controller of an object. */
 export function controllerReference({ apiVersion = '', kind = '', metadata }: KubernetesObject): OwnerReference {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true, blockOwnerDeletion: true };
 }
 
-/** The object with that status, or undefined if it has it already. */
+/** Returns the object with that status. Undefined if the status is the same. */
 export function changedStatus(object: KubernetesObject, status: JsonObject): KubernetesObject | undefined {
   return isSame(object.status, status) ? undefined : { ...object, status };
 }
@@ -139,17 +141,17 @@ export function isSame(a: Json | undefined, b: Json | undefined): boolean {
   return canonicalJson(a ?? null) === canonicalJson(b ?? null);
 }
 
-/** Letters and digits that spell no word: what Kubernetes makes names of. */
+/** Letters and digits of generated names. Kubernetes leaves out vowels, so that no words appear. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** A name's random end, `length` characters. */
+/** Returns a random suffix for a name. */
 export function suffix(world: Pick<World, 'random'>, length = 5): string {
   return Array.from({ length }, () => alphabet[Math.floor(world.random() * alphabet.length)]).join('');
 }
 
 const hashes = new WeakMap<JsonObject, string>();
 
-/** Ten characters that are equal for equal values and, in practice, for no others. Objects never change, so each is hashed once. */
+/** Returns ten characters that identify a value. Objects never change, so each is hashed once. */
 export function hashOf(value: Json | undefined): string {
   const known = isJsonObject(value) ? hashes.get(value) : undefined;
   if (known !== undefined) return known;
@@ -159,7 +161,7 @@ export function hashOf(value: Json | undefined): string {
   return hash;
 }
 
-/** The digest that an image of that name might have. */
+/** Returns a plausible digest for an image. */
 export function imageDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -171,11 +173,11 @@ export interface ConditionChange {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;
   readonly message?: string;
-  /** The key under which the condition also keeps when it was last looked at: `lastUpdateTime` of Deployments. */
+  /** Name of a second time in the condition, which is set on every change: `lastUpdateTime` of Deployments. */
   readonly updatedKey?: string;
 }
 
-/** The conditions with one of them brought to that state. Its times move only if it changes. */
+/** Returns the conditions with one of them replaced. Its times change only if the condition changes. */
 export function withCondition(conditions: readonly Condition[], change: ConditionChange, atMs: number): readonly Condition[] {
   const { updatedKey, ...next } = change;
   const before = conditions.find(({ type }) => type === change.type);

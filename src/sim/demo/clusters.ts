@@ -3,7 +3,7 @@ import { readyAnnotation } from '../controllers/nodes.ts';
 import { customKindsAt } from './custom-kinds.ts';
 import { type DemoProgram, type NodeHardware, nodeOf, Workloads } from './workloads.ts';
 
-/** A cluster of the demo: what it is called, which version it runs, and what is applied to it, definitions first. */
+/** Name, version and objects of a demo cluster. Definitions are applied first. */
 export interface DemoCluster {
   readonly name: string;
   readonly version: string;
@@ -13,7 +13,10 @@ export interface DemoCluster {
 
 const namespaces = ['shop', 'payments', 'data', 'monitoring', 'batch'] as const;
 
-/** The demo's three clusters: two that serve customers, the second a few versions behind, and one for trying things, where more is broken. */
+/**
+ * Returns the three demo clusters: two production clusters, the second a few versions behind, and a staging cluster with more broken
+ * workloads.
+ */
 export function demoClustersAt(nowMs: number): readonly DemoCluster[] {
   return [europe(nowMs), america(nowMs), staging(nowMs)];
 }

@@ -4,7 +4,7 @@ import { kubernetesTime } from '../controllers/world.ts';
 
 const dayMs = 86_400_000;
 
-/** Two kinds that no cluster has by itself, and objects of them: certificates, one of which is about to expire, and widgets. */
+/** Returns the definitions and objects of two custom kinds: Certificates, one of which expires soon, and Widgets. */
 export function customKindsAt(nowMs: number): {
   readonly definitions: readonly KubernetesObject[];
   readonly objects: readonly KubernetesObject[];

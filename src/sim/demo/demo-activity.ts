@@ -8,16 +8,18 @@ import { hashOf } from '../controllers/world.ts';
 import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 import { Workloads } from './workloads.ts';
 
-/** Between two things that somebody does in a cluster of the demo, in milliseconds. */
+/** Milliseconds between two actions in a demo cluster. */
 const pauseMs = { least: 3_000, most: 9_000 } as const;
-/** How many Pods of the nightly Job have to succeed: fewer in each cluster than in the one before, all of them not more than logs are read at once. */
+/** Pods of the nightly Job that must succeed, per cluster. Their sum stays within the limit of logs that are read at once. */
 const nightlyPods: Readonly<Record<string, number>> = { 'eu-prod': 6, 'us-prod': 4, staging: 3 };
-/** How long a node stays away. */
+/** How long a lost node is unreachable. */
 const absenceMs = 20_000;
 
 /**
- * What people and programs do in a demo cluster until the signal aborts: at once they run the nightly Job, which is one in all clusters; then, every
- * few seconds, they release new images, scale, run Jobs of which some fail, lose a node for a while. The cluster's own life answers.
+ * Simulates users of a demo cluster until the signal aborts.
+ *
+ * Starts the nightly Job at once, the same one in all clusters. Then, every few seconds, it releases an image, scales a Deployment, runs a
+ * Job that may fail, or makes a node unreachable for a while.
  */
 export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   runNightly(cluster, clock);
@@ -30,7 +32,7 @@ export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, si
   }
 }
 
-/** A healthy Deployment of the shop gets its next patch version. */
+/** Gives a healthy Deployment of the shop its next patch version. */
 function release(cluster: EmbeddedCluster, clock: Clock): void {
   const deployment = oneOf(healthy(cluster), clock);
   if (deployment === undefined) return;
@@ -46,7 +48,7 @@ function release(cluster: EmbeddedCluster, clock: Clock): void {
   cluster.put({ ...deployment, spec: { ...deployment.spec, template: next } });
 }
 
-/** A Deployment gets one replica more or less: between 1 and 6. */
+/** Adds or removes one replica of a Deployment, between 1 and 6. */
 function scale(cluster: EmbeddedCluster, clock: Clock): void {
   const deployment = oneOf(healthy(cluster), clock);
   if (deployment === undefined) return;
@@ -54,7 +56,7 @@ function scale(cluster: EmbeddedCluster, clock: Clock): void {
   cluster.put({ ...deployment, spec: { ...deployment.spec, replicas: Math.min(6, Math.max(1, replicas)) } });
 }
 
-/** A Job that is there to be watched from its beginning to its end, half a minute later. */
+/** Starts a Job that takes about half a minute, so that people can watch it. */
 function runNightly(cluster: EmbeddedCluster, clock: Clock): void {
   const program = {
     name: 'invoice-run',
@@ -68,7 +70,7 @@ function runNightly(cluster: EmbeddedCluster, clock: Clock): void {
   cluster.put(new Workloads(clock.now()).job(program, { parallelism: 2, completions: nightlyPods[cluster.name] ?? 1 }));
 }
 
-/** A Job that is gone two minutes after its end; one of four fails. */
+/** Starts a Job that is removed two minutes after its end. One of four fails. */
 function runJob(cluster: EmbeddedCluster, clock: Clock): void {
   const name = `thumbnails-${hashOf(clock.now()).slice(0, 5)}`;
   const program = { name, namespace: 'batch', image: 'thumbnails:1.12.0', team: 'catalog', ageDays: 0, cpu: '100m' };
@@ -81,7 +83,7 @@ function runJob(cluster: EmbeddedCluster, clock: Clock): void {
   cluster.put(job);
 }
 
-/** Widgets get warmer and colder, where there are any. */
+/** Changes the status of Widgets, if the cluster has any. */
 function produce(cluster: EmbeddedCluster, clock: Clock): void {
   if (cluster.get('CustomResourceDefinition', 'widgets.example.com') === undefined) return;
   for (const widget of cluster.objects('Widget')) {
@@ -91,7 +93,7 @@ function produce(cluster: EmbeddedCluster, clock: Clock): void {
   }
 }
 
-/** Now and then a node is away for 20 s. */
+/** Makes a node unreachable for 20 s, sometimes. */
 async function loseNode(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   const present = cluster.objects('Node').filter(({ metadata }) => metadata.annotations?.[readyAnnotation] === undefined);
   const node = oneOf(present, clock);
@@ -104,7 +106,7 @@ async function loseNode(cluster: EmbeddedCluster, clock: Clock, signal: AbortSig
   cluster.put({ ...held, metadata: { ...held.metadata, annotations } });
 }
 
-/** What may be released and scaled: nothing that is broken on purpose, nothing of the system. */
+/** Returns the Deployments that may be released and scaled: no system workloads, and none that is broken on purpose. */
 function healthy(cluster: EmbeddedCluster): readonly TypedObject<V1Deployment>[] {
   const deployments: readonly TypedObject<V1Deployment>[] = [
     ...cluster.objects('Deployment', 'shop'),

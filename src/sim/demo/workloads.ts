@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { kubernetesTime } from '../controllers/world.ts';
 
-/** One program that a team runs. */
+/** A program of the demo shop. */
 export interface DemoProgram {
   readonly name: string;
   readonly namespace: string;
@@ -10,27 +10,27 @@ export interface DemoProgram {
   readonly team: string;
   readonly replicas?: number;
   readonly ageDays: number;
-  /** Requests; the limit of memory is twice as much. `250m`, `256Mi` by default. */
+  /** Requested CPU. Default: `250m` and `256Mi` of memory. The memory limit is twice the request. */
   readonly cpu?: string;
   readonly memory?: string;
-  /** Port of its Service. Absent: it has none. */
+  /** Port of the Service. Default: no Service. */
   readonly port?: number;
-  /** `sim/outcome` of its pods. */
+  /** The annotation `sim/outcome` of its Pods. */
   readonly outcome?: 'crash' | 'no-image' | 'failed' | 'forever';
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** The config map that is its environment. */
+  /** The ConfigMap with its environment variables. */
   readonly configMap?: string;
-  /** Size of the disk that its one pod has, such as `50Gi`: a claim and a volume are made for it. */
+  /** Size of the volume of its single Pod, such as `50Gi`. The claim and the volume are created too. */
   readonly disk?: string;
-  /** Of Jobs that belong together, over all clusters: the label `batch` of them and their Pods. */
+  /** The label `batch` of related Jobs in all clusters, and of their Pods. */
   readonly batch?: string;
 }
 
 const registry = 'registry.shop.example';
 const dayMs = 86_400_000;
 
-/** Builds the objects of a cluster's programs as somebody would have applied them, with ages counted back from `nowMs`. */
+/** Builds the objects of programs as users would apply them. Their ages count back from `nowMs`. */
 export class Workloads {
   readonly #nowMs: number;
 
@@ -38,12 +38,12 @@ export class Workloads {
     this.#nowMs = nowMs;
   }
 
-  /** When something of that age was created. */
+  /** Returns the creation time for an age. */
   created(ageDays: number): string {
     return kubernetesTime(this.#nowMs - ageDays * dayMs);
   }
 
-  /** A Deployment, and its Service if it has a port. */
+  /** Returns a Deployment, and its Service if it has a port. */
   deployment(program: DemoProgram): KubernetesObject[] {
     const spec = {
       replicas: program.replicas ?? 1,
@@ -55,7 +55,7 @@ export class Workloads {
     return [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: this.#metadata(program), spec }, ...this.#service(program)];
   }
 
-  /** A StatefulSet, its Service without an address, and its disk. */
+  /** Returns a StatefulSet, its headless Service, and its volume. */
   statefulSet(program: DemoProgram): KubernetesObject[] {
     const { replicas = 1, name } = program;
     const spec = { replicas, serviceName: name, ...podsOf(program), updateStrategy: { type: 'RollingUpdate' } };
@@ -196,7 +196,7 @@ export interface NodePlace {
   readonly createdAt: string;
 }
 
-/** A node of that hardware; its conditions come from its life. */
+/** Returns a node of that hardware, without conditions. */
 export function nodeOf({ region, provider, instanceType, kubeletVersion, cpu, memory }: NodeHardware, place: NodePlace): KubernetesObject {
   const name = `${place.cluster}-node-${place.index}`;
   const zone = `${region}${'abc'[place.index % 3]}`;

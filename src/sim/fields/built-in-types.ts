@@ -22,7 +22,7 @@ const scalars: Readonly<Record<ScalarName, FieldType>> = {
   JSON: untyped,
 };
 
-/** Types whose values are owned as one: `x-kubernetes-map-type: atomic` of Kubernetes 1.36, which the model does not hold. */
+/** Types whose values have one owner as a whole: `x-kubernetes-map-type: atomic` in Kubernetes 1.36. The model lacks this mark. */
 const atomicTypes: ReadonlySet<string> = new Set([
   ...['MatchResources', 'NamedRuleWithOperations', 'ParamKind', 'ParamRef', 'Variable', 'CrossVersionObjectReference', 'EndpointAddress'],
   ...['ConfigMapKeySelector', 'EndpointPort', 'FileKeySelector', 'LocalObjectReference', 'NodeSelector', 'NodeSelectorTerm', 'Subject'],
@@ -30,13 +30,13 @@ const atomicTypes: ReadonlySet<string> = new Set([
   ...['TopologySelectorTerm', 'TypedLocalObjectReference', 'ServiceBackendPort', 'RoleRef', 'LabelSelector'],
 ]);
 
-/** The same of single fields, and the one that goes against its type. */
+/** Atomic fields whose type is not atomic, and the only field that is not atomic although its type is. */
 const atomicFields: ReadonlySet<string> = new Set([
   ...['PodSpec.nodeSelector', 'ReplicationControllerSpec.selector', 'ServiceSpec.selector', 'Scheduling.nodeSelector'],
 ]);
 const granularFields: ReadonlySet<string> = new Set(['PersistentVolumeSpec.claimRef']);
 
-/** Maps of bytes, which are maps of text to the model. */
+/** Maps of bytes. In the model they are maps of text. */
 const bytesFields: ReadonlySet<string> = new Set(['Secret.data', 'ConfigMap.binaryData']);
 
 /** The metadata of every object. */
@@ -63,12 +63,12 @@ export const metadataType: StructType = structOf({
   managedFields: { type: 'list', items: untyped, listType: 'atomic', keys: [] },
 });
 
-/** The type of objects with these fields beside what every object has. */
+/** Returns the type of objects with these fields in addition to apiVersion, kind and metadata. */
 export function objectType(fields: Readonly<Record<string, FieldType>>, { isOpen }: { readonly isOpen: boolean }): StructType {
   return { ...structOf({ ...fields, ...texts('apiVersion', 'kind'), metadata: metadataType }), isOpen };
 }
 
-/** The types of Scale, and of kinds of which nothing is known. */
+/** The types of Scale, and of kinds without a known schema. */
 export const scaleType = objectType(
   { spec: structOf({ replicas: scalar('integer') }), status: structOf({ replicas: scalar('integer'), selector: scalar('string') }) },
   { isOpen: false },
@@ -78,7 +78,9 @@ export const unknownType = objectType({}, { isOpen: true });
 const known = new Map<string, FieldType>();
 let model: Model | undefined;
 
-/** The type of a built-in kind's objects, all its versions joined, from the model that is committed. One of which nothing is known is open. */
+/**
+ * Returns the type of a built-in kind from the committed model, with the fields of all its versions. Open for a kind that the model lacks.
+ */
 export function builtInType(kind: GroupKind): FieldType {
   model ??= parseModel(JSON.parse(readFileSync(new URL('../../../schema/kubernetes.json', import.meta.url), 'utf8')));
   const found = model.kinds.get(keyOfKind(kind));

@@ -2,7 +2,10 @@ import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../cor
 import { type FieldPath, fieldElement, pathText } from './field-set.ts';
 import { type FieldType, itemElement, itemType, memberType, type ScalarType } from './field-types.ts';
 
-/** What server-side apply says to fields that no schema names, values of another type, and items of equal keys. Null fits everywhere. */
+/**
+ * Returns the faults that server-side apply reports: undeclared fields, values of a wrong type, and items with equal keys. Null fits every
+ * type.
+ */
 export function typeFaultsOf(type: FieldType, value: Json | undefined, path: FieldPath = []): readonly string[] {
   if (value === undefined || value === null || type.type === 'untyped') return [];
   const expected = (what: string) => [`${pathText(path)}: expected ${what}, got ${JSON.stringify(value)}`];
@@ -19,13 +22,13 @@ export function typeFaultsOf(type: FieldType, value: Json | undefined, path: Fie
   }
 }
 
-/** A value without what its type does not name, and the places of that: `spec.containers[0].foo`. */
+/** A value without undeclared fields, and the paths of those fields: `spec.containers[0].foo`. */
 export interface Pruned {
   readonly value: Json;
   readonly unknown: readonly string[];
 }
 
-/** Takes away what the type does not name, and nulls: what a server drops from what it is sent. */
+/** Removes undeclared fields and nulls, as a server does with a request. */
 export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
   if (Array.isArray(value)) {
     const items = (value as readonly Json[]).map((item, index) => knownFields(itemType(type), item, `${place}[${index}]`));
@@ -38,7 +41,7 @@ export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
     const inner = memberType(type, key);
     const at = place === '' ? key : `${place}.${key}`;
     if (inner === undefined) unknown.push(at);
-    // Null is how a field is said to have no value: it is not kept.
+    // Null removes a field, so it is not stored.
     else if (member !== undefined && (member !== null || type.type === 'map')) {
       const pruned = knownFields(inner, member, at);
       unknown.push(...pruned.unknown);
@@ -48,14 +51,14 @@ export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
   return { value: Object.fromEntries(known), unknown };
 }
 
-/** Where values are of another type than their field, as `spec.replicas`, and what it would take. */
+/** The path of a value of a wrong type, such as `spec.replicas`, and the expected type. */
 export interface TypeMismatch {
   readonly place: string;
   readonly expected: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
   readonly value: Json;
 }
 
-/** The first value that does not fit its type. Null fits everywhere. */
+/** Returns the first value of a wrong type. Null fits every type. */
 export function firstTypeMismatch(type: FieldType, value: Json | undefined, place = ''): TypeMismatch | undefined {
   if (value === undefined || value === null || type.type === 'untyped') return undefined;
   if (type.type === 'scalar') {

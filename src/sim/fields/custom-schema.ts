@@ -5,7 +5,7 @@ import type { StatusCause } from '../kinds/api-status.ts';
 import { customType } from './custom-types.ts';
 import { itemElement } from './field-types.ts';
 
-/** The value with the defaults of its schema, in what it says itself. A null where the schema has a default is as if it were not said. */
+/** Returns the value with the defaults of its schema. A null counts as absent if the schema has a default. */
 export function defaultedValue(schema: JsonObject, value: Json): Json {
   if (Array.isArray(value)) {
     const items = objectAt(schema, 'items');
@@ -27,7 +27,7 @@ export function defaultedValue(schema: JsonObject, value: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** What the schema has against the value, as causes of a 422. CEL rules are not evaluated. */
+/** Validates the value against the schema and returns the causes of a 422. CEL rules are not evaluated. */
 export function schemaFaults(schema: JsonObject, value: Json | undefined, place = ''): readonly StatusCause[] {
   if (value === undefined) return [];
   if (value === null) return schema.nullable === true || place === '' ? [] : [typeFault(schema, value, place)];
@@ -89,7 +89,7 @@ function valueFaults(schema: JsonObject, value: Json, place: string): readonly S
     .concat(longer(schema, value, place));
 }
 
-/** Which of the schema's bounds a number, a text or a list does not keep. */
+/** Returns the schema bounds that a number, text or list violates. */
 function boundsOf(schema: JsonObject, value: Json): string[] {
   const bound = (key: string): number | undefined => (typeof schema[key] === 'number' ? schema[key] : undefined);
   const why: string[] = [];

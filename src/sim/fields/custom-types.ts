@@ -10,7 +10,7 @@ const scalars: Readonly<Record<string, FieldType>> = {
   number: { type: 'scalar', scalar: 'number' },
 };
 
-/** The type of the objects of a kind with that structural schema (`openAPIV3Schema`). Without one everything is taken. */
+/** Returns the type for a structural schema (`openAPIV3Schema`). An empty schema allows every field. */
 export function customType(schema: JsonObject): FieldType {
   if (Object.keys(schema).length === 0) return objectType({}, { isOpen: true });
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...fields } = fieldsOf(schema);
@@ -34,7 +34,7 @@ function typeOf(schema: Json | undefined): FieldType {
 function mapping(schema: JsonObject): FieldType {
   const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
   if (isJsonObject(schema.additionalProperties)) return { type: 'map', values: typeOf(schema.additionalProperties), isAtomic };
-  // One that says of no member what it is and takes them all: nothing is known of it.
+  // An open object without properties: nothing is known about its members.
   if (!isJsonObject(schema.properties) && isOpen(schema)) return isAtomic ? { type: 'map', values: untyped, isAtomic } : untyped;
   return { type: 'struct', fields: new Map(Object.entries(fieldsOf(schema))), isAtomic, isOpen: isOpen(schema) };
 }

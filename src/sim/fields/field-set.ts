@@ -2,20 +2,21 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { compareText } from '../../core/text.ts';
 
 /**
- * A set of fields: a tree whose branches are path elements as `fieldsV1` spells them (`f:spec`, `k:{"name":"web"}`, `v:"a"`). A field is in
- * the set if its node is a member; that one below it is, says nothing of it. Nobody changes one.
+ * An immutable set of fields, as a tree of `fieldsV1` path elements (`f:spec`, `k:{"name":"web"}`, `v:"a"`).
+ *
+ * A field is in the set if its node has `isMember`. Fields below it are members only if their own nodes say so.
  */
 export interface FieldSet {
   readonly isMember: boolean;
   readonly below: ReadonlyMap<string, FieldSet>;
 }
 
-/** A field by the elements that lead to it. */
+/** The path elements that lead to a field. */
 export type FieldPath = readonly string[];
 
 export const emptyFieldSet: FieldSet = { isMember: false, below: new Map() };
 
-/** How a member of an object is spelled. */
+/** Returns the path element of an object member. */
 export function fieldElement(key: string): string {
   return `f:${key}`;
 }
@@ -24,7 +25,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return !set.isMember && set.below.size === 0;
 }
 
-/** The set with exactly these fields. */
+/** Returns the set of exactly these fields. */
 export function fieldSetFrom(paths: Iterable<FieldPath>): FieldSet {
   const root = growing();
   for (const path of paths) {
@@ -39,7 +40,7 @@ export function fieldSetFrom(paths: Iterable<FieldPath>): FieldSet {
   return root;
 }
 
-/** What is in either. */
+/** Returns the fields that are in either set. */
 export function unionOf(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(right)) return left;
   if (isEmptySet(left)) return right;
@@ -51,7 +52,7 @@ export function unionOf(left: FieldSet, right: FieldSet): FieldSet {
   return { isMember: left.isMember || right.isMember, below };
 }
 
-/** What is in both. */
+/** Returns the fields that are in both sets. */
 export function intersectionOf(left: FieldSet, right: FieldSet): FieldSet {
   const both = [...left.below].map(
     ([element, node]) => [element, intersectionOf(node, right.below.get(element) ?? emptyFieldSet)] as const,
@@ -59,14 +60,14 @@ export function intersectionOf(left: FieldSet, right: FieldSet): FieldSet {
   return withBelow(left.isMember && right.isMember, both);
 }
 
-/** What is in the first and not in the second. */
+/** Returns the fields that are in the first set but not in the second. */
 export function differenceOf(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(right)) return left;
   const kept = [...left.below].map(([element, node]) => [element, differenceOf(node, right.below.get(element) ?? emptyFieldSet)] as const);
   return withBelow(left.isMember && !right.isMember, kept);
 }
 
-/** What is in the first, and neither in the second nor below a field of it. */
+/** Returns the fields of the first set that are neither in the second set nor below one of its fields. */
 export function outsideOf(left: FieldSet, right: FieldSet): FieldSet {
   if (right.isMember) return emptyFieldSet;
   if (right.below.size === 0) return left;
@@ -78,19 +79,19 @@ export function isSameSet(left: FieldSet, right: FieldSet): boolean {
   return isEmptySet(differenceOf(left, right)) && isEmptySet(differenceOf(right, left));
 }
 
-/** The paths in the order in which an API server tells conflicts: of each object first its own fields, then those deeper down. */
+/** Returns the paths in the order in which an API server reports conflicts: fields of an object first, then deeper fields. */
 export function pathsOf(set: FieldSet): readonly FieldPath[] {
   const elements = [...set.below].sort(([left], [right]) => compareText(left, right));
   const here = elements.filter(([, node]) => node.isMember).map(([element]) => [element]);
   return [...here, ...elements.flatMap(([element, node]) => pathsOf(node).map((path) => [element, ...path]))];
 }
 
-/** As messages spell a path: `.spec.ports[port=80,protocol="TCP"].name`. */
+/** Returns a path as messages write it: `.spec.ports[port=80,protocol="TCP"].name`. */
 export function pathText(path: FieldPath): string {
   return path.map(spelledElement).join('');
 }
 
-/** The set that `fieldsV1` says, or undefined if it is none. */
+/** Parses `fieldsV1`. Undefined if the value is invalid. */
 export function parseFieldSet(value: Json | undefined): FieldSet | undefined {
   if (!isJsonObject(value)) return undefined;
   const below = new Map<string, FieldSet>();
@@ -103,7 +104,7 @@ export function parseFieldSet(value: Json | undefined): FieldSet | undefined {
   return { isMember: value['.'] !== undefined, below };
 }
 
-/** The set as `fieldsV1` says it. */
+/** Prints the set as `fieldsV1`. */
 export function printFieldSet({ isMember, below }: FieldSet): JsonObject {
   const printed: Record<string, JsonObject> = isMember && below.size > 0 ? { '.': {} } : {};
   for (const element of [...below.keys()].sort()) {

@@ -1,18 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 
-/** What a scalar may be; `any` of them for what is a number to some and text to others, as quantities are. */
+/** The type of a scalar. `any`: a number or text, such as a quantity. */
 export type ScalarType = 'string' | 'boolean' | 'integer' | 'number' | 'any';
 
-/** What is known of a field: how its values look, and in which parts they are owned and merged. */
+/** The type of a field: the shape of its values, and how they are divided for ownership and merging. */
 export type FieldType =
   | { readonly type: 'scalar'; readonly scalar: ScalarType; readonly format?: 'quantity' | 'bytes' }
-  /** Owned as one (`atomic`), by value (`set`), or item by item (`map`, told apart by `keys`). */
+  /** `atomic`: one owner for the whole list. `set`: an owner per value. `map`: an owner per item, which `keys` identify. */
   | { readonly type: 'list'; readonly items: FieldType; readonly listType: 'atomic' | 'set' | 'map'; readonly keys: readonly string[] }
-  /** Any keys, values of one type. */
+  /** Any keys; all values have one type. */
   | { readonly type: 'map'; readonly values: FieldType; readonly isAtomic: boolean }
-  /** The keys that a schema names; `isOpen`: others too, of which nothing is known. */
+  /** The keys of a schema. `isOpen`: unknown keys are allowed too. */
   | StructType
-  /** Nothing is known: objects are owned by member, all else as one. */
+  /** An unknown type: objects have an owner per member, other values have one owner. */
   | { readonly type: 'untyped' };
 
 export interface StructType {
@@ -24,10 +24,10 @@ export interface StructType {
 
 export const untyped: FieldType = { type: 'untyped' };
 
-/** The parts in which a value is owned: as one, by its members, or by its items. */
+/** How a value is divided among owners: not at all, by members, or by items. */
 export type ValueDivision = 'whole' | 'members' | 'items';
 
-/** How a value of the type is divided. What is not of its type, is one. */
+/** Returns how a value is divided. A value of another type is not divided. */
 export function divisionOf(type: FieldType, value: Json | undefined): ValueDivision {
   switch (type.type) {
     case 'scalar':
@@ -45,7 +45,7 @@ export function divisionOf(type: FieldType, value: Json | undefined): ValueDivis
   }
 }
 
-/** The type of an object's member; undefined for one that no schema names. */
+/** Returns the type of a member. Undefined if the schema does not declare it. */
 export function memberType(type: FieldType, key: string): FieldType | undefined {
   switch (type.type) {
     case 'struct':
@@ -59,12 +59,12 @@ export function memberType(type: FieldType, key: string): FieldType | undefined 
   }
 }
 
-/** The type of a list's items. */
+/** Returns the type of the items of a list. */
 export function itemType(type: FieldType): FieldType {
   return type.type === 'list' ? type.items : untyped;
 }
 
-/** The items of a list that is owned item by item, each under its path element: the first of those that are equal there. */
+/** Returns the items of a list by path element. The first of several equal items wins. */
 export function itemsByElement(type: FieldType, value: Json | undefined): ReadonlyMap<string, Json> {
   const items = new Map<string, Json>();
   for (const item of Array.isArray(value) ? (value as readonly Json[]) : []) {
@@ -74,10 +74,10 @@ export function itemsByElement(type: FieldType, value: Json | undefined): Readon
   return items;
 }
 
-/** Keys that a schema gives a default: what is meant where an item does not say. */
+/** Defaults for keys that an item leaves out. */
 const keyDefaults: JsonObject = { protocol: 'TCP' };
 
-/** How an item of such a list is spelled in a path. */
+/** Returns the path element of an item. */
 export function itemElement(type: FieldType, item: Json): string {
   if (type.type !== 'list' || type.listType !== 'map' || !isJsonObject(item)) return `v:${JSON.stringify(item)}`;
   const keys = type.keys.toSorted().map((key) => [key, item[key] ?? keyDefaults[key]] as const);

@@ -7,7 +7,7 @@ import type { FieldType } from './field-types.ts';
 const types = new WeakMap<SimKind, Map<string, FieldType>>();
 const zeros = new WeakMap<SimKind, JsonObject>();
 
-/** How the fields of the kind's objects look in that version, by default the one in which they are stored. */
+/** Returns the type of the kind's objects in a version. Default: the storage version. */
 export function typeOfKind(kind: SimKind, version: string = kind.versions[0] ?? ''): FieldType {
   const known = types.get(kind) ?? new Map<string, FieldType>();
   types.set(kind, known);
@@ -16,7 +16,7 @@ export function typeOfKind(kind: SimKind, version: string = kind.versions[0] ?? 
   return type;
 }
 
-/** What an object of the kind has before anybody has said anything of it. Of a built-in kind, parts of its spec are there already. */
+/** Returns the zero value of the kind. For a built-in kind it already contains parts of the spec. */
 export function zeroValueOfKind(kind: SimKind): JsonObject {
   const known = zeros.get(kind);
   if (known !== undefined) return known;

@@ -7,25 +7,25 @@ import { typeOfKind, zeroValueOfKind } from './kind-types.ts';
 import { isReset, type Manager, type Ownership, parseManagers, printManagers } from './managers.ts';
 import { trackUpdate } from './track-fields.ts';
 
-/** Who writes: the field manager, and through which subresource. */
+/** The author of a write: field manager and subresource. */
 export interface Writer {
   readonly manager: string;
   readonly subresource?: string;
-  /** The version of the kind in which it is written: the preferred one by default. */
+  /** The version of the written object. Default: the preferred version. */
   readonly version?: string;
 }
 
-/** The manager that a write by somebody is of. */
+/** Returns the manager entry for a write. */
 export function managerOfWrite(kind: SimKind, operation: Manager['operation'], { manager, subresource, version }: Writer): Manager {
   const apiVersion = apiVersionOf({ group: kind.group, version: version ?? kind.versions[0] ?? '' });
   return { manager, operation, apiVersion, ...(subresource === undefined ? {} : { subresource }) };
 }
 
 /**
- * `metadata.managedFields` after an update of the whole object by somebody; undefined if nobody owns anything. What the new object says of them
- * itself is where they start from; if it takes all away, or had none, they stay away: as they do in Kubernetes.
+ * Returns `metadata.managedFields` after an update of a whole object. Undefined if no field has an owner.
  *
- * Changes of a status that is a subresource are owned through it.
+ * The new object's own managedFields are the base. If it clears them, or the old object had none, they stay absent, as in Kubernetes.
+ * Changes of a status subresource are owned through that subresource.
  */
 export function managedAfterUpdate(
   kind: SimKind,
@@ -47,7 +47,7 @@ interface TrackedWrite {
 
 function trackParts(kind: SimKind, managers: readonly Ownership[], { before, after, by }: TrackedWrite): readonly Ownership[] {
   const type = typeOfKind(kind, by.version);
-  // A scale is of another kind, which has no time of its own.
+  // A Scale is another kind, so its entry has no time.
   const time = by.subresource === 'scale' ? undefined : by.time;
   const tracking = { type, time, by: managerOfWrite(kind, 'Update', by) };
   if (!kind.hasStatus || by.subresource !== undefined) return trackUpdate(managers, { before, after }, tracking);

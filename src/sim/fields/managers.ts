@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { compareText } from '../../core/text.ts';
 import { type FieldSet, isEmptySet, parseFieldSet, printFieldSet } from './field-set.ts';
 
-/** Who writes: a manager is another one in another operation, subresource or, for updates, version. */
+/** Identity of an entry in managedFields. For updates the version is part of the identity. */
 export interface Manager {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -11,33 +11,33 @@ export interface Manager {
   readonly subresource?: string;
 }
 
-/** What one manager owns. */
+/** The fields of one manager. */
 export interface Ownership extends Manager {
-  /** When that last changed; none for a subresource of another kind, as a scale is. */
+  /** Time of the last change. Absent for subresources of another kind, such as scale. */
   readonly time?: string;
   readonly fields: FieldSet;
 }
 
-/** Equal for entries that are of one manager. */
+/** True if both entries belong to one manager. */
 export function isSameManager(left: Manager, right: Manager): boolean {
   const isAlike = left.manager === right.manager && left.operation === right.operation && left.subresource === right.subresource;
-  // Who applies is the same in every version of the kind.
+  // An applier is the same in every version of the kind.
   return isAlike && (left.operation === 'Apply' || left.apiVersion === right.apiVersion);
 }
 
-/** The entries of `managedFields`; undefined if there are none, or they are not such. */
+/** Parses `managedFields`. Undefined if there are none, or they are invalid. */
 export function parseManagers(value: Json | undefined): readonly Ownership[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const entries = (value as readonly Json[]).map(parseOwnership);
   return entries.every((entry) => entry !== undefined) ? entries : undefined;
 }
 
-/** True for the list that takes all managers away: one entry that says nothing. */
+/** True for the list that clears all managers: a single empty entry. */
 export function isReset(value: Json | undefined): boolean {
   return Array.isArray(value) && (value.length === 0 || (value.length === 1 && equalJson(value[0], {})));
 }
 
-/** `managedFields` as a server writes them; undefined if nobody owns anything. */
+/** Prints `managedFields` as a server writes them. Undefined if no field has an owner. */
 export function printManagers(managers: readonly Ownership[]): readonly JsonObject[] | undefined {
   const entries = managers.filter(({ fields }) => !isEmptySet(fields)).toSorted(compareOwnerships);
   if (entries.length === 0) return undefined;
@@ -49,7 +49,7 @@ export function printManagers(managers: readonly Ownership[]): readonly JsonObje
   }));
 }
 
-/** How a message names a manager: `"kubectl" with subresource "scale" using apps/v1`. */
+/** Returns the manager as messages name it: `"kubectl" with subresource "scale" using apps/v1`. */
 export function managerText({ manager, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`;
   return `${JSON.stringify(manager)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;

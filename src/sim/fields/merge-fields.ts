@@ -3,14 +3,15 @@ import { type FieldSet, fieldElement } from './field-set.ts';
 import { divisionOf, type FieldType, itemElement, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 
 /**
- * The live value with what is applied laid over it: objects member by member, lists by their items where they are owned so. Items that both have
- * stand in the order of what is applied; those that only the live value has stay before the next one that both have.
+ * Merges applied fields into the live value: objects by member, lists by item if their items have owners.
+ *
+ * Items in both lists take the order of the applied list. Items only in the live list stay before the next common item.
  */
 export function mergedFields(type: FieldType, live: Json | undefined, applied: Json | undefined): Json | undefined {
   if (applied === undefined) return live;
   const division = divisionOf(type, applied);
   if (live === undefined || live === null || division === 'whole' || divisionOf(type, live) !== division) {
-    // Null says nothing about what an object holds.
+    // Null claims a field without changing an object in it.
     return applied === null && live !== undefined && divisionOf(type, live) !== 'whole' ? live : applied;
   }
   if (division === 'items') return mergedItems(type, live, applied);
@@ -42,7 +43,7 @@ function mergedItems(type: FieldType, live: Json, applied: Json): readonly Json[
   return [...merged.values()];
 }
 
-/** The value without the fields of the set and all that they hold. What thereby becomes empty goes too; undefined if that is everything. */
+/** Removes the fields of the set with their content. Containers that become empty are removed too. Undefined if nothing remains. */
 export function withoutFields(type: FieldType, value: Json, fields: FieldSet): Json | undefined {
   const division = divisionOf(type, value);
   if (fields.below.size === 0 || division === 'whole') return value;
@@ -66,7 +67,7 @@ function remaining(type: FieldType, value: Json, fields: FieldSet | undefined): 
   return fields.isMember ? undefined : withoutFields(type, value, fields);
 }
 
-/** The set with each field that a schema names and of which something is in the set: who owns `spec.replicas` has a part in `spec`. */
+/** Adds every declared field that has a descendant in the set: the owner of `spec.replicas` also appears under `spec`. */
 export function withNamedFields(type: FieldType, set: FieldSet): FieldSet {
   const below = [...set.below].map(([element, node]) => {
     const key = element.startsWith('f:') ? element.slice(2) : undefined;

@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../../core/json.ts';
 import { emptyFieldSet, type FieldSet, fieldElement, isEmptySet, unionOf } from './field-set.ts';
 import { divisionOf, type FieldType, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 
-/** What one value has that another has not, and what differs in both. */
+/** The fields that differ between two values. */
 export interface FieldComparison {
   readonly added: FieldSet;
   readonly removed: FieldSet;
@@ -13,7 +13,7 @@ export interface FieldComparison {
 const owned: FieldSet = { isMember: true, below: emptyFieldSet.below };
 const unchanged: FieldComparison = { added: emptyFieldSet, removed: emptyFieldSet, modified: emptyFieldSet };
 
-/** The fields that somebody claims who applies this value: each that says something, each item, and each empty object. */
+/** Returns the fields that an apply of this value claims: leaves, list items and empty objects. */
 export function fieldSetOf(type: FieldType, value: Json | undefined): FieldSet {
   const division = divisionOf(type, value);
   if (division === 'whole') return owned;
@@ -33,14 +33,14 @@ export function fieldSetOf(type: FieldType, value: Json | undefined): FieldSet {
   return { isMember: false, below };
 }
 
-/** What became of one value: fields, and the objects and items that hold them. */
+/** Compares two values. The sets include objects and items that contain changed fields. */
 export function comparisonOf(type: FieldType, before: Json | undefined, after: Json | undefined): FieldComparison {
   const division = commonDivision(type, before, after);
-  // An object that is empty on both sides is one field: that is how `{}` and nothing are told apart.
+  // An object that is empty on both sides counts as one field, so that `{}` and an absent object differ.
   if (division === 'whole' || (isVoid(before) && isVoid(after))) return comparedWhole(before, after);
   const found = { added: new Map<string, FieldSet>(), removed: new Map<string, FieldSet>(), modified: new Map<string, FieldSet>() };
   for (const [element, part] of partsOf(type, { before, after }, division)) {
-    // Most of what is written stands as it was.
+    // Most parts of a write are unchanged.
     if (part.before === part.after || (part.before !== undefined && part.after !== undefined && equalJson(part.before, part.after)))
       continue;
     const compared = comparisonOf(part.type, part.before, part.after);
@@ -55,7 +55,7 @@ export function comparisonOf(type: FieldType, before: Json | undefined, after: J
   };
 }
 
-/** What was added or changed. */
+/** Returns the fields that were added or changed. */
 export function changedIn({ added, modified }: FieldComparison): FieldSet {
   return unionOf(added, modified);
 }
@@ -100,7 +100,7 @@ function memberOf(object: { readonly [key: string]: Json | undefined }, key: str
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Nothing, null, or an object or list without content. */
+/** True for null, an absent value, and an empty object or list. */
 function isVoid(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true;
   return Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;

@@ -17,12 +17,12 @@ import { isSameManager, type Manager, type Ownership } from './managers.ts';
 import { mergedFields, withNamedFields, withoutFields } from './merge-fields.ts';
 import { changedIn, comparisonOf, type FieldComparison, fieldSetOf } from './owned-fields.ts';
 
-/** A write by one manager, at a time as Kubernetes writes it. */
+/** A write by one manager, with its time in the format of Kubernetes. */
 export interface Tracking {
   readonly type: FieldType;
   readonly by: Manager;
   readonly time: string | undefined;
-  /** What the write cannot change, and so nobody comes to own by it: `status`, `spec`. */
+  /** Top-level fields that the write cannot change and so does not own: `status`, `spec`. */
   readonly except?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export type AppliedFields =
   | { readonly result: 'applied'; readonly object: JsonObject; readonly managers: readonly Ownership[] }
   | { readonly result: 'conflicts'; readonly conflicts: readonly OwnershipConflict[] };
 
-/** What identifies an object, and what only the server says of it: nobody owns that. */
+/** Fields that identify an object or belong to the server. They have no owner. */
 const serversOwn: FieldSet = fieldSetFrom([
   ...['apiVersion', 'kind'].map((key) => [fieldElement(key)]),
   ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'generation', 'managedFields', 'resourceVersion'].map((key) => [
@@ -45,10 +45,10 @@ const serversOwn: FieldSet = fieldSetFrom([
   ]),
 ]);
 
-/** Nor is metadata itself anybody's, empty as it may be. */
+/** The field `metadata` itself has no owner either. */
 const metadataItself: FieldSet = fieldSetFrom([[fieldElement('metadata')]]);
 
-/** Who owns what after a write of the whole object: what it changed becomes the writer's alone. */
+/** Returns the owners after a write of a whole object. The writer becomes the only owner of the changed fields. */
 export function trackUpdate(
   managers: readonly Ownership[],
   change: { readonly before: JsonObject; readonly after: JsonObject },
@@ -65,8 +65,10 @@ export function trackUpdate(
 }
 
 /**
- * Lays the applied fields over the live object, takes away what this manager applied before and nobody owns any more, and says who owns what
- * then. Without `force` it is refused where a field that changes is another manager's.
+ * Applies fields to the live object and returns the new object with its owners.
+ *
+ * Removes fields that this manager applied before and that have no owner now. Without `force`, a change to a field of another manager is a
+ * conflict.
  */
 export function applyFields(
   managers: readonly Ownership[],
@@ -91,7 +93,7 @@ export function applyFields(
   return { result: 'applied', object, managers: [...left, ownershipOf(tracking, fields, isSame ? own.time : time)] };
 }
 
-/** The object without what only this manager has owned, and owns no longer. */
+/** Removes fields that only this manager owned and owns no longer. */
 function pruned(type: FieldType, merged: JsonObject, { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet }): JsonObject {
   const left = withoutFields(type, merged, differenceOf(withNamedFields(type, last), withNamedFields(type, owned)));
   return isJsonObject(left) ? left : {};

@@ -6,7 +6,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** What an API server answers when it will not: the code of the response and its `Status`. */
+/** A refusal of an API server: the code of the response and its `Status`. */
 export interface ApiRefusal {
   readonly code: number;
   readonly reason?: string;
@@ -19,16 +19,16 @@ export interface ApiRefusal {
     readonly causes?: readonly StatusCause[];
     readonly retryAfterSeconds?: number;
   };
-  /** A token for the inconsistent rest of a list. */
+  /** A token for the rest of a list, at the current version. */
   readonly continue?: string;
 }
 
-/** True for what is refused, false for what was done. */
+/** True for a refusal. */
 export function isApiRefusal(value: object): value is ApiRefusal {
   return 'code' in value && 'message' in value;
 }
 
-/** The Status object, in the order of its struct. */
+/** Returns the Status object, with members in Go's order. */
 export function statusDocument({ code, reason, message, details, continue: token }: ApiRefusal): object {
   return {
     kind: 'Status',
@@ -59,18 +59,18 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** The reason that usually goes with a code. */
+/** Returns the usual reason for a code. */
 export function statusReasonOf(code: number): string | undefined {
   return reasons[code];
 }
 
-/** A refusal of which no more is known than its code. */
+/** Returns a refusal without details. */
 export function apiRefusal(code: number, message: string): ApiRefusal {
   const reason = statusReasonOf(code);
   return { code, message, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** `configmaps`, `widgets.example.com`: how messages name a resource. */
+/** Returns a resource as messages name it: `configmaps`, `widgets.example.com`. */
 function qualifiedResource({ resource, group }: Pick<SimKind, 'resource' | 'group'>): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
@@ -113,7 +113,7 @@ export function forbidden(kind: Pick<SimKind, 'resource' | 'group'>, why: string
   return { ...apiRefusal(403, `${subject} is forbidden: ${why}`), details: detailsOf(kind, name) };
 }
 
-/** 422 of an object: `subject` is a kind (`ConfigMap`, `Widget.example.com`). */
+/** Returns a 422 for an object. `subject` names a kind (`ConfigMap`, `Widget.example.com`). */
 export function invalidObject(
   subject: { readonly kind: string; readonly group?: string; readonly name: string },
   causes: readonly StatusCause[],
@@ -125,7 +125,7 @@ export function invalidObject(
   return { ...apiRefusal(422, `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${what}`), details };
 }
 
-/** 422 of the options of a list or a watch. */
+/** Returns a 422 for the options of a list or watch. */
 export function invalidOptions(causes: readonly StatusCause[]): ApiRefusal {
   return invalidObject({ kind: 'ListOptions', group: 'meta.k8s.io', name: '' }, causes);
 }

@@ -2,13 +2,13 @@ import type { JsonObject } from '../../core/json.ts';
 import { groupOfApiVersion, versionOfApiVersion } from '../../core/kinds.ts';
 import type { SimVerb } from './embedded-cluster.ts';
 
-/** Where the counts of a kind's objects stand. */
+/** Paths of the replica counts in an object. */
 export interface ScalePaths {
   readonly spec: string;
   readonly status: string;
 }
 
-/** A kind as the server serves it. One storage for all its versions; nothing is converted but the apiVersion. */
+/** A kind as the server serves it. All versions share one storage, and only the apiVersion is converted. */
 export interface SimKind {
   readonly group: string;
   readonly kind: string;
@@ -16,25 +16,25 @@ export interface SimKind {
   readonly resource: string;
   readonly singular: string;
   readonly namespaced: boolean;
-  /** All versions served, the preferred one first. */
+  /** All served versions, preferred first. */
   readonly versions: readonly string[];
   readonly verbs: readonly SimVerb[];
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly hasStatus: boolean;
-  /** Where its objects say how many they are, as dotted paths (`spec.replicas`). Absent for a kind without the subresource `scale`. */
+  /** Paths of the replica counts, such as `spec.replicas`. Absent for a kind without the subresource `scale`. */
   readonly scale?: ScalePaths;
-  /** The structural schemas of a custom kind, by version. */
+  /** The structural schemas of a custom kind, by version. Empty for other kinds. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
-  /** Decides the order of keys on the wire: of built-in kinds their structs', of all others that of the alphabet. */
+  /** The origin of the kind. It decides the order of keys in answers: the struct's order for built-in kinds, alphabetical for others. */
   readonly source: 'builtIn' | 'custom' | 'aggregated';
-  /** Neither uid nor resourceVersion, as PodMetrics. */
+  /** True for kinds without uid and resourceVersion, such as PodMetrics. */
   readonly anonymous: boolean;
-  /** What a bookmark's object has besides its metadata: the zero value of the kind's struct, as JSON members without braces. */
+  /** The zero value of the kind's Go struct without metadata, as JSON members without braces. Bookmarks contain it. */
   readonly zero: string;
 }
 
-// What Kubernetes 1.36.3 answers to aggregated discovery and to a WatchList of nothing, one kind per line, in the server's order:
+// Answers of Kubernetes 1.36.3 to aggregated discovery and to an empty WatchList, one kind per line, in the server's order:
 // version|resource|Kind[@first minor version that serves it]|Namespaced or Cluster|verbs|short names|categories|subresource|zero value
 const table = `
 v1|bindings|Binding|N|create
@@ -107,12 +107,12 @@ flowcontrol.apiserver.k8s.io/v1|flowschemas|FlowSchema|C|*|||status|{"spec":{"pr
 flowcontrol.apiserver.k8s.io/v1|prioritylevelconfigurations|PriorityLevelConfiguration|C|*|||status|{"spec":{"type":""},"status":{}}
 `;
 
-/** Kinds of which as many run as their spec says. */
+/** Kinds with the subresource `scale`. */
 const scalable = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController']);
 const scale: ScalePaths = { spec: 'spec.replicas', status: 'status.replicas' };
 const everyVerb: readonly SimVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** The built-in kinds of that minor version of Kubernetes 1, in the order of its discovery. Known from 1.33 to 1.36. */
+/** Returns the built-in kinds of a minor version of Kubernetes 1, in the order of its discovery. Known versions: 1.33 to 1.36. */
 export function builtInKinds(version: string): SimKind[] {
   const minor = Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? '36');
   const kinds = new Map<string, SimKind>();

@@ -4,47 +4,50 @@ import { apiVersionOf } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
 
-/** One state of one object. Only its text is kept, which takes half the memory of the parsed object, and is what goes over the wire. */
+/** One state of an object, as text. Text takes half the memory of a parsed object, and is sent unchanged. */
 export interface SimObject {
-  /** `namespace/name`, or the name alone: what etcd orders by. */
+  /** Key in the order of etcd: `namespace/name`, or the name alone. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly revision: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Uids of its owners. */
+  /** Uids of the owners. */
   readonly owners: readonly string[];
   readonly terminating: boolean;
-  /** Built-in kinds: the members after kind and apiVersion, metadata first, without braces. Custom ones: the whole object, keys sorted. */
+  /**
+   * Built-in kinds: the members after kind and apiVersion, metadata first, without braces. Custom kinds: the whole object with sorted
+   * keys.
+   */
   readonly text: string;
-  /** Where the metadata ends in it; 0 where it is not the first member. */
+  /** End of the metadata in `text`. 0 if the metadata is not the first member. */
   readonly metadataEnd: number;
 }
 
-/** How an object stands on the wire: alone or in an event, among the items of a list, or its metadata only. */
+/** The form of an object in an answer. `object`: alone or in an event. `item`: in a list. `metadata`: PartialObjectMetadata. */
 export type WireShape = 'object' | 'item' | 'metadata';
 
 export interface WireForm {
   readonly shape: WireShape;
-  /** The version asked for. */
+  /** The version of the request. */
   readonly version: string;
 }
 
-/** The order of the fields of ObjectMeta in Go; the rest follows, managedFields are last. */
+/** The order of the fields of ObjectMeta in Go. Other fields follow; managedFields are last. */
 const metadataOrder = [
   ...['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
   ...['deletionGracePeriodSeconds', 'labels', 'annotations', 'ownerReferences', 'finalizers'],
 ];
 
-/** How deep keys are sorted: beyond it an object of a custom kind keeps its order, so that no depth can exhaust the stack. */
+/** Keys are sorted down to this depth only, so that no custom object can exhaust the stack. */
 const maxDepth = 500;
 
 export function storageKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Makes the state to keep. */
+/** Creates the state to store. */
 export function simObjectOf(kind: SimKind, object: KubernetesObject, revision: number): SimObject {
   const { metadata } = object;
   const { text, metadataEnd } = textFor(kind, object);
@@ -74,7 +77,7 @@ function textFor(kind: SimKind, object: KubernetesObject): { text: string; metad
   return { text: tail === '' ? start : `${start},${tail}`, metadataEnd: start.length };
 }
 
-/** The object's text as it goes over the wire. */
+/** Returns the text of the object in an answer. */
 export function wireText(kind: SimKind, stored: SimObject, form: WireForm): string {
   if (form.shape === 'metadata') {
     const start = '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",';
@@ -90,14 +93,14 @@ export function wireText(kind: SimKind, stored: SimObject, form: WireForm): stri
   return `{"kind":"${kind.kind}","apiVersion":"${apiVersionOf({ group: kind.group, version: form.version })}",${stored.text}}`;
 }
 
-/** The object itself, whole, in a copy of its own. */
+/** Returns a new, complete copy of the object. */
 export function parseSimObject(kind: SimKind, stored: SimObject): KubernetesObject {
   const version = kind.versions[0] ?? '';
   const text = wireText(kind, stored, { shape: 'object', version });
   return parseJson(text) as unknown as KubernetesObject;
 }
 
-/** Metadata in the order of Go's struct. */
+/** Orders metadata as Go's struct does. */
 function orderedMetadata(metadata: JsonObject): JsonObject {
   const { managedFields, ...rest } = metadata;
   const known = metadataOrder.filter((key) => rest[key] !== undefined).map((key) => [key, rest[key]] as const);

@@ -5,7 +5,7 @@ import { answerJson, answerRefusal, answerText } from '../requests/send-answer.t
 import type { AnswerContext } from '../requests/sim-server.ts';
 import { aggregatedDiscovery, aggregatedType, plainDiscovery, resourceDocument, type ServedKinds } from './discovery-documents.ts';
 
-/** Answers `/api`, `/apis` and what lies below them up to a version: what is served. */
+/** Answers discovery: `/api`, `/apis` and their paths down to a version. */
 export async function answerDiscovery(context: AnswerContext, target: RequestTarget & { readonly type: 'discovery' }): Promise<void> {
   const { server, request, outlet } = context;
   const served: ServedKinds = { kinds: server.state.storages().map(({ kind }) => kind), hooks: server.hooks, host: server.host };
@@ -39,10 +39,10 @@ export function answerVersion(context: AnswerContext): void {
   answerJson(context, 200, JSON.stringify({ major, minor, gitVersion, ...build }));
 }
 
-/** Answers a path that is none of the API's. */
+/** Answers an unknown path. */
 export function answerUnknown(context: AnswerContext): void {
   answerText(context, 404, '404 page not found\n');
 }
 
-/** What an aggregator answers for an API whose server is away. */
+/** The answer of an aggregator whose API server is down. */
 export const unavailableRefusal = apiRefusal(503, 'error trying to reach service: dial tcp 10.0.0.1:443: connect: connection refused');

@@ -10,7 +10,7 @@ import { type ContinueToken, indexAfter, type ListMetadata, listFrame, parseToke
 import type { KindStorage } from '../state/kind-storage.ts';
 import { whenVisible } from '../state/sim-state.ts';
 
-/** A state of the whole kind, and where in it the page begins. */
+/** The objects of a kind at one revision, and the start of the page. */
 interface Source {
   readonly objects: readonly SimObject[];
   readonly revision: number;
@@ -19,18 +19,18 @@ interface Source {
 }
 
 const tokenLifeMs = 5 * 60_000;
-/** Kubernetes compresses nothing smaller. */
+/** Kubernetes does not compress smaller answers. */
 const minGzipLength = 128 * 1024;
 const chunkLength = 64 * 1024;
 
-/** 410 for a list at a version whose history is forgotten. */
+/** The answer 410 to a list at a version whose history is gone. */
 export const expiredList = apiRefusal(410, 'The resourceVersion for the provided list is too old.');
 const expiredToken =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, ' +
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an ' +
   'inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** Answers a list: of one moment, in pages, selected, in the form target for, compressed where that is target for and worth it. */
+/** Answers a list: one revision, in pages, with selectors, in the requested form. Large answers are compressed if the client accepts it. */
 export async function answerList(context: ResourceContext): Promise<void> {
   const { target, query, request } = context;
   const { storage, resource } = target;
@@ -48,7 +48,7 @@ export async function answerList(context: ResourceContext): Promise<void> {
   await sendList(context, { form: { shape, version: resource.version }, items, facts: storage.kind.anonymous ? {} : facts });
 }
 
-/** Which state of the kind is target for. Waits up to 3 s for one that is still to come. */
+/** Returns the requested state of the kind. Waits up to 3 s for a future revision. */
 async function sourceOf(context: ResourceContext, storage: KindStorage): Promise<Source | ApiRefusal> {
   const { query, server, outlet } = context;
   const { state } = server;
@@ -62,7 +62,7 @@ async function sourceOf(context: ResourceContext, storage: KindStorage): Promise
     return restOf(context, parsed, version === '0' ? 0 : limit);
   }
   if (version === '') return { objects: storage.sorted(), revision: state.revision, after: undefined, limit };
-  // The watch cache has all of it, and answers so: seen in 1.36.
+  // The watch cache returns all objects and ignores the limit, as observed in 1.36.
   if (version === '0') return { ...visible(context, storage), after: undefined, limit: 0 };
   const isExact = query.get('resourceVersionMatch') === 'Exact' || (query.get('resourceVersionMatch') === null && limit > 0);
   const wanted = Number(version);
@@ -107,7 +107,7 @@ function pageOf(
     if (object === undefined || !isListed(storage.kind, object, selection)) continue;
     if (limit === 0 || items.length < limit) items.push(object);
     else remaining += 1;
-    // How many more a selector would choose is not counted.
+    // With a selector, the remaining items are not counted.
     if (remaining > 0 && isFiltered) break;
   }
   const version = String(revision);
@@ -132,7 +132,7 @@ async function sendList(context: ResourceContext, page: Page): Promise<void> {
     return outlet.end();
   }
   outlet.head(200, { ...streamHeaders, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-  // Level 4 is the one API servers use.
+  // API servers use level 4.
   await pour(context, Readable.from(textOf(context, page)).pipe(createGzip({ level: 4 })));
   outlet.end();
 }
@@ -145,7 +145,7 @@ async function pour({ outlet }: ResourceContext, chunks: Iterable<string> | Asyn
   }
 }
 
-/** The list's text in chunks. */
+/** Yields the text of the list in chunks. */
 function* textOf({ target: { storage } }: ResourceContext, { form, items, facts }: Page): Iterable<string> {
   const [start, end] = listFrame(storage.kind, form, { ...facts, isEmpty: items.length === 0 });
   let chunk = start;

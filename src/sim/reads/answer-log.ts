@@ -32,7 +32,7 @@ export async function answerLog(context: ResourceContext): Promise<void> {
     outlet.head(204, { 'cache-control': 'no-cache, private' });
     return outlet.end();
   }
-  // A real server takes the node for a Pod, too, when it tells of it.
+  // A real server also reports the missing node as a missing Pod.
   if (server.state.storageOf('Node').get(node) === undefined) return answerRefusal(context, notFound(podKind, node));
   const run = runOf(pod, container, options);
   if (isApiRefusal(run)) return answerRefusal(context, run);
@@ -74,7 +74,7 @@ async function send({ server, target, outlet }: ResourceContext, { pod, containe
 
 const newline = Buffer.from('\n');
 
-/** The container target for; the only one where none is. */
+/** Returns the requested container, or the only one if the request names none. */
 function containerOf(pod: TypedObject<V1Pod>, requested: string): string | ApiRefusal {
   const { initContainers, containers, ephemeralContainers } = pod.spec ?? {};
   const all = [...itemsOf(initContainers), ...itemsOf(containers), ...itemsOf(ephemeralContainers)].map((one) => one.name ?? '');
@@ -86,7 +86,7 @@ function containerOf(pod: TypedObject<V1Pod>, requested: string): string | ApiRe
   return apiRefusal(400, `a container name must be specified for pod ${name}${choice}`);
 }
 
-/** Which run's log the kubelet reads, counted from 0; or why it has none. */
+/** Returns the run whose log the kubelet reads, counted from 0, or why there is none. */
 function runOf(pod: TypedObject<V1Pod>, container: string, { previous }: LogQuery): { readonly run: number } | ApiRefusal {
   const which = `container "${container}" in pod "${pod.metadata.name}"`;
   const status = containerStatusOf(pod, container);

@@ -7,7 +7,7 @@ import type { ResourceContext } from '../requests/sim-server.ts';
 import { whenVisible } from '../state/sim-state.ts';
 import { WatchStream } from './watch-stream.ts';
 
-/** Answers a watch until it ends: what there is or was, then what happens. */
+/** Answers a watch until it ends: first the initial or missed events, then new ones. */
 export async function answerWatch(context: ResourceContext): Promise<void> {
   const { target, query, request, server } = context;
   const { storage, resource } = target;
@@ -55,11 +55,11 @@ async function tellInitialEvents({ server, target }: ResourceContext, stream: Wa
   stream.live();
 }
 
-/** Sends a bookmark now and then, and ends the watch after its time. */
+/** Sends bookmarks, and ends the watch at its timeout. */
 async function keepTimes({ query, server }: ResourceContext, stream: WatchStream): Promise<void> {
   const { clock } = server.state;
   const requestedSeconds = Number(query.get('timeoutSeconds') ?? '0');
-  // Without a wish an API server takes between half an hour and an hour.
+  // Without a timeout in the request, an API server chooses 30 to 60 minutes.
   const lastsMs = (requestedSeconds > 0 ? requestedSeconds : 1_800 * (1 + clock.random())) * 1_000;
   const endsMs = clock.monotonic() + lastsMs;
   const everyMs = stream.allowsBookmarks ? server.bookmarkSeconds * 1_000 : Number.POSITIVE_INFINITY;
@@ -76,7 +76,7 @@ async function keepTimes({ query, server }: ResourceContext, stream: WatchStream
   }
 }
 
-/** WatchList is on by default in 1.32, was taken back in 1.33, and is there again from 1.34 on. */
+/** WatchList is on by default in 1.32, off in 1.33, and on again from 1.34 on. */
 function streamsInitialEvents(gitVersion: string): boolean {
   const minor = Number(/^v1\.(\d+)/.exec(gitVersion)?.[1] ?? '0');
   return minor === 32 || minor >= 34;

@@ -11,19 +11,19 @@ interface Group {
   readonly kinds: readonly SimKind[];
 }
 
-/** What discovery is told from. */
+/** The kinds that discovery documents describe. */
 export interface ServedKinds {
   readonly kinds: readonly SimKind[];
   readonly hooks: Pick<SimHooks, 'isUnavailable'>;
   readonly host: string;
 }
 
-/** `APIGroupDiscoveryList` of the core group, or of all others, with its ETag. */
+/** Returns the `APIGroupDiscoveryList` of the core group, or of all other groups, with its ETag. */
 export function aggregatedDiscovery(served: ServedKinds, root: 'api' | 'apis'): { readonly text: string; readonly etag: string } {
   const items = groupsOf(served, root).map(({ group, versions, kinds }) => ({
     metadata: group === '' ? {} : { name: group },
     versions: versions.map((version) => {
-      // A real server keeps what it knew of an aggregated API that does not answer, and says so.
+      // A real server keeps the last document of an aggregated API that is down, and marks it stale.
       const freshness = served.hooks.isUnavailable?.(group) ? 'Stale' : 'Current';
       const resources = kinds.filter((kind) => kind.versions.includes(version)).map((kind) => discovered(kind, version));
       return { version, resources, freshness };
@@ -33,7 +33,7 @@ export function aggregatedDiscovery(served: ServedKinds, root: 'api' | 'apis'): 
   return { text, etag: `"${createHash('sha512').update(text).digest('hex').toUpperCase()}"` };
 }
 
-/** The unaggregated documents: `/api`, `/apis`, `/apis/GROUP`. Undefined for a group that is not served. */
+/** Returns the unaggregated documents: `/api`, `/apis`, `/apis/GROUP`. Undefined for a group that is not served. */
 export function plainDiscovery(served: ServedKinds, root: 'api' | 'apis', group?: string): object | undefined {
   if (root === 'api') {
     const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress: served.host }];
@@ -45,7 +45,7 @@ export function plainDiscovery(served: ServedKinds, root: 'api' | 'apis', group?
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(found) };
 }
 
-/** `APIResourceList`: `/api/v1`, `/apis/GROUP/VERSION`. */
+/** Returns the `APIResourceList` of `/api/v1` or `/apis/GROUP/VERSION`. */
 export function resourceDocument(served: ServedKinds, group: string, version: string): object {
   const kinds = served.kinds.filter((kind) => kind.group === group && kind.versions.includes(version));
   const resources = kinds.flatMap((kind) => [
@@ -70,7 +70,7 @@ export function resourceDocument(served: ServedKinds, group: string, version: st
 }
 
 function discovered(kind: SimKind, version: string): object {
-  // Built-in resources leave the group of their kind to be understood.
+  // Built-in resources leave out the group of their kind.
   const responseKind =
     kind.source === 'builtIn' ? { group: '', version: '', kind: kind.kind } : { group: kind.group, version, kind: kind.kind };
   return {
@@ -95,7 +95,7 @@ function discovered(kind: SimKind, version: string): object {
 const partVerbs = ['get', 'patch', 'update'];
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
-/** Its subresources: built-in kinds tell theirs in order of the alphabet. */
+/** Returns the subresources. Built-in kinds list them in alphabetical order. */
 function partsOf({ hasStatus, scale, source }: SimKind): readonly ('scale' | 'status')[] {
   const parts = [...(scale === undefined ? [] : (['scale'] as const)), ...(hasStatus ? (['status'] as const) : [])];
   return source === 'custom' ? parts.toReversed() : parts;
@@ -110,7 +110,7 @@ function groupDocument({ group, versions }: Group): object {
   return { name: group, versions: all, preferredVersion: all[0] };
 }
 
-/** In the order in which the kinds came; versions in the order of preference of the first kind that has them. */
+/** Returns groups in order of their first kind, and versions in that kind's order of preference. */
 function groupsOf({ kinds }: ServedKinds, root: 'api' | 'apis'): readonly Group[] {
   const groups = Map.groupBy(
     kinds.filter(({ group }) => (group === '') === (root === 'api')),

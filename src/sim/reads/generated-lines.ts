@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { LogEntry } from '../requests/container-lines.ts';
 
-/** A container's run, as far as what it says depends on it. */
+/** A run of a container, as the input of its generated log. */
 export interface GeneratedRun {
-  /** Tells containers apart: each speaks in its own rhythm. */
+  /** Identifies the container. Each container has its own interval. */
   readonly seed: string;
   readonly startMs: number;
-  /** Absent while it runs. */
+  /** Absent while the container runs. */
   readonly endMs?: number;
 }
 
@@ -23,10 +23,11 @@ const sayings: readonly ((n: number) => string)[] = [
 const first = 'level=info msg=starting';
 
 /**
- * What a container that nobody wrote lines for says: one line every few seconds since its start, always the same ones. Nothing is kept of it.
+ * Generates the log of a container without written lines: one line every few seconds since its start, always the same lines. Nothing is
+ * stored.
  *
- * @param from The number of the first line wanted, counted from 0.
- * @returns The lines up to now, at most the last 10,000 of a run, and when the next one is due: never, once it has ended.
+ * @param from Number of the first wanted line, counted from 0.
+ * @returns The lines up to now, at most the last 10,000 of a run, and the time of the next line. No such time if the run has ended.
  */
 export function generatedLines(speaker: GeneratedRun, { from, nowMs }: { readonly from: number; readonly nowMs: number }): GeneratedLines {
   const { seed, startMs, endMs } = speaker;
@@ -44,12 +45,12 @@ export function generatedLines(speaker: GeneratedRun, { from, nowMs }: { readonl
 
 export interface GeneratedLines {
   readonly entries: readonly LogEntry[];
-  /** Of lines since the start. */
+  /** Number of lines since the start. */
   readonly count: number;
   readonly nextMs?: number;
 }
 
-/** Now and then something is slow. */
+/** Returns the text of a line. Some lines are warnings. */
 function textOf(chance: number): string {
   const variation = chance >>> 8;
   if (variation % 23 === 0) return `level=warn msg="slow answer" upstream=storage ms=${800 + (variation % 700)}`;

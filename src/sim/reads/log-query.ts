@@ -1,20 +1,20 @@
 import { type ApiRefusal, apiRefusal, invalidObject, type StatusCause } from '../kinds/api-status.ts';
 import { isTrueParameter } from '../requests/request-target.ts';
 
-/** What a request for a log asks: the API server's `PodLogOptions`. */
+/** The query of a log request: the API server's `PodLogOptions`. */
 export interface LogQuery {
-  /** Empty: the only one. */
+  /** Empty if the request names none. */
   readonly container: string;
   readonly follow: boolean;
   readonly previous: boolean;
   readonly timestamps: boolean;
   readonly tailLines?: number;
   readonly limitBytes?: number;
-  /** Milliseconds of the epoch, whole seconds: lines from then on. */
+  /** Milliseconds of the epoch, in whole seconds. Earlier lines are left out. */
   readonly sinceMs?: number;
 }
 
-/** The options of a request, or why they are none: 400 for what cannot be read, then 422 for what cannot be. */
+/** Parses the query of a log request. Unreadable values give 400, invalid ones 422. */
 export function parseLogQuery(
   query: URLSearchParams,
   { pod, nowMs }: { readonly pod: string; readonly nowMs: number },
@@ -45,7 +45,7 @@ export function parseLogQuery(
   };
 }
 
-/** Go's RFC 3339. Handed on to the kubelet by the second. */
+/** Parses RFC 3339 as Go does. The kubelet gets whole seconds. */
 function readTime(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
   const ms = Date.parse(text.replace(/\.\d+/, ''));

@@ -6,7 +6,7 @@ import type { SimServer } from '../requests/sim-server.ts';
 import { type GeneratedRun, generatedLines } from './generated-lines.ts';
 import type { LogQuery } from './log-query.ts';
 
-/** One line as a kubelet tells it. */
+/** A log line as a kubelet sends it. */
 export interface LoggedLine {
   /** RFC 3339 with nine digits of a second. */
   readonly time: string;
@@ -16,16 +16,16 @@ export interface LoggedLine {
 export interface RunLogOptions {
   readonly server: SimServer;
   readonly key: LogKey;
-  /** As it is now; undefined once it is gone. */
+  /** Returns the current Pod. Undefined once it is gone. */
   readonly pod: () => KubernetesObject | undefined;
 }
 
-/** The log of one run, for one who reads it: what was written, and what its container says by itself. */
+/** The log of one run for one reader: written lines and generated lines. */
 export class RunLog implements Disposable {
   readonly #options: RunLogOptions;
   readonly #listening = new DisposableStack();
   #wake: (() => void) | undefined;
-  /** Numbers of the next lines. */
+  /** Numbers of the next lines to read. */
   #written = 0;
   #said = 0;
 
@@ -37,7 +37,7 @@ export class RunLog implements Disposable {
     this.#listening.use(server.state.onWrite((change) => change.storage === storage && change.object.uid === key.uid && this.#wake?.()));
   }
 
-  /** Its run is over: nothing more is written. */
+  /** True if the run has ended, so that no more lines follow. */
   get isOver(): boolean {
     const { pod, key } = this.#options;
     const now = pod();
@@ -45,18 +45,18 @@ export class RunLog implements Disposable {
     return status === undefined || (status?.restartCount ?? 0) !== key.run || status?.state?.running === undefined;
   }
 
-  /** The lines there are, as far as they are asked for. */
+  /** Returns the existing lines that the query selects. */
   firstLines({ sinceMs = Number.NEGATIVE_INFINITY, tailLines = Number.POSITIVE_INFINITY }: LogQuery): readonly LoggedLine[] {
     const since = this.#entries().filter(({ timeMs }) => timeMs >= sinceMs);
     return since.slice(since.length - Math.min(tailLines, since.length)).map(loggedOf);
   }
 
-  /** What came since. */
+  /** Returns the lines since the last call. */
   newLines(): readonly LoggedLine[] {
     return this.#entries().map(loggedOf);
   }
 
-  /** Resolves when there may be more, or the signal aborts. */
+  /** Resolves when there may be new lines, or the signal aborts. */
   async changed(signal: AbortSignal): Promise<void> {
     const { server } = this.#options;
     const { clock } = server.state;
@@ -66,7 +66,7 @@ export class RunLog implements Disposable {
     const end = () => over.abort();
     this.#wake = end;
     signal.addEventListener('abort', end, { once: true });
-    // An hour where nothing is due: whatever happens wakes it.
+    // If no generated line is due, it wakes after an hour at the latest.
     await clock.sleep(dueMs === undefined ? 3_600_000 : Math.max(1, dueMs - clock.now()), over.signal);
     signal.removeEventListener('abort', end);
     this.#wake = undefined;
@@ -88,7 +88,7 @@ export class RunLog implements Disposable {
     return [...written, ...said.entries].sort((a, b) => a.timeMs - b.timeMs || a.nanos - b.nanos);
   }
 
-  /** Undefined if it says nothing by itself. */
+  /** Returns the run for generated lines. Undefined if the container generates none. */
   #speaker(): GeneratedRun | undefined {
     const { server, key, pod } = this.#options;
     const now = server.generatesLogs ? pod() : undefined;
@@ -109,7 +109,7 @@ function loggedOf({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
   return { time, bytes };
 }
 
-/** What a Pod's status says of one of its containers, of whatever sort. */
+/** Returns the status of a container of any type. */
 export function containerStatusOf({ status }: Stored<V1Pod>, container: string): Stored<V1ContainerStatus> | undefined {
   return [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses]
     .flatMap(itemsOf)

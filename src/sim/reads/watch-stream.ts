@@ -12,11 +12,11 @@ export interface WatchStreamOptions {
   readonly form: WireForm;
   readonly selection: ListSelection;
   readonly allowsBookmarks: boolean;
-  /** Changes up to this revision are not told. */
+  /** Changes up to this revision are not sent. */
   readonly after: number;
 }
 
-/** A watch that is open: what happens to its kind goes out of it, one line per event. */
+/** An open watch. Sends each change of its kind as one line. */
 export class WatchStream implements ServedWatch {
   readonly target: ResourceTarget;
   readonly request: ServedRequest;
@@ -25,7 +25,7 @@ export class WatchStream implements ServedWatch {
   readonly #form: WireForm;
   readonly #selection: ListSelection;
   #after: number;
-  /** Changes that wait until the first state has been told. */
+  /** Changes that wait until the initial events are sent. */
   #backlog: StorageChange[] | undefined;
 
   constructor({ target, request, outlet }: ResourceContext, options: WatchStreamOptions) {
@@ -47,7 +47,7 @@ export class WatchStream implements ServedWatch {
     return this.target.storage;
   }
 
-  /** Tells the objects as ADDED. Changes wait until `live` is called. */
+  /** Sends the objects as ADDED. Changes wait until `live` is called. */
   async sendState(objects: readonly SimObject[]): Promise<void> {
     for (const object of objects) {
       if (this.signal.aborted) return;
@@ -56,24 +56,24 @@ export class WatchStream implements ServedWatch {
     }
   }
 
-  /** The objects that the watch has selected. */
+  /** Returns the objects that the watch selects. */
   selected(objects: readonly SimObject[]): readonly SimObject[] {
     return objects.filter((object) => isListed(this.storage.kind, object, this.#selection));
   }
 
-  /** Holds changes back until `live`. */
+  /** Holds changes back until `live` is called. */
   hold(): void {
     this.#backlog ??= [];
   }
 
-  /** From now on changes are told as they happen; those held back come first. */
+  /** Sends the changes held back, then every new change at once. */
   live(): void {
     const held = this.#backlog ?? [];
     this.#backlog = undefined;
     for (const change of held) this.send(change);
   }
 
-  /** Tells a change, if it is of this watch. */
+  /** Sends the change if the watch selects it. */
   send(change: StorageChange): void {
     if (change.storage !== this.storage || change.revision <= this.#after) return;
     if (this.#backlog !== undefined) return void this.#backlog.push(change);
@@ -89,13 +89,13 @@ export class WatchStream implements ServedWatch {
     this.#event('BOOKMARK', bookmarkText(this.storage.kind, this.#form, version, options));
   }
 
-  /** Tells an ERROR, which is the last event, and ends. */
+  /** Sends an ERROR as the last event, and ends. */
   fail(refused: ApiRefusal): void {
     this.#event('ERROR', JSON.stringify(statusDocument(refused)));
     this.end();
   }
 
-  /** Bytes as they are. */
+  /** Sends bytes unchanged. */
   emit(bytes: Uint8Array | string): void {
     void this.#outlet.write(bytes);
   }
@@ -116,7 +116,10 @@ export class WatchStream implements ServedWatch {
     return wireText(this.storage.kind, object, this.#form);
   }
 
-  /** What leaves a selector is told as it was last seen, at the revision at which it left. */
+  /**
+   * Returns the object of a DELETED event. An object that leaves the selector is sent in its last selected state, at the revision at which
+   * it left.
+   */
   #lastState({ type, object, before, revision }: StorageChange): SimObject {
     if (type === 'DELETED' || before === undefined) return object;
     const { kind } = this.storage;

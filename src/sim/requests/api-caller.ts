@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { type ApiRefusal, apiRefusal, unauthorized } from '../kinds/api-status.ts';
 import type { AnswerContext } from './sim-server.ts';
 
-/** Somebody, as an API server knows him. */
+/** A user in the terms of an API server. */
 export interface ApiCaller {
   readonly username: string;
   readonly uid?: string;
@@ -10,13 +10,13 @@ export interface ApiCaller {
   readonly extra?: JsonObject;
 }
 
-/** Who has the cluster's token, and who has none. */
+/** The owner of the cluster's token, and a caller without a token. */
 const admin: ApiCaller = { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
 const anonymous: ApiCaller = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 const extraHeader = 'impersonate-extra-';
 
-/** Who asks: whom the token is of, or whom its owner impersonates. 401 for a token that is nobody's. */
+/** Returns the caller: the owner of the token, or the user whom the owner impersonates. 401 for an unknown token. */
 export function apiCallerOf({ server, request }: AnswerContext): ApiCaller | ApiRefusal {
   const { authorization } = request.headers;
   if (authorization === undefined) return anonymous;
@@ -45,7 +45,7 @@ function impersonatedIn(headers: Readonly<Record<string, string>>): ApiCaller | 
   };
 }
 
-/** Headers that came several times are joined with commas. */
+/** Splits repeated headers, which Node joins with commas. */
 function listOf(header: string | undefined): readonly string[] {
   return header === undefined || header === '' ? [] : header.split(', ');
 }

@@ -1,6 +1,6 @@
-/** One line of a container, without its end. */
+/** One log line of a container, without its line end. */
 export interface LogEntry {
-  /** Milliseconds of the epoch, and nanoseconds beyond: no two lines of one log have the same time. */
+  /** Milliseconds of the epoch; `nanos` adds nanoseconds. No two lines of a log have the same time. */
   readonly timeMs: number;
   readonly nanos: number;
   readonly bytes: Uint8Array;
@@ -10,14 +10,14 @@ export interface LogEntry {
 export interface LogKey {
   readonly uid: string;
   readonly container: string;
-  /** Counted from 0: the container's `restartCount`. */
+  /** Number of the run, from 0: the container's `restartCount`. */
   readonly run: number;
 }
 
-/** Lines that containers were made to write. */
+/** Log lines that tests wrote for containers. */
 export interface ContainerLines {
-  /** The lines that are kept, and the number of the first one. */
+  /** Returns the kept lines, and the number of the first one. */
   read(key: LogKey): { readonly entries: readonly LogEntry[]; readonly first: number };
-  /** Called with the uid of each Pod that writes. Ends with the disposable. */
+  /** Calls the listener with the uid of each Pod that writes. Ends with the disposable. */
   onWrite(listener: (uid: string) => void): Disposable;
 }

@@ -2,12 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { type ApiRefusal, apiRefusal } from '../kinds/api-status.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 
-/** True for an object that a field selector selects. */
+/** Returns true if the field selector selects the object. */
 export type FieldTest = (object: JsonObject) => boolean;
 
 const everywhere = ['metadata.name', 'metadata.namespace'];
 
-/** Field labels that built-in kinds support beyond name and namespace. */
+/** Field labels of built-in kinds, in addition to name and namespace. */
 const fieldsByResource: Readonly<Record<string, readonly string[]>> = {
   pods: [
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName', 'spec.hostNetwork'],
@@ -27,7 +27,7 @@ const fieldsByResource: Readonly<Record<string, readonly string[]>> = {
   certificatesigningrequests: ['spec.signerName'],
 };
 
-/** Parses `fieldSelector` of a kind. Undefined for one that selects everything. */
+/** Parses the `fieldSelector` for a kind. Undefined if it selects everything. */
 export function parseFieldSelector(text: string, kind: SimKind): FieldTest | undefined | ApiRefusal {
   if (text.trim() === '') return undefined;
   const own = kind.source === 'builtIn' ? fieldsByResource[kind.resource] : undefined;

@@ -6,14 +6,14 @@ import { parseSimObject, type SimObject } from '../kinds/sim-object.ts';
 import { type FieldTest, parseFieldSelector } from './field-selector.ts';
 import { isTrueParameter } from './request-target.ts';
 
-/** Which objects a list or a watch is about. */
+/** The objects that a list or watch selects. */
 export interface ListSelection {
   readonly namespace: string | undefined;
   readonly labels: LabelSelector | undefined;
   readonly fields: FieldTest | undefined;
 }
 
-/** The selection of a request, or why it is none. */
+/** Parses the selection of a request, or returns the reason why it is invalid. */
 export function parseListSelection(
   query: URLSearchParams,
   kind: SimKind,
@@ -27,7 +27,7 @@ export function parseListSelection(
   return { namespace, labels, fields };
 }
 
-/** Undefined for a selector that selects everything. */
+/** Parses a label selector. Undefined if it selects everything. */
 function readLabelSelector(text: string): LabelSelector | undefined | ApiRefusal {
   try {
     const selector = parseLabelSelector(text);
@@ -38,7 +38,7 @@ function readLabelSelector(text: string): LabelSelector | undefined | ApiRefusal
   }
 }
 
-/** True if the object is selected. */
+/** True if the selection contains the object. */
 export function isListed(kind: SimKind, object: SimObject, { namespace, labels, fields }: ListSelection): boolean {
   if (namespace !== undefined && object.namespace !== namespace) return false;
   if (labels !== undefined && !matchesLabelSelector(labels, object.labels)) return false;
@@ -56,7 +56,7 @@ function unsupported(match: string, supported: string): StatusCause {
   return { reason: 'FieldValueNotSupported', message: `Unsupported value: "${match}": supported values: ${supported}`, field: matchField };
 }
 
-/** What is wrong with the versions that a list asks for. */
+/** Returns a refusal if the version parameters of a list are invalid. */
 export function refuseListOptions(query: URLSearchParams): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const version = query.get('resourceVersion') ?? '';
@@ -80,7 +80,7 @@ export function refuseListOptions(query: URLSearchParams): ApiRefusal | undefine
   return /^-?\d*$/.test(limit) ? undefined : apiRefusal(400, `strconv.ParseInt: parsing "${limit}": invalid syntax`);
 }
 
-/** What is wrong with the start that a watch asks for. */
+/** Returns a refusal if the start parameters of a watch are invalid. */
 export function refuseWatchOptions(query: URLSearchParams, options: { readonly streams: boolean }): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const initial = query.get('sendInitialEvents') ?? '';
@@ -104,7 +104,7 @@ export function refuseWatchOptions(query: URLSearchParams, options: { readonly s
   return { code: 500, message: `resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax` };
 }
 
-/** How a watch starts: with what is there, or after a version; absent: from now on. */
+/** The start of a watch. `initialEvents`: all existing objects first. `after`: changes after a version. `now`: new changes only. */
 export type WatchOrigin =
   | { readonly type: 'initialEvents'; readonly notOlderThan: number; readonly ends: boolean }
   | { readonly type: 'after'; readonly version: number }
@@ -119,7 +119,7 @@ export function parseWatchOrigin(query: URLSearchParams, options: { readonly str
     if (isTrueParameter(initial)) return { type: 'initialEvents', notOlderThan: Number(version), ends: bookmarks };
     return isSynthetic ? { type: 'now' } : { type: 'after', version: Number(version) };
   }
-  // Also without sendInitialEvents a server that knows WatchList ends what is there with that bookmark.
+  // Even without sendInitialEvents, a server with WatchList ends the initial events with that bookmark.
   return isSynthetic
     ? { type: 'initialEvents', notOlderThan: 0, ends: bookmarks && options.streams }
     : { type: 'after', version: Number(version) };

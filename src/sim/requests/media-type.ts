@@ -4,7 +4,7 @@ import type { WireShape } from '../kinds/sim-object.ts';
 
 const representations = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
-/** Which form of an answer the Accept header asks for: the first that can be had, as a real server chooses. Tables are given to nobody. */
+/** Returns the form of an answer for an Accept header: the first supported one, as a real server chooses. Tables are not supported. */
 export function acceptedShape(accept: string | undefined, kind: SimKind, answer: 'object' | 'list' | 'watch'): WireShape | ApiRefusal {
   const whole: WireShape = answer === 'list' ? 'item' : 'object';
   if (accept === undefined || accept.trim() === '') return whole;
@@ -23,19 +23,19 @@ export function acceptedShape(accept: string | undefined, kind: SimKind, answer:
   return { ...apiRefusal(406, `406: Not Acceptable\n\nAvailable representations: ${representations}`), details: {} };
 }
 
-/** True if the request's body is in a form that is read. */
+/** True if the body of the request is JSON. */
 export function isJsonType(contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim() ?? '';
   return type === '' || type === 'application/json' || type === '*/*';
 }
 
-/** 415 for a body in another form. */
+/** The answer 415 to a body of another type. */
 export const unreadableBody: ApiRefusal = apiRefusal(
   415,
   `the body of the request was in an unknown format - accepted media types include: ${representations}`,
 );
 
-/** True if the Accept header names this aggregated discovery before plain JSON. */
+/** True if the Accept header contains aggregated discovery. */
 export function wantsAggregated(accept: string | undefined): boolean {
   return (accept ?? '').split(',').some((range) =>
     ['g=apidiscovery.k8s.io', 'v=v2', 'as=APIGroupDiscoveryList'].every((part) =>

@@ -3,16 +3,16 @@ import type { RequestedResource, SimVerb } from '../kinds/embedded-cluster.ts';
 import type { KindStorage } from '../state/kind-storage.ts';
 import type { SimState } from '../state/sim-state.ts';
 
-/** What a request wants, told by its method and path. */
+/** The target of a request, as its method and path name it. */
 export type RequestTarget =
   | ResourceTarget
   | { readonly type: 'version' | 'health' }
   /** `/api`, `/apis`, `/apis/GROUP`, `/api/v1` and `/apis/GROUP/VERSION`. */
   | { readonly type: 'discovery'; readonly group?: string; readonly version?: string; readonly root: 'api' | 'apis' }
-  /** A path of the API that is not served: told as a Status. */
+  /** An API path that is not served. The answer is a Status. */
   | { readonly type: 'notServed'; readonly group: string }
   | { readonly type: 'methodNotAllowed' }
-  /** No path of the API, or of a group that nobody serves: told as text. */
+  /** A path outside the API, or of an unknown group. The answer is text. */
   | { readonly type: 'unknown'; readonly group?: string };
 
 export interface ResourceTarget {
@@ -21,7 +21,7 @@ export interface ResourceTarget {
   readonly resource: RequestedResource;
 }
 
-/** Reads the request's method and path. */
+/** Parses the method and path of a request. */
 export function parseRequestTarget(state: SimState, method: string, path: string, query: URLSearchParams): RequestTarget {
   if (path === '/version' || path === '/version/') return method === 'GET' ? { type: 'version' } : { type: 'methodNotAllowed' };
   if (/^\/(livez|readyz|healthz)(\/|$)/.test(path)) return { type: 'health' };
@@ -63,7 +63,7 @@ function readResource(
 ): RequestTarget | undefined {
   const watched = below[0] === 'watch' && below.length > 1;
   const path = watched ? below.slice(1) : below;
-  // `namespaces/NAME` and its subresources are the namespace itself; anything longer lies within it.
+  // `namespaces/NAME` and its subresources mean the namespace itself. A longer path means a resource in it.
   const within = path[0] === 'namespaces' && path.length > 2 && !['status', 'finalize'].includes(path[2] ?? '');
   const namespace = within ? path[1] : undefined;
   const [resource = '', name, subresource, ...more] = within ? path.slice(2) : path;
@@ -77,7 +77,7 @@ function readResource(
   if (subresource !== undefined && !isLog && !isPart) return undefined;
   if (isPart && (method === 'DELETE' || method === 'POST')) return { type: 'methodNotAllowed' };
   const verb = verbOf(method, { named: name !== undefined, watch: watched || isTrueParameter(query.get('watch')) });
-  // DELETE and POST over all namespaces have no path of their own.
+  // No path exists for DELETE or POST over all namespaces.
   const nowhere = kind.namespaced && namespace === undefined && (verb === 'create' || verb === 'deletecollection');
   if (verb === undefined || nowhere) return { type: 'methodNotAllowed' };
   return { type: 'resource', storage, resource: requested({ verb, group, version, resource, namespace, name, subresource }) };
@@ -97,7 +97,7 @@ function verbOf(method: string, { named, watch }: { readonly named: boolean; rea
   return ({ POST: 'create', DELETE: 'deletecollection' } as const)[method];
 }
 
-/** How Kubernetes reads a boolean of a query: everything but these is true. */
+/** Parses a boolean of a query as Kubernetes does: any value except empty, `0` and `false` is true. */
 export function isTrueParameter(value: string | null): boolean {
   return value !== null && value !== '' && value !== '0' && value !== 'false';
 }

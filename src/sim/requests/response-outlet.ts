@@ -2,27 +2,27 @@ import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
 
-/** The output of one answer: headers, bytes, an end, in this order. */
+/** The output of one answer: first the headers, then bytes, then the end. */
 export interface ResponseOutlet {
-  /** Aborts when the answer is over, or the reader has gone. */
+  /** Aborts when the answer has ended or the client has gone. */
   readonly signal: AbortSignal;
   head(status: number, headers: Readonly<Record<string, string>>): void;
-  /** Resolves when the bytes have been written to the connection. */
+  /** Resolves when the bytes are written to the connection. */
   write(bytes: Uint8Array | string): Promise<void>;
-  /** Ends the answer cleanly, after all that was written. */
+  /** Ends the answer after all written bytes. */
   end(): void;
   /** Resets the stream (HTTP/2) or the connection (HTTP/1.1). */
   reset(): void;
-  /** Resolves when there is room for more, or the answer is over. */
+  /** Resolves when there is room for more bytes, or the answer has ended. */
   room(): Promise<void>;
 }
 
-/** Most bytes that wait for a reader. A watch whose reader is further behind is reset, as a real server ends watches it cannot serve. */
+/** The largest number of bytes that wait for a client. A watch beyond it is reset, as a real server ends slow watches. */
 const maxWaitingBytes = 256 * 2 ** 20;
-/** Bytes that a list may be ahead of its reader. */
+/** Bytes that a list may be ahead of its client. */
 const highWaterBytes = 1 << 20;
 
-/** An outlet that writes to the response. */
+/** Creates an outlet that writes to the response. */
 export function createResponseOutlet(response: ServerResponse | Http2ServerResponse): ResponseOutlet {
   const over = new AbortController();
   let waitingBytes = 0;
@@ -49,7 +49,7 @@ export function createResponseOutlet(response: ServerResponse | Http2ServerRespo
       const { promise, resolve } = Promise.withResolvers<void>();
       const length = typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length;
       waitingBytes += length;
-      // The two responses differ in their overloads only.
+      // The two response types differ only in their overloads.
       (response as ServerResponse).write(bytes, () => {
         waitingBytes -= length;
         if (waitingBytes < highWaterBytes) drained?.();

@@ -18,7 +18,7 @@ export function answerJson(
   outlet.end();
 }
 
-/** Sends a Status, with Retry-After where it says when to come again. */
+/** Sends a Status, with the header Retry-After if it has a delay. */
 export function answerRefusal(context: Pick<AnswerContext, 'outlet'>, refused: ApiRefusal): void {
   const seconds = refused.details?.retryAfterSeconds;
   answerJson(
@@ -40,7 +40,7 @@ export function answerText({ outlet }: Pick<AnswerContext, 'outlet'>, status: nu
   outlet.end();
 }
 
-/** The headers of an answer whose length is not known. */
+/** Headers of an answer of unknown length. */
 export const streamHeaders: Readonly<Record<string, string>> = jsonHeaders;
 
 export interface AnswerHead {
@@ -48,7 +48,7 @@ export interface AnswerHead {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends one object in the form asked for. */
+/** Sends one object in the requested form. */
 export function answerObject(context: ResourceContext, stored: SimObject, { status = 200, headers = {} }: AnswerHead = {}): void {
   const { storage, resource } = context.target;
   const shape = acceptedShape(context.request.headers.accept, storage.kind, 'object');

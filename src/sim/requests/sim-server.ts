@@ -8,63 +8,66 @@ import type { ContainerLines } from './container-lines.ts';
 import type { RequestTarget, ResourceTarget } from './request-target.ts';
 import type { ResponseOutlet } from './response-outlet.ts';
 
-/** What a user wants to do. */
+/** An action that needs a permission. */
 export type DesiredAction = Omit<RequestedResource, 'version' | 'verb'> & { readonly verb: SimVerb | 'impersonate' };
 
 /** The result of a write over the network. */
 export interface CompletedWrite {
-  /** `marked`: deleted, and waiting for finalizers. */
+  /** `marked`: the object was deleted and waits for finalizers. */
   readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'marked';
-  /** The object after the write. Of a deleted object its last state. */
+  /** The object after the write. For a deleted object, its last state. */
   readonly object: SimObject;
 }
 
-/** Places where a server can be made to act in another way. The demo fleet uses none of them; tests make servers misbehave there. */
+/** Hooks that change the behaviour of a server. Tests use them to make servers misbehave; the demo fleet has none. */
 export interface SimHooks {
-  /** Called instead of each answer. Default: `answer` alone. */
+  /** Wraps each answer. Default: `answer` alone. */
   around?(context: AnswerContext, answer: (context: AnswerContext) => Promise<void>): Promise<void>;
-  /** True if the user may not do this. Default: a user who has the token may do everything. */
+  /** Returns true if the user may not do this. Default: every user with the token may do everything. */
   isForbidden?(user: string, action: DesiredAction, kind: string | undefined): boolean;
-  /** The reason why admission refuses the object that a create or update would keep. Default: none. */
+  /** Returns a refusal for an object that a create or update would store. Default: none. */
   refuseWrite?(context: ResourceContext, next: KubernetesObject): ApiRefusal | undefined;
-  /** Called after each write over the network, dry runs too, before its answer. `lost`: the stream is reset instead. Default: `answered`. */
+  /**
+   * Called after each write over the network, including dry runs, before its answer. `lost`: the stream is reset instead of the answer.
+   * Default: `answered`.
+   */
   onWrite?(context: ResourceContext, done: CompletedWrite): Promise<'answered' | 'lost'>;
-  /** True for the group of an aggregated API that does not answer. Default: false. */
+  /** Returns true for a group whose aggregated API is down. Default: false. */
   isUnavailable?(group: string): boolean;
-  /** Lines that containers were made to write. Default: none. */
+  /** Log lines that tests wrote for containers. Default: none. */
   readonly lines?: ContainerLines;
 }
 
 /** One request as the server received it. */
 export interface ServedRequest {
   readonly method: string;
-  /** As it was sent: still encoded, without the query. */
+  /** The path as sent: still encoded, without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** As received, names in lower case, without HTTP/2's pseudo headers. */
+  /** The headers as received, with lower-case names and without HTTP/2 pseudo headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: 'h2' | 'http1';
-  /** The caller: the impersonated user, else the user of the token. Absent for an unknown token. */
+  /** Name of the caller: the impersonated user, else the owner of the token. Absent for an unknown token. */
   user?: string;
 }
 
-/** One request that is to be answered. */
+/** A request with everything that is needed to answer it. */
 export interface AnswerContext {
   readonly server: SimServer;
   readonly target: RequestTarget;
   readonly request: ServedRequest;
   readonly query: URLSearchParams;
   readonly outlet: ResponseOutlet;
-  /** The whole body, or undefined if it is larger than a server reads. May be asked for again. */
+  /** Returns the whole body. Undefined if the body is larger than the server reads. May be called repeatedly. */
   readonly body: () => Promise<string | undefined>;
 }
 
-/** The same for a resource. */
+/** An `AnswerContext` whose target is a resource. */
 export interface ResourceContext extends AnswerContext {
   readonly target: ResourceTarget;
 }
 
-/** An open watch, as far as the rest of the server acts on it. */
+/** An open watch, with the methods that the rest of the server uses. */
 export interface ServedWatch {
   readonly target: ResourceTarget;
   readonly request: ServedRequest;
@@ -74,12 +77,12 @@ export interface ServedWatch {
   /** Sends the change if the watch selects it. */
   send(change: StorageChange): void;
   bookmark(version: string, options: { readonly endsInitialEvents: boolean }): void;
-  /** Sends bytes as they are. */
+  /** Sends bytes unchanged. */
   emit(bytes: Uint8Array | string): void;
   /** Sends an ERROR as the last event, and ends. */
   fail(refused: ApiRefusal): void;
   end(): void;
-  /** Resets the HTTP stream without an end. */
+  /** Resets the HTTP stream. */
   reset(): void;
 }
 
@@ -88,7 +91,7 @@ export interface SimServer {
   readonly state: SimState;
   readonly hooks: SimHooks;
   readonly watches: Set<ServedWatch>;
-  /** Containers write lines of their own. */
+  /** True if running containers generate log lines. */
   readonly generatesLogs: boolean;
   readonly bookmarkSeconds: number;
   /** The version that `/version` reports: `v1.36.3`. */

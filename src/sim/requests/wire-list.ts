@@ -2,7 +2,7 @@ import { apiVersionOf } from '../../core/kinds.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { SimObject, WireForm } from '../kinds/sim-object.ts';
 
-/** What a list says beside its items. */
+/** Metadata of a list. */
 export interface ListMetadata {
   /** Absent for kinds without versions. */
   readonly version?: string;
@@ -10,7 +10,7 @@ export interface ListMetadata {
   readonly remaining?: number;
 }
 
-/** What stands around the items of a list: before them, and after them. */
+/** Returns the text before and after the items of a list. */
 export function listFrame(kind: SimKind, form: WireForm, facts: ListMetadata & { readonly isEmpty: boolean }): readonly [string, string] {
   const { version, continue: token, remaining, isEmpty } = facts;
   const apiVersion = apiVersionOf({ group: kind.group, version: form.version });
@@ -21,11 +21,11 @@ export function listFrame(kind: SimKind, form: WireForm, facts: ListMetadata & {
   const metadata = JSON.stringify({ resourceVersion: version, continue: token, remainingItemCount: remaining });
   const own = form.shape === 'metadata' ? ['PartialObjectMetadataList', 'meta.k8s.io/v1'] : [kind.listKind, apiVersion];
   const start = `{"kind":"${own[0]}","apiVersion":"${own[1]}","metadata":${metadata},"items":`;
-  // Go prints an empty slice as [], and the one that was never made, as here, as null.
+  // Go prints an empty slice as `[]` and a nil slice as `null`. Here it is nil.
   return form.shape === 'metadata' && isEmpty ? [`${start}null`, '}'] : [`${start}[`, ']}'];
 }
 
-/** The object of a bookmark. An empty version stands for none. */
+/** Returns the object of a bookmark. An empty version leaves out the resourceVersion. */
 export function bookmarkText(kind: SimKind, form: WireForm, version: string, options: { readonly endsInitialEvents: boolean }): string {
   const annotations = options.endsInitialEvents ? { 'k8s.io/initial-events-end': 'true' } : undefined;
   const resourceVersion = version === '' ? undefined : version;
@@ -38,18 +38,18 @@ export function bookmarkText(kind: SimKind, form: WireForm, version: string, opt
   return `${JSON.stringify({ kind: kind.kind, apiVersion, metadata: { resourceVersion, annotations } }).slice(0, -1)}${zero}}`;
 }
 
-/** A place in a list of one version: the objects after that key. */
+/** A position in a list of one revision: the objects after a key. */
 export interface ContinueToken {
   readonly revision: number;
   readonly after: string;
 }
 
-/** As Kubernetes makes it: base64url of `{ v, rv, start }`. A revision of -1 is the rest of whatever is there now. */
+/** Prints a token as Kubernetes does: base64url of `{ v, rv, start }`. Revision -1 means the rest of the list at the current revision. */
 export function printToken({ revision, after }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: `${after}\u0000` })).toString('base64url');
 }
 
-/** Undefined for what is no token. */
+/** Parses a token. Undefined if the text is none. */
 export function parseToken(text: string): ContinueToken | undefined {
   try {
     const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -61,7 +61,7 @@ export function parseToken(text: string): ContinueToken | undefined {
   }
 }
 
-/** The index of the first object after the key, in a sorted list. */
+/** Returns the index of the first object after the key, in a sorted list. */
 export function indexAfter(objects: readonly SimObject[], key: string): number {
   let [low, high] = [0, objects.length];
   while (low < high) {

@@ -12,7 +12,7 @@ import type { SimState } from './sim-state.ts';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
 
-/** The kind that a CustomResourceDefinition serves. Undefined for one that lacks what makes a kind. */
+/** Returns the kind of a CustomResourceDefinition. Undefined if a required field is missing. */
 export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
   if (!isJsonObject(spec) || !isJsonObject(spec.names)) return undefined;
   const { group, names, scope } = spec;
@@ -40,8 +40,9 @@ export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
 }
 
 /**
- * Creates or replaces a definition and serves its kind. Two changes, as of a real server: the definition, then its status. In their turn
- * the kind is served already.
+ * Creates or replaces a definition and serves its kind.
+ *
+ * Makes two changes, as a real server does: the definition, then its status. The kind is already served when they are reported.
  */
 export function applyDefinition(state: SimState, object: KubernetesObject, options: WriteOptions): SimObject {
   const definitions = definitionsOf(state);
@@ -67,7 +68,7 @@ export function applyDefinition(state: SimState, object: KubernetesObject, optio
   return stored;
 }
 
-/** Deletes the definition: each object of the kind first, then the kind is served no more. */
+/** Deletes each object of the kind, stops serving the kind, and deletes the definition. */
 export function withdrawDefinition(state: SimState, definition: SimObject): void {
   const definitions = definitionsOf(state);
   const kind = customKindOf(parseSimObject(definitions.kind, definition));
@@ -77,7 +78,7 @@ export function withdrawDefinition(state: SimState, definition: SimObject): void
   removeWithDependents(state, definitions, definition);
 }
 
-/** True for the kind whose objects define kinds. */
+/** True for the kind CustomResourceDefinition. */
 export function isDefinitions({ kind }: KindStorage): boolean {
   return kind.kind === 'CustomResourceDefinition' && kind.group === 'apiextensions.k8s.io';
 }

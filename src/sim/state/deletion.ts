@@ -6,14 +6,16 @@ import type { SimState } from './sim-state.ts';
 
 export type DeletionPropagation = 'Background' | 'Foreground' | 'Orphan';
 
-/** What a deletion came to: it is gone, or waits for finalizers in this state. */
+/** The result of a deletion. `terminating`: the object waits for finalizers, in this state. */
 export type DeletionResult =
   | { readonly result: 'gone'; readonly object: SimObject }
   | { readonly result: 'terminating'; readonly object: SimObject };
 
 /**
- * Deletes as a cluster with its controllers does, in one turn: finalizers hold the object back; what it owns alone goes with it, in the
- * background or before it; a namespace's content goes before the namespace.
+ * Deletes an object in one turn, as a cluster with its controllers does.
+ *
+ * Finalizers delay the deletion. Objects without another owner are deleted too, before or after it according to `propagation`. The content
+ * of a namespace is deleted before the namespace.
  */
 export function deleteObject(
   state: SimState,
@@ -28,11 +30,11 @@ export function deleteObject(
   if (finalizers.length === 0) return { result: 'gone', object: removeWithDependents(state, storage, before) };
   const object = before.terminating && added.length === 0 ? before : markTerminating(state, storage, { before, finalizers });
   if (added.length > 0) deleteDependents(state, object.uid, 'Foreground');
-  // The last dependent may have taken the finalizer with it in this same turn.
+  // The deletion of the last dependent may already have removed the finalizer and the object.
   return storage.get(before.key) === undefined ? { result: 'gone', object } : { result: 'terminating', object };
 }
 
-/** Takes an object out whatever its finalizers say, and with it what it owns, or contains. */
+/** Deletes an object despite its finalizers, with everything that it owns or contains. */
 export function removeWithDependents(state: SimState, storage: KindStorage, before: SimObject): SimObject {
   if (isNamespace(storage))
     for (const { storage: kind, object } of contentOf(state, before.name)) removeWithDependents(state, kind, object);
@@ -44,7 +46,7 @@ export function removeWithDependents(state: SimState, storage: KindStorage, befo
   return gone;
 }
 
-/** Lets go what is being deleted and has no finalizers any more. False for a namespace that still has content. */
+/** Deletes a terminating object that has no finalizers left. Returns false for a namespace that still has content. */
 export function finishDeletion(state: SimState, storage: KindStorage, object: SimObject): boolean {
   if (!isNamespace(storage)) {
     removeWithDependents(state, storage, object);
@@ -71,7 +73,7 @@ function deleteNamespace(state: SimState, storage: KindStorage, before: SimObjec
   return { result: storage.get(before.key) === undefined ? 'gone' : 'terminating', object: marked };
 }
 
-/** A namespace that terminates goes with the last object in it. */
+/** Deletes a terminating namespace once its last object is gone. */
 function settleNamespace(state: SimState, name: string): void {
   const storage = name === '' ? undefined : state.storage('', 'namespaces');
   const namespace = storage?.get(name);
@@ -98,7 +100,7 @@ function disown(state: SimState, storage: KindStorage, { object, uid }: { readon
   patchMetadata(state, storage, object, { ownerReferences: ownerReferences.length === 0 ? undefined : ownerReferences });
 }
 
-/** An owner that is deleted in the foreground goes once its last dependent has gone. */
+/** Deletes owners in foreground deletion once their last dependent is gone. */
 function settleOwners(state: SimState, storage: KindStorage, gone: SimObject): void {
   if (gone.owners.length === 0) return;
   for (const reference of parseSimObject(storage.kind, gone).metadata.ownerReferences ?? []) {

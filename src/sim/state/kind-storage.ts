@@ -2,32 +2,32 @@ import { LRUCache } from 'lru-cache';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import { parseSimObject, type SimObject, simObjectOf } from '../kinds/sim-object.ts';
 
-/** One write, in the order in which the cluster made them: `revision` counts over all kinds. */
+/** One write. Revisions count over all kinds, in the order of the writes. */
 export interface StorageChange {
   readonly revision: number;
   readonly storage: KindStorage;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The object after it; of a DELETED its last state, at the revision of the deletion. */
+  /** The object after the write. For DELETED, its last state at the revision of the deletion. */
   readonly object: SimObject;
-  /** The state before it; absent of an ADDED. */
+  /** The state before the write. Absent for ADDED. */
   readonly before?: SimObject;
 }
 
-/** A state that continue tokens refer to. */
+/** The state of a list that continue tokens refer to. */
 export interface PinnedList {
   readonly revision: number;
   readonly takenMs: number;
   readonly objects: readonly SimObject[];
 }
 
-/** Most snapshots kept for continue tokens; the one least asked for goes first, and its tokens are expired. */
+/** The largest number of pinned lists. The least recently used one is dropped, and its tokens expire. */
 const maxSnapshots = 64;
 
-/** All objects of one kind, with as much of their history as watches may resume from. */
+/** All objects of one kind, with the history that watches can resume from. */
 export class KindStorage {
-  /** As it is served now: a definition that is applied anew changes it. */
+  /** The kind as it is served now. An updated definition replaces it. */
   kind: SimKind;
-  /** History before it is forgotten. */
+  /** The first revision with complete history. */
   oldestRevision: number;
   readonly #historyLength: number;
   readonly #snapshots = new LRUCache<number, PinnedList>({ max: maxSnapshots });
@@ -41,7 +41,7 @@ export class KindStorage {
     this.#historyLength = options.historyLength;
   }
 
-  /** Serves the kind in another form: what is held is printed anew where that shows, at the same versions. */
+  /** Serves the kind in another form. Objects are printed again if their text changes, at the same versions. */
   serveAs(kind: SimKind): void {
     const old = this.kind;
     this.kind = kind;
@@ -58,13 +58,13 @@ export class KindStorage {
     return this.#objects.get(key);
   }
 
-  /** All objects by key, in order of code units. The array is shared, and stays as it is when the storage changes. */
+  /** Returns all objects by key, in order of code units. The array is shared and never changes. */
   sorted(): readonly SimObject[] {
     this.#sorted ??= [...this.#objects.values()].sort(byKey);
     return this.#sorted;
   }
 
-  /** The objects as they were at the revision, or undefined if its history is forgotten. */
+  /** Returns the objects at a revision. Undefined if its history is gone. */
   at(revision: number): readonly SimObject[] | undefined {
     if (revision < this.oldestRevision) return undefined;
     if (this.#history.every((change) => change.revision <= revision)) return this.sorted();
@@ -77,7 +77,7 @@ export class KindStorage {
     return [...objects.values()].sort(byKey);
   }
 
-  /** What came after the revision, the oldest first, or undefined if that is forgotten. */
+  /** Returns the changes after a revision, oldest first. Undefined if that history is gone. */
   since(revision: number): readonly StorageChange[] | undefined {
     if (revision < this.oldestRevision) return undefined;
     return this.#history.filter((change) => change.revision > revision);
@@ -88,13 +88,13 @@ export class KindStorage {
     else this.#objects.set(change.object.key, change.object);
     this.#sorted = undefined;
     this.#history.push(change);
-    // Trimmed in one go now and then: shifting an array at every write is slow.
+    // The history is trimmed in large steps, because shifting an array at every write is slow.
     if (this.#history.length < this.#historyLength * 1.25) return;
     this.#history = this.#history.slice(-this.#historyLength);
     this.oldestRevision = Math.max(this.oldestRevision, (this.#history[0]?.revision ?? 1) - 1);
   }
 
-  /** Keeps the state for continue tokens. */
+  /** Keeps a list for continue tokens. */
   pin(snapshot: PinnedList): void {
     if (!this.#snapshots.has(snapshot.revision)) this.#snapshots.set(snapshot.revision, snapshot);
   }
@@ -103,7 +103,7 @@ export class KindStorage {
     return this.#snapshots.get(revision);
   }
 
-  /** Goes back to these objects, as of the revision; no history remains. */
+  /** Replaces all objects, as of the revision, and clears the history. */
   reset(objects: Iterable<SimObject>, revision: number): void {
     this.#objects = new Map([...objects].map((object) => [object.key, object]));
     this.#sorted = undefined;

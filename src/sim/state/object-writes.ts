@@ -9,33 +9,33 @@ import { parseSimObject, type SimObject, simObjectOf, storageKey } from '../kind
 import type { KindStorage } from './kind-storage.ts';
 import type { SimState } from './sim-state.ts';
 
-/** Who writes. */
+/** The author of a write, and how its managedFields are set. */
 export interface WriteOptions extends Writer {
-  /** `given`: the object's managedFields stand as they are. `tracked`, the default: they are told by what changes. */
+  /** `given`: the object's managedFields are stored as they are. `tracked`: they are computed from the changes. Default: `tracked`. */
   readonly managedFields?: 'tracked' | 'given';
 }
 
-/** An object to be replaced, and what by. */
+/** A stored object and its replacement. */
 export interface Replacement extends WriteOptions {
   readonly before: SimObject;
   readonly object: KubernetesObject;
 }
 
-/** Built-in kinds whose objects count generations; custom resources all do. */
+/** Built-in kinds with a generation. Every custom kind has one. */
 const generations = new Set([
   ...['Pod', 'ReplicationController', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet', 'CronJob', 'Job', 'Ingress', 'IngressClass'],
   ...['NetworkPolicy', 'PodDisruptionBudget', 'CustomResourceDefinition', 'FlowSchema', 'PriorityLevelConfiguration'],
   ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration', 'ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'],
 ]);
 
-/** Creates an object that is not there. What its metadata does not say, the cluster gives. */
+/** Creates an object. The cluster sets missing metadata. */
 export function createObject(state: SimState, storage: KindStorage, object: KubernetesObject, options: WriteOptions): SimObject {
   const { kind } = storage;
   const complete = newObject(state, kind, object, options);
   return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision) });
 }
 
-/** The object as it would be created, without a version. */
+/** Returns the object as it would be created, without a version. */
 export function newObject(state: SimState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
   const { resourceVersion: _version, ...given } = object.metadata;
   const metadata = compact({
@@ -51,9 +51,9 @@ export function newObject(state: SimState, kind: SimKind, object: KubernetesObje
 }
 
 /**
- * Replaces an object. Uid, creation and deletion stand as they are; the generation counts what changed outside of metadata and status.
+ * Replaces an object. Uid, creation and deletion times are kept. Changes outside of metadata and status increase the generation.
  *
- * Answers the state it has then: the one before if nothing changed.
+ * Returns the stored state, which is the old one if nothing changed.
  */
 export function replaceObject(state: SimState, storage: KindStorage, replacement: Replacement): SimObject {
   const { kind } = storage;
@@ -63,7 +63,7 @@ export function replaceObject(state: SimState, storage: KindStorage, replacement
   return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, next, revision) });
 }
 
-/** The object as it would be after it was replaced, at the version it has before; undefined if nothing would change. */
+/** Returns the object as it would be stored, with the old version. Undefined if nothing would change. */
 export function nextObject(state: SimState, kind: SimKind, { before, object, ...options }: Replacement): KubernetesObject | undefined {
   const old = parseSimObject(kind, before);
   const { resourceVersion: _version, ...given } = object.metadata;
@@ -79,7 +79,7 @@ export function nextObject(state: SimState, kind: SimKind, { before, object, ...
   });
   const same = versioned(kind, { ...object, metadata: kept }, before.revision);
   if (same.text === before.text || isSame(old, { ...object, metadata: kept })) return undefined;
-  // Who writes back what was read changes no generation: only one that differs is meant.
+  // An object that is written back contains the old generation. Only a different one is meant.
   const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
   const generation = isGiven ? given.generation : nextGeneration(old, object);
   const body = { ...object, metadata: compact({ ...kept, generation, resourceVersion: old.metadata.resourceVersion }) };
@@ -87,25 +87,25 @@ export function nextObject(state: SimState, kind: SimKind, { before, object, ...
   return withManagedFields(body, managedAfterUpdate(kind, { before: old, after: body }, { ...options, time: state.timestamp() }));
 }
 
-/** Changes some of an object's metadata. */
+/** Changes some metadata of an object. */
 export function patchMetadata(state: SimState, storage: KindStorage, before: SimObject, change: JsonObject): SimObject {
   const old = parseSimObject(storage.kind, before);
   const object = { ...old, metadata: compact({ ...old.metadata, ...change }) };
   return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(storage.kind, object, revision) });
 }
 
-/** Takes the object out. Its last state carries the revision of its deletion, as on the wire. */
+/** Deletes an object from its storage. Its last state has the revision of the deletion, as in a watch event. */
 export function dropObject(state: SimState, storage: KindStorage, before: SimObject): SimObject {
   const last = parseSimObject(storage.kind, before);
   return state.write(storage, { type: 'DELETED', before, make: (revision) => versioned(storage.kind, last, revision) });
 }
 
-/** True for a kind whose objects carry `metadata.generation`. */
+/** True for a kind with `metadata.generation`. */
 export function hasGeneration(kind: SimKind): boolean {
   return kind.source === 'custom' || (kind.source === 'builtIn' && generations.has(kind.kind));
 }
 
-/** The state stored under the names in the metadata. */
+/** Returns the stored object with the same namespace and name. */
 export function findNamesake(storage: KindStorage, { metadata }: { readonly metadata: ObjectMetadata }): SimObject | undefined {
   return storage.get(storageKey(storage.kind.namespaced ? (metadata.namespace ?? 'default') : '', metadata.name));
 }
@@ -120,7 +120,7 @@ function withManagedFields(object: KubernetesObject, managedFields: readonly Jso
   return { ...object, metadata: compact({ ...(metadata as ObjectMetadata), managedFields }) };
 }
 
-/** True for states that differ in no more than their version and the order of their keys. */
+/** True if two objects differ at most in version and order of keys. */
 function isSame(old: KubernetesObject, next: KubernetesObject): boolean {
   const contentOf = ({
     kind: _kind,
@@ -140,12 +140,12 @@ function nextGeneration(old: KubernetesObject, next: KubernetesObject): Json | u
   return canonicalJson(bodyOf(old)) === canonicalJson(bodyOf(next)) ? generation : generation + 1;
 }
 
-/** The fields whose changes a generation counts. */
+/** Returns the fields whose changes increase the generation. */
 function bodyOf({ metadata: _metadata, status: _status, kind: _kind, apiVersion: _apiVersion, ...body }: KubernetesObject): JsonObject {
   return body;
 }
 
-/** Without the members that are undefined. */
+/** Removes members that are undefined. */
 function compact(metadata: JsonObject & { readonly name: string }): ObjectMetadata {
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined)) as unknown as ObjectMetadata;
 }

@@ -5,10 +5,10 @@ import type { KindName } from '../kinds/embedded-cluster.ts';
 import type { SimObject } from '../kinds/sim-object.ts';
 import { KindStorage, type StorageChange } from './kind-storage.ts';
 
-/** What became of an object, before it has a revision. */
+/** A write before it has a revision. */
 export interface StateWrite {
   readonly type: StorageChange['type'];
-  /** Makes the state for the revision that the write gets. */
+  /** Creates the state for the revision of the write. */
   readonly make: (revision: number) => SimObject;
   readonly before?: SimObject;
 }
@@ -20,15 +20,16 @@ export interface StateOptions {
 }
 
 /**
- * What a cluster holds: its kinds, their objects, and one count of revisions over all of them.
- * Listeners are told of a write in the same event-loop turn.
+ * The state of a cluster: its kinds, their objects, and one revision count over all of them.
+ *
+ * Listeners are called in the event-loop turn of the write.
  */
 export class SimState {
   readonly clock: Clock;
   revision = 1;
   readonly #historyLength: number;
   protected readonly storagesByPath = new Map<string, KindStorage>();
-  /** Places of objects by the uid of their owner. */
+  /** Storage and key of owned objects, by the uid of the owner. */
   protected readonly owned = new Map<string, Set<string>>();
   readonly #listeners = new Set<(change: StorageChange) => void>();
   readonly #writeListeners = new Set<(change: StorageChange) => void>();
@@ -39,7 +40,7 @@ export class SimState {
     for (const kind of kinds) this.serve(kind);
   }
 
-  /** Seconds precision, as Kubernetes writes times. */
+  /** Returns the time to the second, as Kubernetes writes it. */
   timestamp(): string {
     return `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
   }
@@ -52,7 +53,7 @@ export class SimState {
     return this.storagesByPath.get(`${resource}.${group}`);
   }
 
-  /** The storage of a kind by any of its names. @throws {Error} if it is not served, or the name is that of several. */
+  /** Returns the storage of a kind by any of its names. @throws {Error} if the kind is not served, or the name is ambiguous. */
   storageOf(kind: KindName): KindStorage {
     const found = this.storages().filter((storage) => isNamed(storage.kind, kind));
     const [first] = found;
@@ -63,7 +64,7 @@ export class SimState {
     );
   }
 
-  /** Serves a kind, or serves it in another form: its objects stay. */
+  /** Serves a kind, or serves it in another form. Existing objects stay. */
   serve(kind: SimKind): KindStorage {
     const key = `${kind.resource}.${kind.group}`;
     const known = this.storagesByPath.get(key);
@@ -84,7 +85,7 @@ export class SimState {
     return this.storagesByPath.get(`${storage.kind.resource}.${storage.kind.group}`) === storage;
   }
 
-  /** One write at the next revision. */
+  /** Performs a write at the next revision. */
   write(storage: KindStorage, { type, make, before }: StateWrite): SimObject {
     this.revision += 1;
     const object = make(this.revision);
@@ -96,19 +97,19 @@ export class SimState {
     return object;
   }
 
-  /** Called with each change as soon as watches may see it. Ends with the disposable. */
+  /** Calls the listener with each change when watches may see it. Ends with the disposable. */
   onChange(listener: (change: StorageChange) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Called with each change as it is made, whatever watches may see. Ends with the disposable. */
+  /** Calls the listener with each change when it is made, even if watches do not see it yet. Ends with the disposable. */
   onWrite(listener: (change: StorageChange) => void): Disposable {
     this.#writeListeners.add(listener);
     return { [Symbol.dispose]: () => void this.#writeListeners.delete(listener) };
   }
 
-  /** What the objects with this owner are: storage and key. */
+  /** Yields the objects with this owner. */
   *ownedBy(uid: string): Iterable<{ readonly storage: KindStorage; readonly object: SimObject }> {
     for (const place of [...(this.owned.get(uid) ?? [])]) {
       const [resource = '', key = ''] = place.split(' ');
@@ -122,12 +123,12 @@ export class SimState {
     return this.storages().some((storage) => storage.sorted().some((object) => object.uid === uid));
   }
 
-  /** The revision that watches and cached lists see. */
+  /** The revision of watches and cached lists. */
   get visibleRevision(): number {
     return this.revision;
   }
 
-  /** Reports the change to those who follow what watches see. */
+  /** Calls the listeners of visible changes. */
   protected notify(change: StorageChange): void {
     for (const listener of [...this.#listeners]) listener(change);
   }
@@ -156,7 +157,7 @@ function isNamed(kind: SimKind, name: KindName): boolean {
   return name === kind.kind || name === keyOfKind(kind);
 }
 
-/** How long an API server waits for a version it has not seen yet. */
+/** Longest time that an API server waits for a future version. */
 const patienceMs = 3_000;
 
 /** Resolves true as soon as watches see the revision, false after 3 s, or when the signal aborts. */

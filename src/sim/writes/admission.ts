@@ -9,10 +9,10 @@ import type { SimKind } from '../kinds/built-in-kinds.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 import { forbiddenChanges, missingFields } from './builtin-rules.ts';
 
-/** What only the server says of an object. */
+/** Metadata that only the server sets. */
 const ownedByServer = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'selfLink'];
 
-/** What the server itself puts into a new object, and does not take from it. */
+/** Sets the fields that a server sets on a new object, instead of the fields in the request. */
 export function withServerFields(kind: SimKind, object: KubernetesObject): KubernetesObject {
   const own = withDefaults(kind, { ...object, metadata: withoutKeys(object.metadata, ownedByServer) });
   if (kind.source === 'builtIn' && kind.kind === 'Namespace') return admittedNamespace(own);
@@ -20,29 +20,29 @@ export function withServerFields(kind: SimKind, object: KubernetesObject): Kuber
   return replaceStatus(own, kind.kind === 'Pod' ? { phase: 'Pending' } : zeroValueOfKind(kind).status);
 }
 
-/** The object without what only the server says of it, as what is to stand under that name. */
+/** Removes fields that only the server sets, and sets the name. */
 export function withoutServerFields(object: KubernetesObject, name: string): KubernetesObject {
   const { finalizers } = object.metadata;
   const empty = Array.isArray(finalizers) && finalizers.length === 0 ? ['finalizers'] : [];
   return { ...object, metadata: { ...withoutKeys(object.metadata, [...ownedByServer, ...empty]), name } };
 }
 
-/** The object with that status, or without any. */
+/** Returns the object with that status, or without a status. */
 export function replaceStatus({ status: _status, ...body }: KubernetesObject, status: Json | undefined): KubernetesObject {
   return status === undefined ? body : { ...body, status };
 }
 
-/** A namespace is active, held by its finalizer, and labelled with its own name. */
+/** Returns an active namespace with its finalizer and the label of its name. */
 export function admittedNamespace({ metadata, ...rest }: KubernetesObject): KubernetesObject {
   const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
   const spec = isJsonObject(rest.spec) ? rest.spec : {};
   return { ...rest, metadata: { ...metadata, labels }, spec: { ...spec, finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
 }
 
-/** What the kind makes of what it is given: defaults of custom resources, the data of a Secret that came as text, a namespace's own label. */
+/** Sets the defaults of custom resources, encodes `stringData` of Secrets, and labels namespaces with their names. */
 export function withDefaults(kind: SimKind, object: KubernetesObject, version = kind.versions[0] ?? ''): KubernetesObject {
   if (kind.source === 'custom') {
-    // A schema says nothing of metadata: what stands there of it is no default of ours.
+    // A schema does not describe metadata, so metadata gets no defaults.
     const value = defaultedValue(kind.schemas[version] ?? {}, { ...object, metadata: {} });
     return { ...objectAt(value), metadata: object.metadata };
   }
@@ -57,13 +57,13 @@ export function withDefaults(kind: SimKind, object: KubernetesObject, version = 
   return { ...secret, metadata: object.metadata, data: { ...objectAt(secret.data), ...Object.fromEntries(encoded) } };
 }
 
-/** Why an object may not be created as it is, or not become what it would, if so. */
+/** Returns a refusal if the new object is invalid, or the change is forbidden. */
 export function refuseObject(
   context: ResourceContext,
   { old, next }: { readonly old: KubernetesObject | undefined; readonly next: KubernetesObject },
 ): ApiRefusal | undefined {
   const { kind } = context.target.storage;
-  // What was wrong before, as what was put in by hand may be, is no reason to refuse a change of something else.
+  // An object that was put directly may already be invalid. Old faults do not prevent other changes.
   const before = new Set(old === undefined ? [] : contentFaults(context, old).map(({ field }) => field));
   const wrong = contentFaults(context, next).filter(({ field }) => !before.has(field));
   const causes = [...(old === undefined ? [] : changeFaults(kind, old, next)), ...wrong];

@@ -19,13 +19,13 @@ import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOther
 import { storeChanged, storeCreated } from './store-write.ts';
 import type { WriteRequest } from './write-options.ts';
 
-/** What somebody applies. */
+/** A server-side apply. */
 export interface SimApplyRequest {
   readonly request: WriteRequest;
   readonly applied: JsonObject;
 }
 
-/** Answers a server-side apply of an object or of its status: created, changed, or as it was. */
+/** Answers a server-side apply of an object or of its status. The object is created, changed or unchanged. */
 export async function answerApply(context: ResourceContext, wanted: SimApplyRequest): Promise<void> {
   const { storage, resource } = context.target;
   const { kind } = storage;
@@ -42,7 +42,7 @@ export async function answerApply(context: ResourceContext, wanted: SimApplyRequ
   await (before === undefined ? storeCreated(context, write) : storeChanged(context, { ...write, before }));
 }
 
-/** 409 for fields that other managers own. */
+/** Returns a 409 for fields of other managers. */
 export function ownershipConflict(conflicts: readonly OwnershipConflict[]): ApiRefusal {
   const told = conflicts.map(({ manager, path }) => ({ by: managerText(manager), field: pathText(path) }));
   const causes = told.map(({ by, field }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field }));
@@ -55,7 +55,7 @@ export function ownershipConflict(conflicts: readonly OwnershipConflict[]): ApiR
   return { ...apiRefusal(409, `Apply failed with ${told.length} conflicts: ${lines.join('\n')}`), details: { causes } };
 }
 
-/** Who owns fields of an object before anybody applies to it: one that nobody owns is an update's from before. */
+/** Returns the owners of an object's fields before an apply. Fields without owner count as an earlier update. */
 export function fieldManagersOf(context: ResourceContext, old: KubernetesObject): readonly Ownership[] {
   const { kind } = context.target.storage;
   const managers = parseManagers(old.metadata.managedFields);
@@ -64,7 +64,7 @@ export function fieldManagersOf(context: ResourceContext, old: KubernetesObject)
   return [{ ...by, time: context.server.state.timestamp(), fields: fieldSetOf(typeOfKind(kind), withoutIdentity(old)) }];
 }
 
-/** What is wrong with what is applied, whatever it is applied to. */
+/** Returns a refusal if the applied object is invalid on its own. */
 function refuseApplied({ target }: ResourceContext, applied: JsonObject): ApiRefusal | undefined {
   const { storage, resource } = target;
   const { kind } = storage;
@@ -141,13 +141,13 @@ function changed(context: ResourceContext, { request, applied }: SimApplyRequest
   return refused ?? withManagers(next, result.managers);
 }
 
-/** Without nulls, which say that a field is owned and has no value. */
+/** Removes nulls, which claim a field without a value. */
 function cleaned({ target }: ResourceContext, object: KubernetesObject): KubernetesObject {
   const { value } = knownFields(typeOfKind(target.storage.kind, target.resource.version), object);
   return value as KubernetesObject;
 }
 
-/** Through a status nothing but the status is applied; beside it, everything else. */
+/** Returns the part that is applied: only the status through the status subresource, else everything except the status. */
 function appliedPart({ target }: ResourceContext, applied: JsonObject): JsonObject {
   const { metadata, status, ...body } = applied;
   if (target.resource.subresource === 'status') return { metadata: {}, ...(status === undefined ? {} : { status }) };

@@ -11,10 +11,10 @@ import { storeChanged, storeCreated } from './store-write.ts';
 import { readWriteRequest } from './write-options.ts';
 import { readObject } from './write-request.ts';
 
-/** The letters of generated names: no vowels, so that no words come of it. */
+/** Letters of generated names. Vowels are left out, so that no words appear. */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Answers a POST: the object as it was created. */
+/** Answers a POST with the created object. */
 export async function answerCreate(context: ResourceContext): Promise<void> {
   const { storage } = context.target;
   const request = readWriteRequest(context);
@@ -31,7 +31,7 @@ export async function answerCreate(context: ResourceContext): Promise<void> {
   await storeCreated(context, { request, object, warnings: read.warnings });
 }
 
-/** Answers a PUT of an object, or of its status. */
+/** Answers a PUT of an object or of its status. */
 export async function answerUpdate(context: ResourceContext): Promise<void> {
   const { storage, resource } = context.target;
   const request = readWriteRequest(context);
@@ -41,7 +41,7 @@ export async function answerUpdate(context: ResourceContext): Promise<void> {
   const name = resource.name ?? '';
   const misnamed = refuseOtherName(read.object, name);
   if (misnamed !== undefined) return answerRefusal(context, misnamed);
-  // What stands there now, not before the body had arrived.
+  // The object may have changed while the body arrived, so it is read only now.
   const before = storage.get(storageKey(resource.namespace ?? '', name));
   if (before === undefined) return answerRefusal(context, notFound(storage.kind, name));
   const old = parseSimObject(storage.kind, before);
@@ -52,7 +52,7 @@ export async function answerUpdate(context: ResourceContext): Promise<void> {
   await storeChanged(context, { request, before, object: next, warnings: read.warnings, options });
 }
 
-/** What an update makes of an object: everything but the status, or the status and nothing else. Or why it may not be. */
+/** Returns the object after an update: everything except the status, or only the status. Or returns a refusal. */
 export function updatedObject(
   context: ResourceContext,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
@@ -72,7 +72,7 @@ function withName(object: KubernetesObject): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, name: `${generateName}${suffix}` } };
 }
 
-/** A PUT changes all but the status, one of the status nothing else. */
+/** A PUT changes everything except the status. A PUT of the status changes only the status. */
 function merged(
   kind: SimKind,
   { old, object, isStatus }: { readonly old: KubernetesObject; readonly object: KubernetesObject; readonly isStatus: boolean },

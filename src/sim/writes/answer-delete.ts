@@ -12,7 +12,7 @@ import { withdrawKind } from './define-kind.ts';
 import { answerWrite } from './store-write.ts';
 import { readDeleteRequest, type SimDeleteRequest } from './write-request.ts';
 
-/** Kinds whose deletion is answered with the object, where all others get a Status. */
+/** Kinds whose deletion returns the object. All others return a Status. */
 const returned = new Set([
   'Pod',
   'Service',
@@ -53,7 +53,7 @@ function deleted(context: ResourceContext, before: SimObject, wanted: SimDeleteR
   return { result: 'gone', object: before };
 }
 
-/** Answers a DELETE of all that is selected: with the objects as they were. */
+/** Answers a DELETE of all selected objects with the objects before their deletion. */
 export async function answerDeleteCollection(context: ResourceContext): Promise<void> {
   const { storage, resource } = context.target;
   const { state, hooks } = context.server;
@@ -74,7 +74,7 @@ export async function answerDeleteCollection(context: ResourceContext): Promise<
   answerJson(context, 200, `${start}${chosen.map((object) => wireText(storage.kind, object, form)).join(',')}${end}`);
 }
 
-/** Jobs are the one kind whose dependents stay when nobody says what is to become of them. */
+/** Jobs are the only kind whose dependents stay by default. */
 function warningsFor(storage: KindStorage, { propagation }: SimDeleteRequest): readonly string[] {
   if (!isJobs(storage) || propagation !== undefined) return [];
   const how = 'set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
@@ -91,7 +91,7 @@ function refuseDeletion({ kind }: KindStorage, before: SimObject, { uid, resourc
     return forbidden(kind, 'this namespace may not be deleted', name);
   const refused = (what: string, wanted: string, held: string): ApiRefusal => {
     const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${held})`;
-    // Here alone a real server names the kind where it else names the resource.
+    // Only in this message a real server names the kind instead of the resource.
     return { ...apiRefusal(409, `Operation cannot be fulfilled on ${kind.kind} "${name}": ${why}`), details: { name, kind: kind.kind } };
   };
   if (uid !== undefined && uid !== before.uid) return refused('UID', uid, before.uid);

@@ -22,7 +22,7 @@ const patchTypes: Readonly<Record<string, SimPatchType>> = {
   'application/merge-patch+json': 'merge',
 };
 
-/** Answers a PATCH of an object, its status or its scale: what is applied, a JSON patch, or a merge patch. */
+/** Answers a PATCH of an object, its status or its scale: server-side apply, JSON patch or merge patch. */
 export async function answerPatch(context: ResourceContext): Promise<void> {
   const wanted = await readPatch(context);
   if (isApiRefusal(wanted)) return answerRefusal(context, wanted);
@@ -48,7 +48,7 @@ async function readPatch(context: ResourceContext): Promise<SimPatchRequest | Ap
   return apiRefusal(400, type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch: not JSON');
 }
 
-/** YAML as Go reads it: `y` is a boolean, `0644` an octal number, and keys that are no text become it. JSON is read exactly. */
+/** Parses YAML as Go does: `y` is a boolean, `0644` is octal, and keys become text. JSON keeps exact numbers. */
 function appliedIn(text: string): Json | undefined {
   const json = jsonIn(text);
   if (json !== undefined) return json;
@@ -95,7 +95,7 @@ async function answerObjectPatch(context: ResourceContext, wanted: SimPatchReque
   await storeChanged(context, { request: wanted.request, before, object: next, warnings: decoded.warnings, options });
 }
 
-/** A patch that takes the version away asks for none. */
+/** A patch that removes the version has no precondition. */
 function withVersion(object: KubernetesObject, old: KubernetesObject): KubernetesObject {
   const { resourceVersion = '' } = object.metadata;
   const version = resourceVersion === '' ? old.metadata.resourceVersion : resourceVersion;
@@ -107,7 +107,7 @@ function inVersion(kind: SimKind, stored: SimObject, version: string): JsonObjec
   return isJsonObject(value) ? value : {};
 }
 
-/** A patch changes neither what an object is nor which. */
+/** Refuses a patch that changes the kind or identity of the object. */
 function refuseOtherIdentity(
   { target }: ResourceContext,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },

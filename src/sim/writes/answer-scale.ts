@@ -26,7 +26,7 @@ export function answerGetScale(context: ResourceContext): void {
   else answerJson(context, 200, JSON.stringify(scaleOf(context, found.old)));
 }
 
-/** Answers a PUT of a scale: the count it says becomes the object's. */
+/** Answers a PUT of a scale: sets the replicas of the object. */
 export async function answerUpdateScale(context: ResourceContext): Promise<void> {
   const request = readWriteRequest(context);
   if (isApiRefusal(request)) return answerRefusal(context, request);
@@ -44,7 +44,7 @@ export async function answerPatchScale(context: ResourceContext, wanted: SimPatc
   await keepScale(context, { request: wanted.request, scale, from: 'patch' });
 }
 
-/** Answers a server-side apply of a scale: the count is then the manager's, through the scale. */
+/** Answers a server-side apply of a scale. The manager then owns the replicas through the scale. */
 export async function answerApplyScale(context: ResourceContext, { request, applied }: SimApplyRequest): Promise<void> {
   const found = findScaled(context);
   if (isApiRefusal(found)) return answerRefusal(context, found);

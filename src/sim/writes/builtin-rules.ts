@@ -5,7 +5,7 @@ import type { GroupKind } from '../../core/kinds.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { StatusCause } from '../kinds/api-status.ts';
 
-/** Fields of built-in kinds that no update changes, as dotted paths. */
+/** Immutable fields of built-in kinds, as dotted paths. */
 const immutable: Readonly<Record<string, readonly string[]>> = {
   'Deployment.apps': ['spec.selector'],
   'DaemonSet.apps': ['spec.selector'],
@@ -19,7 +19,7 @@ const immutable: Readonly<Record<string, readonly string[]>> = {
   Secret: ['type'],
 };
 
-/** Kinds of whose spec only some parts may change. */
+/** The mutable parts of specs that are otherwise immutable. */
 const mutableSpecs: Readonly<Record<string, readonly string[]>> = {
   'StatefulSet.apps': [
     ...['replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy'],
@@ -29,7 +29,7 @@ const mutableSpecs: Readonly<Record<string, readonly string[]>> = {
   Pod: ['containers', 'initContainers', 'activeDeadlineSeconds', 'tolerations', 'terminationGracePeriodSeconds', 'nodeName'],
 };
 
-/** What a change does that no update of the kind may: the causes of its 422. */
+/** Returns the causes of a 422 for forbidden changes. */
 export function forbiddenChanges(kind: GroupKind, old: JsonObject, next: JsonObject): readonly StatusCause[] {
   const key = keyOfKind(kind);
   const changed = (immutable[key] ?? []).filter((field) => isChanged(old, next, field.split('.')));
@@ -43,7 +43,7 @@ export function forbiddenChanges(kind: GroupKind, old: JsonObject, next: JsonObj
 
 function isChanged(old: JsonObject, next: JsonObject, path: readonly string[]): boolean {
   const before = valueAt(old, ...path);
-  // What was never said, and is not known to the embedded server, may be said once.
+  // A field without a value may be set once: a real server would have set a default.
   return before !== undefined && !equalJson(before, valueAt(next, ...path));
 }
 
@@ -60,14 +60,14 @@ function specChanges(key: string, old: JsonObject, next: JsonObject): readonly S
   ];
 }
 
-/** What of a spec has to stay: of a pod's containers everything but the image. */
+/** Returns the immutable part of a spec. For containers of a Pod, that is everything except the image. */
 function fixedSpec({ spec }: JsonObject, allowed: readonly string[], key: string): Json {
   const fixed = Object.entries(isJsonObject(spec) ? spec : {}).filter(([name]) => !allowed.includes(name));
   const containers = key !== 'Pod' ? [] : [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')];
   return [Object.fromEntries(fixed), containers.map((container) => (isJsonObject(container) ? { ...container, image: '' } : container))];
 }
 
-/** ConfigMaps and Secrets that were declared immutable. */
+/** Refuses changes of ConfigMaps and Secrets with `immutable: true`. */
 function contentChanges(key: string, old: JsonObject, next: JsonObject): readonly StatusCause[] {
   if ((key !== 'ConfigMap' && key !== 'Secret') || old.immutable !== true) return [];
   const message = 'Forbidden: field is immutable when `immutable` is set';
@@ -85,7 +85,7 @@ function addressChanges(key: string, old: JsonObject, next: JsonObject): readonl
 
 const selecting = new Set(['Deployment.apps', 'DaemonSet.apps', 'ReplicaSet.apps', 'StatefulSet.apps']);
 
-/** What a workload lacks without which no server takes it: the causes of its 422. */
+/** Returns the causes of a 422 for missing required fields of workloads. */
 export function missingFields(kind: GroupKind, object: JsonObject): readonly StatusCause[] {
   const key = keyOfKind(kind);
   if (key === 'Pod') return containerFaults(object.spec, 'spec');

@@ -5,7 +5,7 @@ import { firstFormatError } from '../fields/value-formats.ts';
 import { type ApiRefusal, apiRefusal, invalidObject } from '../kinds/api-status.ts';
 import type { FieldValidation } from './write-options.ts';
 
-/** An object as a server takes it in, and what it remarks. */
+/** A decoded object, and warnings about it. */
 export interface Decoded {
   readonly object: JsonObject;
   readonly warnings: readonly string[];
@@ -16,13 +16,13 @@ export interface DecodeOptions {
   readonly version: string;
   readonly type: FieldType;
   readonly fieldValidation: FieldValidation;
-  /** The body itself, or what a patch made of the object: the same is told in another way. */
+  /** The source of the object, which changes the error messages. */
   readonly from: 'body' | 'patch';
-  /** Values of custom resources are not judged here but by their schema. */
+  /** True for custom resources: their schema validates the values later. */
   readonly isCustom: boolean;
 }
 
-/** Drops or refuses what no schema names, and refuses values of another type than their field. */
+/** Removes or refuses undeclared fields, and refuses values of a wrong type. */
 export function decodedObject(
   object: JsonObject,
   { kind, version, type, fieldValidation, from, isCustom }: DecodeOptions,
@@ -38,7 +38,7 @@ export function decodedObject(
     );
   }
   const misformed = firstFormatError(type, object);
-  // Of a patch the whole object is told, values of a Secret included.
+  // The message about a patch contains the whole object, even the values of a Secret.
   if (misformed !== undefined) return refused(from === 'body' ? misformed : `${JSON.stringify(JSON.stringify(object))}: ${misformed}`);
   const { value, unknown } = knownFields(type, object);
   const remarks = unknown.toSorted().map((field) => `unknown field ${JSON.stringify(field)}`);
@@ -46,7 +46,7 @@ export function decodedObject(
   return { object: isJsonObject(value) ? value : {}, warnings: fieldValidation === 'Warn' ? remarks : [] };
 }
 
-/** Warnings as a response carries them. */
+/** Returns the header with the warnings. */
 export function warningHeader(warnings: readonly string[]): Readonly<Record<string, string>> {
   return warnings.length === 0 ? {} : { warning: warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(', ') };
 }

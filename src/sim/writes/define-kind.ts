@@ -6,7 +6,7 @@ import { applyDefinition, customKindOf, withdrawDefinition } from '../state/cust
 import type { KindStorage } from '../state/kind-storage.ts';
 import type { WriteOptions } from '../state/object-writes.ts';
 
-/** Serves a CustomResourceDefinition. Watches of a kind that was served in another form end, as they do in a real server. */
+/** Serves a CustomResourceDefinition. If the form of the kind changes, its watches end, as in a real server. */
 export function defineKind(server: SimServer, definition: KubernetesObject, options: WriteOptions): SimObject {
   const kind = customKindOf(definition);
   const before = kind === undefined ? undefined : server.state.storage(kind.group, kind.resource);
@@ -16,13 +16,13 @@ export function defineKind(server: SimServer, definition: KubernetesObject, opti
   return stored;
 }
 
-/** Deletes a definition and all objects of its kind, and ends their watches after they were told. */
+/** Deletes a definition and all objects of its kind. Its watches end after the deletions are sent. */
 export function withdrawKind(server: SimServer, definition: SimObject): void {
   withdrawDefinition(server.state, definition);
   for (const stream of [...server.watches]) if (!server.state.isServed(stream.storage)) stream.end();
 }
 
-/** What of a kind shows on the wire: what its schemas take and refuse does not. */
+/** Returns the parts of a kind that are visible in answers, without schemas and scale. */
 function formOf(kind: SimKind | undefined): object {
   const { schemas: _schemas, scale: _scale, ...form } = kind ?? { schemas: {} };
   return form;

@@ -4,17 +4,17 @@ import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../.
 import { type ApiRefusal, apiRefusal } from '../kinds/api-status.ts';
 import type { WriteRequest } from './write-options.ts';
 
-/** How a patch is written. */
+/** The type of a patch. */
 export type SimPatchType = 'apply' | 'json' | 'merge';
 
-/** What a PATCH wants, before it is known of what. */
+/** The parsed body and options of a PATCH. */
 export interface SimPatchRequest {
   readonly type: SimPatchType;
   readonly request: WriteRequest;
   readonly body: Json;
 }
 
-/** The value after the patch, or why there is none. */
+/** Returns the patched value, or a refusal. */
 export function patchedValue(object: JsonObject, { type, body }: SimPatchRequest): JsonObject | ApiRefusal {
   if (type === 'json') {
     if (!Array.isArray(body)) return apiRefusal(400, 'error decoding patch: json: cannot unmarshal object into a list of operations');
@@ -25,10 +25,7 @@ export function patchedValue(object: JsonObject, { type, body }: SimPatchRequest
   return isJsonObject(patched) ? patched : apiRefusal(400, 'error decoding patch: json: cannot unmarshal a patch that is no object');
 }
 
-/**
- * The object after a JSON patch: RFC 6902, but that a `replace` of a member that is not there adds it, as API servers have it. Undefined if
- * an operation cannot be done, or a test fails.
- */
+/** Applies a JSON patch (RFC 6902). As in API servers, `replace` of a missing member adds it. Undefined if an operation or a test fails. */
 function jsonPatched(object: JsonObject, operations: readonly Json[]): JsonObject | undefined {
   try {
     let patched: unknown = parseJsonExactly(JSON.stringify(object));

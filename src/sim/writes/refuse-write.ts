@@ -16,13 +16,16 @@ import type { ResourceContext } from '../requests/sim-server.ts';
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** 400 for an object that goes by another name than its path. */
+/** Returns a 400 if the name in the object is not the name in the path. */
 export function refuseOtherName({ metadata }: KubernetesObject, name: string): ApiRefusal | undefined {
   if (metadata.name === undefined || metadata.name === name) return undefined;
   return apiRefusal(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 }
 
-/** Why nothing may be created under that name, if so: it has one already, or no place. */
+/**
+ * Returns a refusal if an object of that name cannot be created: it exists, its name is invalid, or its namespace is missing or
+ * terminating.
+ */
 export function refuseCreation({ target, server }: ResourceContext, { metadata }: KubernetesObject): ApiRefusal | undefined {
   const { kind } = target.storage;
   const { namespace } = target.resource;
@@ -39,7 +42,7 @@ export function refuseCreation({ target, server }: ResourceContext, { metadata }
   return target.storage.get(storageKey(namespace ?? '', metadata.name)) === undefined ? undefined : alreadyExists(kind, metadata.name);
 }
 
-/** 422 for a uid that is not the object's, as a patch is told. Told twice by a real server: by its own check and the kind's. */
+/** Returns a 422 for another uid in a patch. A real server reports this cause twice: its own check and the kind's. */
 export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, uid: string | undefined): ApiRefusal | undefined {
   if (uid === undefined || uid === metadata.uid) return undefined;
   const cause = {
@@ -56,7 +59,7 @@ function refuseName(kind: SimKind, name: string | undefined): ApiRefusal | undef
     const cause = { reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field };
     return invalidObject({ kind: kind.kind, group: kind.group, name: '' }, [cause]);
   }
-  // Names of roles and their like need only be one segment of a path.
+  // Names of RBAC kinds only need to be one segment of a path.
   const isValid = kind.group === 'rbac.authorization.k8s.io' ? !/^\.{1,2}$|[/%]/.test(name) : subdomain.test(name) && name.length <= 253;
   if (isValid) return undefined;
   const cause = {
@@ -73,12 +76,12 @@ function terminating(kind: SimKind, name: string, namespace: string): ApiRefusal
   return { ...refused, details: { ...refused.details, causes: [cause] } };
 }
 
-/** True for a version that a write insists on: none at all, `""` and `"0"` guard nothing. */
+/** True if the version is a precondition. An absent version, `""` and `"0"` are none. */
 export function isGuard(resourceVersion: string | undefined): resourceVersion is string {
   return resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0';
 }
 
-/** Why an update of an object may not be, if so: it is of another version or another object. */
+/** Returns a refusal if the update is based on another version or another object. */
 export function refuseUpdate(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
@@ -98,7 +101,7 @@ export function refuseUpdate(
   return refuseFinalizers(kind, { old, object });
 }
 
-/** 422 for finalizers that are added to what is being deleted, told twice too. */
+/** Returns a 422 if finalizers are added to a terminating object. A real server reports this cause twice. */
 export function refuseFinalizers(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },

@@ -9,7 +9,7 @@ import { warningHeader } from './decode-object.ts';
 import { defineKind } from './define-kind.ts';
 import type { WriteRequest } from './write-options.ts';
 
-/** A write that was admitted. */
+/** A write that passed admission. */
 export interface AdmittedWrite {
   readonly request: WriteRequest;
   readonly object: KubernetesObject;
@@ -19,11 +19,11 @@ export interface AdmittedWrite {
 
 export interface AdmittedChange extends AdmittedWrite {
   readonly before: SimObject;
-  /** How it is answered: the object by default. */
+  /** Sends the answer. Default: the stored object. */
   readonly answer?: (stored: SimObject) => void;
 }
 
-/** Creates the object, or only says what it would be, and answers. */
+/** Creates the object and answers. A dry run answers without storing. */
 export async function storeCreated(context: ResourceContext, write: AdmittedWrite): Promise<void> {
   const { storage } = context.target;
   const { state } = context.server;
@@ -39,7 +39,7 @@ export async function storeCreated(context: ResourceContext, write: AdmittedWrit
   );
 }
 
-/** Makes this of the object that is there, or only says what it would be, and answers. */
+/** Replaces the object and answers. A dry run answers without storing. */
 export async function storeChanged(context: ResourceContext, write: AdmittedChange): Promise<void> {
   const { before, answer = (stored) => answerObject(context, stored, { headers: warningHeader(write.warnings) }) } = write;
   const done = write.request.isDry ? triedChange(context, write) : doneChange(context, write);
@@ -55,7 +55,7 @@ function triedChange(context: ResourceContext, { before, object, ...write }: Adm
 function doneChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): CompletedWrite {
   const { storage } = context.target;
   const { state } = context.server;
-  // Who takes the last finalizer of what is being deleted deletes it: no change is told before.
+  // Removing the last finalizer of a terminating object deletes it, without a change event before.
   if (before.terminating && object.metadata.finalizers === undefined && finishDeletion(state, storage, before)) {
     const metadata = { ...withoutFinalizers(parseSimObject(storage.kind, before)), ...object.metadata };
     return { result: 'deleted', object: simObjectOf(storage.kind, { ...object, metadata }, before.revision) };
@@ -72,7 +72,7 @@ function withoutFinalizers({ metadata }: KubernetesObject): KubernetesObject['me
   return { ...rest, name: metadata.name };
 }
 
-/** Answers the write, unless the hook loses the answer. */
+/** Answers the write, unless the hook `onWrite` loses the answer. */
 export async function answerWrite(context: ResourceContext, done: CompletedWrite, answer: () => void): Promise<void> {
   if ((await context.server.hooks.onWrite?.(context, done)) === 'lost') context.outlet.reset();
   else answer();
@@ -80,7 +80,7 @@ export async function answerWrite(context: ResourceContext, done: CompletedWrite
 
 function optionsOf({ target }: ResourceContext, { request, options = {} }: Pick<AdmittedWrite, 'request' | 'options'>): WriteOptions {
   const { storage, resource } = target;
-  // What is no version of its own, a custom resource's schemas tell.
+  // Without a served version, the schemas of the custom resource decide.
   const version = storage.kind.versions.includes(resource.version) ? { version: resource.version } : {};
   return { manager: request.manager, ...version, ...options };
 }

@@ -2,10 +2,10 @@ import { type ApiRefusal, invalidObject, type StatusCause } from '../kinds/api-s
 import { isTrueParameter } from '../requests/request-target.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
 
-/** What to do with fields that no schema names: refuse them, drop them and say so, or drop them. */
+/** Handling of undeclared fields: `Strict` refuses them, `Warn` drops them with a warning, `Ignore` drops them. */
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
-/** How something is to be written. */
+/** The options of a write. */
 export interface WriteRequest {
   readonly isDry: boolean;
   readonly manager: string;
@@ -16,7 +16,7 @@ export interface WriteRequest {
 const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 const optionKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions' } as const;
 
-/** The options of a creation, an update or a patch, or why they are none. Who applies must say who he is. */
+/** Parses the options of a create, update or patch, or returns a refusal. An apply must name its field manager. */
 export function readWriteRequest(context: ResourceContext, patch?: 'apply' | 'json' | 'merge'): WriteRequest | ApiRefusal {
   const { query, target } = context;
   const { verb } = target.resource;
@@ -34,12 +34,12 @@ export function readWriteRequest(context: ResourceContext, patch?: 'apply' | 'js
   };
 }
 
-/** The field manager: as target, else the first word of the User-Agent. */
+/** Returns the field manager: the parameter, else the first word of the User-Agent. */
 export function managerOf({ query, request }: ResourceContext): string {
   return query.get('fieldManager') ?? (request.headers['user-agent'] ?? 'unknown').split('/')[0] ?? 'unknown';
 }
 
-/** True if nothing of the request is to be kept. */
+/** True for a dry run. */
 export function isDry({ query }: ResourceContext): boolean {
   return query.get('dryRun') === 'All';
 }
@@ -61,7 +61,7 @@ function causesOf(query: URLSearchParams, { isPatch, isApply }: { readonly isPat
   return causes;
 }
 
-/** The cause of a value that is none of those there are. */
+/** Returns the cause for an unsupported value. */
 export function unsupported(field: string, value: string, supported: readonly string[]): StatusCause {
   const message = `Unsupported value: ${value}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`;
   return { reason: 'FieldValueNotSupported', message, field };

@@ -9,14 +9,15 @@ import type { DeletionPropagation } from '../state/deletion.ts';
 import { decodedObject } from './decode-object.ts';
 import { type FieldValidation, isDry, unsupported } from './write-options.ts';
 
-/** An object as it was sent, and what is remarked about it. */
+/** The object of a request, and warnings about it. */
 export interface DecodedBody {
   readonly object: KubernetesObject;
   readonly warnings: readonly string[];
 }
 
 /**
- * The object of a request's body: of the kind and version of the path, in its namespace, not yet named, with nothing in it that no schema names.
+ * Reads the object of a request's body, with undeclared fields removed. Kind, version and namespace must match the path; the name may be
+ * missing.
  */
 export async function readObject(context: ResourceContext, fieldValidation: FieldValidation = 'Ignore'): Promise<DecodedBody | ApiRefusal> {
   const { kind } = context.target.storage;
@@ -36,7 +37,7 @@ export async function readObject(context: ResourceContext, fieldValidation: Fiel
   return isApiRefusal(decoded) ? decoded : { object: decoded.object as KubernetesObject, warnings: decoded.warnings };
 }
 
-/** The body as a JSON object. */
+/** Reads the body as a JSON object. */
 export async function readBody({ request, body, target }: ResourceContext): Promise<JsonObject | ApiRefusal> {
   if (!isJsonType(request.headers['content-type'])) return unreadableBody;
   const text = await body();
@@ -50,7 +51,7 @@ export async function readBody({ request, body, target }: ResourceContext): Prom
   }
 }
 
-/** Built-in kinds may leave out what the path says already; custom resources may not. */
+/** Refuses an object whose kind or version differs from the path. Only built-in kinds may leave them out. */
 function refuseIdentity({ target }: ResourceContext, { kind, apiVersion, metadata }: JsonObject): ApiRefusal | undefined {
   const wanted = target.storage.kind;
   const wantedVersion = apiVersionOf({ group: wanted.group, version: target.resource.version });
@@ -71,11 +72,11 @@ function refuseIdentity({ target }: ResourceContext, { kind, apiVersion, metadat
 
 const propagations: readonly DeletionPropagation[] = ['Foreground', 'Background', 'Orphan'];
 
-/** What a DELETE asks for, in its body or its query. */
+/** The preconditions and options of a DELETE, from its body or query. */
 export interface SimDeleteRequest {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  /** Absent: as the kind has it. */
+  /** Default: the default of the kind. */
   readonly propagation: DeletionPropagation | undefined;
   readonly isDry: boolean;
 }
