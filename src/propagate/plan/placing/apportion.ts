@@ -1,18 +1,18 @@
 import { compareText } from '../../../core/text.ts';
 import { sumBy } from './sum-of.ts';
 
-/** One that seats are given to. */
+/** A participant of an apportionment, such as a cluster. Its seats are, for example, replicas. */
 export interface Party {
   readonly name: string;
-  /** ≥ 0. Without weight it gets its `min` and no more. */
+  /** ≥ 0. A party with weight 0 gets its `min` and no more. */
   readonly weight: number;
-  /** Seats it gets before anybody gets more, at most `cap`; whole, ≥ 0. Absent: 0. */
+  /** The minimum number of seats, assigned before all others. Whole, ≥ 0, limited by `cap`. Default: 0. */
   readonly min?: number;
-  /** Most seats. Whole, ≥ 0, or Infinity. Absent: no bound. */
+  /** The maximum number of seats. Whole and ≥ 0, or Infinity. Default: no limit. */
   readonly cap?: number;
 }
 
-/** A party while seats are given. */
+/** A party with its number of seats so far. */
 export interface SeatedParty {
   readonly name: string;
   readonly weight: number;
@@ -20,24 +20,26 @@ export interface SeatedParty {
   readonly seats: number;
 }
 
-/** Which of two parties with an equal claim comes first: below zero, the first. A total order. */
+/** Decides between two parties with an equal claim. A negative result means that the first one wins. Must be a total order. */
 export type TieBreak = (a: SeatedParty, b: SeatedParty) => number;
 
-/** The one with fewer seats, then by name in order of code units. */
+/** Prefers the party with fewer seats, then the first name in order of code units. */
 export const fewestSeatsThenName: TieBreak = (a, b) => a.seats - b.seats || compareText(a.name, b.name);
 
-/** Seats by name, and how many nobody may take. */
+/** The number of seats of each party by name, and the number of seats that no party can take. */
 export interface Apportionment {
   readonly seats: ReadonlyMap<string, number>;
   readonly unplaced: number;
 }
 
 /**
- * Gives `seats` to the parties by Webster's method (Sainte-Laguë) within their bounds.
+ * Divides `seats` between the parties by Webster's method (Sainte-Laguë), within their bounds.
  *
- * First the minimums, by weight, the heaviest first, then by name: if seats are short the heavy ones get theirs. Then seat by seat to the largest
- * weight / (2 seats + 1), in IEEE doubles. The sum of all is `seats` without `unplaced`. Without bounds, one seat more takes none away.
- * Names are unique; the order of parties makes no difference. Costs about parties × log(seats), whatever the number of seats.
+ * First assigns the minimums, by weight (largest first), then by name. So if there are too few seats, parties with large weights get their
+ * minimum. Then assigns one seat after the other to the party with the largest claim: weight / (2 × its seats + 1), in IEEE doubles.
+ *
+ * The sum of the result is `seats` minus `unplaced`. Without bounds, an additional seat never takes a seat away from a party. Names must be
+ * unique. The order of parties makes no difference. Takes time in proportion to parties × log(seats).
  */
 export function apportion(seats: number, parties: readonly Party[], tieBreak: TieBreak = fewestSeatsThenName): Apportionment {
   let rest = seats;
@@ -54,8 +56,8 @@ export function apportion(seats: number, parties: readonly Party[], tieBreak: Ti
 }
 
 /**
- * Gives that many more seats, one by one, each to the party below its cap with the largest weight / (2 seats + 1). Where all are full it gives fewer.
- * Parties without weight take part: they tie among each other, and come after all others.
+ * Assigns `more` additional seats, one by one, each to the party below its cap with the largest claim. Assigns fewer if all parties are
+ * full. Parties with weight 0 come after all others and tie with each other.
  */
 export function assignSeats(more: number, parties: readonly SeatedParty[], tieBreak: TieBreak): readonly SeatedParty[] {
   let current = skipAhead(more, parties);
@@ -77,9 +79,10 @@ function largerClaim(tieBreak: TieBreak): (best: SeatedParty | undefined, party:
 }
 
 /**
- * The state that seat by seat is reached on the way, as far as it can be told without taking each step: counts come from users, and may be billions.
- * For any bound, the seats with a claim above it are given before all others; so the lowest bound with no more of them than `more` is sought by
- * bisection, and all of those are given at once. What is left is the ties at that bound.
+ * Assigns most of the seats at once, with the same result as one by one. Counts come from users and may be billions.
+ *
+ * Seats with a claim above some bound are assigned before all others. Bisection finds the lowest bound with at most `more` such seats, and
+ * all of them are assigned. Only ties at that bound are left.
  */
 function skipAhead(more: number, parties: readonly SeatedParty[]): readonly SeatedParty[] {
   if (more <= parties.length) return parties;
@@ -90,7 +93,7 @@ function skipAhead(more: number, parties: readonly SeatedParty[]): readonly Seat
   const begun = sumOfSeats(parties);
   let low = 0;
   let high = Math.max(...parties.map(({ weight }) => weight));
-  // It ends at neighbouring doubles: after about 60 halvings, and log2(more) before them.
+  // Ends when `low` and `high` are neighbouring doubles: after log2(more) halvings and about 60 further ones.
   for (let middle = (low + high) / 2; low < middle && middle < high; middle = (low + high) / 2) {
     if (sumOfSeats(taken(middle)) - begun <= more) high = middle;
     else low = middle;
@@ -98,7 +101,7 @@ function skipAhead(more: number, parties: readonly SeatedParty[]): readonly Seat
   return taken(high);
 }
 
-/** How many seats the party has once it has taken all those with a claim above the bound, but for more than `most` of them. */
+/** Returns the number of seats of a party after all its seats with a claim above the bound. Adds at most `most` seats. */
 function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, most: number): number {
   let low = seats;
   let high = Math.min(cap, seats + most);

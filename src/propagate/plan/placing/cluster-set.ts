@@ -2,30 +2,34 @@ import type { MemberCluster } from '../../../changes/members.ts';
 import { type LabelRequirement, matchesLabelSelector, printLabelSelector } from '../../../core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../model/spec.ts';
 
-/** The first part of a set that a cluster fails, and the value that decided it. */
+/** The first condition of a set that a cluster does not meet, and the deciding value. */
 interface SetMismatch {
   readonly reason: 'EXCLUDED' | 'LABELS' | 'FIELDS' | 'NOT_NAMED';
   readonly detail: string;
 }
 
-/** True if the cluster meets every part of the set that is present. A set without parts matches every cluster, one with empty `clusters` none. */
+/** True if the cluster meets every condition of the set. A set without conditions matches every cluster. Empty `clusters` match none. */
 export function matchesSet(set: ClusterSet, cluster: MemberCluster): boolean {
   return mismatchOf(set, cluster) === undefined;
 }
 
-/** True if all that is known of the cluster meets the set, and what nobody knows of it decides. */
+/** True if unknown location fields decide whether the cluster is in the set: all other conditions are met. */
 export function dependsOnUnknown(set: ClusterSet, cluster: MemberCluster): boolean {
   const unknownLocation = cluster.unknownLocation?.fields;
   if (unknownLocation === undefined || set.fields?.some(({ field }) => unknownLocation.includes(field)) !== true) return false;
   return matchesSet({ ...set, fields: set.fields.filter(({ field }) => !unknownLocation.includes(field)) }, cluster);
 }
 
-/** True unless its name alone keeps the cluster out, whatever else the set asks: all that can be told of one that is no member. */
+/**
+ * True if a cluster of this name may be in the set. Only names are compared, because nothing else is known of a cluster outside the fleet.
+ */
 export function mayMatchName({ clusters, exclude }: ClusterSet, name: string): boolean {
   return exclude?.includes(name) !== true && clusters?.includes(name) !== false;
 }
 
-/** Why the cluster is not in the set: the first that fails of exclude, selector, fields, clusters. Undefined: it is. */
+/**
+ * Returns why the cluster is not in the set. Checks exclude, selector, fields and clusters, in this order. Undefined if it is in the set.
+ */
 export function mismatchOf(set: ClusterSet, cluster: MemberCluster): SetMismatch | undefined {
   if (set.exclude?.includes(cluster.name) === true) return { reason: 'EXCLUDED', detail: cluster.name };
   const label = set.selector?.requirements.find((requirement) => !meetsLabel(requirement, cluster));
@@ -37,8 +41,8 @@ export function mismatchOf(set: ClusterSet, cluster: MemberCluster): SetMismatch
 }
 
 /**
- * True if the cluster meets one requirement on where it runs. Provider and region are compared as labels are: an absent one meets `NotIn` and
- * `DoesNotExist` alone. Zones are a list: `In` is an overlap, `NotIn` is none.
+ * True if the cluster meets one requirement on its location. An absent provider or region meets only `NotIn` and `DoesNotExist`, as an
+ * absent label does. Zones are a list: `In` needs at least one of the values, `NotIn` needs none of them.
  */
 export function meetsField({ field, operator, values }: ClusterFieldRequirement, cluster: MemberCluster): boolean {
   const held = fieldValuesOf(cluster, field);
@@ -56,7 +60,7 @@ export function meetsField({ field, operator, values }: ClusterFieldRequirement,
   }
 }
 
-/** What the cluster has of that field; an empty text is none. Zones in the order of the cluster. */
+/** Returns the values of a location field. An empty text counts as absent. Zones keep their order. */
 export function fieldValuesOf(cluster: MemberCluster, field: ClusterFieldRequirement['field']): readonly string[] {
   const held = field === 'zone' ? cluster.zones : [cluster[field] ?? ''];
   return held.filter((value) => value !== '');

@@ -2,33 +2,38 @@ import { type Apportionment, apportion, type Party, type TieBreak } from './appo
 import { type DivisionOptions, defaultBounds, type ReplicaCandidate } from './rules.ts';
 import { sumBy } from './sum-of.ts';
 
-/** `Available`: over all clusters, by their room. `Aggregated`: over as few as have room enough. */
+/** `Available`: all clusters, by their room. `Aggregated`: as few clusters as have enough room together. */
 type CapacityStrategy = 'Available' | 'Aggregated';
 
-/** A cluster as one that replicas are offered to: its weight, and its bound which is always there. */
+/** A cluster to which replicas are offered, with its room as weight. Its maximum `cap` is always set. */
 export type CapacityOffer = Party & { readonly cap: number };
 
 /**
- * `count` replicas by the room there is. The order of the claimants decides where Aggregated finds equal rooms.
+ * Divides `count` replicas by the room of the clusters.
  *
- * From zero the room of a cluster is its capacity and what it has. Steady: what is there stays; what is missing is divided over the capacities
- * (Aggregated: over clusters in use first), what is too much is taken off by size (Aggregated: the largest stay). Nobody gets more than its room or
- * the maximum of the rules. A room without bound weighs as the largest one, or as `count`.
+ * - All anew: the room of a cluster is its capacity plus its existing replicas.
+ * - `keepsPrevious` and replicas are missing: existing replicas stay, and the missing ones are divided by capacity. Aggregated fills
+ *   clusters in use first.
+ * - `keepsPrevious` and there are too many: replicas are removed in proportion to the existing ones. Aggregated keeps the clusters with the
+ *   most replicas.
+ *
+ * No cluster exceeds its room or the maximum of its rules. Unlimited room counts as the largest known room, or as `count` if that is more.
+ * With Aggregated, the order of the candidates decides between equal rooms.
  */
 export function divideByCapacity(
   count: number,
-  claimants: readonly ReplicaCandidate[],
-  { strategy, keepsPrevious: steady, tieBreak }: DivisionOptions & { readonly strategy: CapacityStrategy },
+  candidates: readonly ReplicaCandidate[],
+  { strategy, keepsPrevious, tieBreak }: DivisionOptions & { readonly strategy: CapacityStrategy },
 ): Apportionment {
-  const bounded = withBoundedRooms(count, claimants);
-  const held = sumBy(claimants, ({ previous }) => previous);
-  if (!steady) return apportionOffers(count, roomiestFirst(bounded.map(wholeOffer)), { strategy, tieBreak });
+  const bounded = withBoundedRooms(count, candidates);
+  const held = sumBy(candidates, ({ previous }) => previous);
+  if (!keepsPrevious) return apportionOffers(count, roomiestFirst(bounded.map(wholeOffer)), { strategy, tieBreak });
   if (held > count) return apportionOffers(count, roomiestFirst(bounded.map(heldOffer)), { strategy, tieBreak });
-  const more = apportionOffers(count - held, usedFirst(roomiestFirst(bounded.map(furtherOffer)), claimants), { strategy, tieBreak });
-  return { seats: addSeats(claimants, more.seats), unplaced: more.unplaced };
+  const more = apportionOffers(count - held, usedFirst(roomiestFirst(bounded.map(furtherOffer)), candidates), { strategy, tieBreak });
+  return { seats: addSeats(candidates, more.seats), unplaced: more.unplaced };
 }
 
-/** Gives `seats` to the offers by weight; Aggregated: to the shortest beginning of the list with room for all, if there is one. */
+/** Divides `seats` by weight. Aggregated uses only the first offers that together have room for all seats, if there are such. */
 export function apportionOffers(
   seats: number,
   offers: readonly CapacityOffer[],
@@ -37,22 +42,22 @@ export function apportionOffers(
   return apportion(seats, strategy === 'Aggregated' ? shortestWithRoom(seats, offers) : offers, tieBreak);
 }
 
-/** Those that have replicas first, else in the same order. */
+/** Moves the clusters with replicas to the front. The order is unchanged otherwise. */
 export function usedFirst(
   offers: readonly CapacityOffer[],
-  claimants: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
+  candidates: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
 ): readonly CapacityOffer[] {
-  const used = new Set(claimants.filter(({ previous }) => previous > 0).map(({ name }) => name));
+  const used = new Set(candidates.filter(({ previous }) => previous > 0).map(({ name }) => name));
   return [...offers.filter(({ name }) => used.has(name)), ...offers.filter(({ name }) => !used.has(name))];
 }
 
-/** What each has, and what is given besides. */
+/** Adds the additional seats to the existing replicas. */
 export function addSeats(
-  claimants: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
+  candidates: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
   more: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, number> {
   const sums = new Map(more);
-  for (const { name, previous } of claimants) sums.set(name, previous + (more.get(name) ?? 0));
+  for (const { name, previous } of candidates) sums.set(name, previous + (more.get(name) ?? 0));
   return sums;
 }
 
@@ -65,23 +70,23 @@ function shortestWithRoom(seats: number, offers: readonly CapacityOffer[]): read
   return enough < 0 ? offers : offers.slice(0, enough + 1);
 }
 
-function withBoundedRooms(count: number, claimants: readonly ReplicaCandidate[]): readonly ReplicaCandidate[] {
-  const largest = Math.max(count, ...claimants.map(({ capacity }) => capacity).filter(Number.isFinite));
-  return claimants.map((claimant) => (Number.isFinite(claimant.capacity) ? claimant : { ...claimant, capacity: largest }));
+function withBoundedRooms(count: number, candidates: readonly ReplicaCandidate[]): readonly ReplicaCandidate[] {
+  const largest = Math.max(count, ...candidates.map(({ capacity }) => capacity).filter(Number.isFinite));
+  return candidates.map((candidate) => (Number.isFinite(candidate.capacity) ? candidate : { ...candidate, capacity: largest }));
 }
 
-/** From zero: all that would fit. */
+/** The offer for a new division: all replicas that fit. */
 function wholeOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   const room = capacity + previous;
   return { name, weight: room, min, cap: Math.min(max, room) };
 }
 
-/** On top of what it has. */
+/** The offer for additional replicas. */
 function furtherOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: capacity, min: Math.max(0, min - previous), cap: Math.max(0, Math.min(max - previous, capacity)) };
 }
 
-/** What it may keep. */
+/** The offer for the existing replicas that a cluster may keep. */
 function heldOffer({ name, previous, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: previous, min, cap: Math.min(max, previous) };
 }

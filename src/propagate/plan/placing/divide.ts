@@ -7,41 +7,44 @@ import { divisionNotes } from './division-notes.ts';
 import { boundsOf, type DivisionOptions, defaultBounds, type ReplicaCandidate } from './rules.ts';
 import { sumBy } from './sum-of.ts';
 
-/** A chosen cluster with what its count depends on. */
+/** A chosen cluster, with the facts on which its number of replicas depends. */
 export interface DivisionTarget {
   readonly chosen: ChosenCluster;
   readonly cluster: MemberCluster;
-  /** Replicas placed there before; 0 for none. */
+  /** The previous number of replicas of the cluster. */
   readonly previous: number;
-  /** Replicas that more would fit. Absent, or Infinity: unlimited or unknown. */
+  /** The number of additional replicas that fit. Absent or Infinity: unlimited or unknown. */
   readonly capacity?: number;
-  /** What the rules say of it cannot be told: it has what it had. */
+  /** True if it is unknown which rules match the cluster, because its location is unknown. Then it keeps its previous number. */
   readonly isUndecided?: true;
 }
 
-/** What is to be divided. */
+/** The input of `divideReplicas`. */
 export interface DivisionInput {
-  /** Replicas: `replicas.total`, else the template's. Whole, ≥ 0. */
+  /** The number of replicas: `replicas.total`, else the number in the template. Whole, ≥ 0. */
   readonly count: number;
-  /** Of a Job that has them. */
+  /** The completions of a Job. Absent for other workloads, and for Jobs without completions. */
   readonly completions?: number;
   readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules' | 'rebalance'>;
-  /** In the order of `ClusterSelection`. */
+  /** The chosen clusters, in the order of `ClusterSelection`. */
   readonly chosen: readonly DivisionTarget[];
-  /** Scheduled again on demand: from zero. */
+  /** True if a reschedule was requested. Then all replicas are divided anew. */
   readonly fresh: boolean;
-  /** The rules are not those of the last time: from zero. */
+  /** True if the rules changed since the last plan. Then all replicas are divided anew. */
   readonly rulesChanged: boolean;
-  /** Who comes first of two with an equal claim. Absent: who has fewer, then by name. */
+  /** Decides between clusters with an equal claim. Default: the one with fewer replicas, then by name. */
   readonly tieBreak?: TieBreak;
 }
 
 /**
- * How many replicas each chosen cluster gets (docs/internals/propagation.md 3.4).
+ * Computes the number of replicas of each chosen cluster (docs/internals/propagation.md 3.4).
  *
- * Duplicated and External: `count` each (External's is never sent). Divided: by weight, by capacity, or in as few clusters as possible; steadily,
- * unless it is fresh, rebalanced, or the rules changed. Clusters of an overflow tier get what those of the tiers below have no room for.
- * What fits nowhere is `unplaced`, never an error. The order of `chosen` decides nothing but where Aggregated finds equal rooms.
+ * - Duplicated and External: every cluster gets `count`. With External, the number is never sent.
+ * - Divided: `count` is divided by weight, by capacity, or into as few clusters as possible. Existing replicas stay, unless `fresh`,
+ *   `rulesChanged` or `rebalance` is set. Clusters of an overflow tier get the replicas that have no room in lower tiers.
+ *
+ * Replicas that fit nowhere are counted in `unplaced`; they are not an error. The order of `chosen` makes no difference, except with
+ * strategy Aggregated between clusters of equal room.
  */
 export function divideReplicas(input: DivisionInput): ReplicaDivision {
   const { replicas, count } = input;
@@ -66,17 +69,17 @@ function candidateOf(
 }
 
 function eachTheSame(count: number, entries: readonly DivisionEntry[]): Apportionment {
-  return { seats: new Map(entries.map(({ candidate: claimant }) => [claimant.name, count])), unplaced: 0 };
+  return { seats: new Map(entries.map(({ candidate }) => [candidate.name, count])), unplaced: 0 };
 }
 
-/** Tier by tier: each gets what is left, but no more than it has room for while there is a tier after it. */
+/** Divides the replicas tier by tier. A tier gets at most the replicas that it has room for. The last tier gets all that are left. */
 function divideTiers(input: DivisionInput, entries: readonly DivisionEntry[]): Apportionment {
   const tiers = [...Map.groupBy(entries, ({ target }) => target.chosen.tier)].sort(([a], [b]) => a - b);
   const seats = new Map<string, number>();
   let rest = input.count;
   for (const [index, [, tier]] of tiers.entries()) {
     const last = index === tiers.length - 1;
-    const most = last
+    const offered = last
       ? rest
       : Math.min(
           rest,
@@ -84,11 +87,11 @@ function divideTiers(input: DivisionInput, entries: readonly DivisionEntry[]): A
         );
     const given = divideTier(
       input,
-      most,
-      tier.map(({ candidate: claimant }) => claimant),
+      offered,
+      tier.map(({ candidate }) => candidate),
     );
     for (const [name, count] of given.seats) seats.set(name, count);
-    rest -= most - given.unplaced;
+    rest -= offered - given.unplaced;
   }
   return { seats, unplaced: rest };
 }
@@ -99,25 +102,25 @@ function divideTier(
   tier: readonly ReplicaCandidate[],
 ): Apportionment {
   const { strategy } = replicas;
-  const steady = !fresh && !rulesChanged && !replicas.rebalance;
+  const keepsPrevious = !fresh && !rulesChanged && !replicas.rebalance;
   switch (strategy) {
     case 'Weighted':
-      return divideByWeight(count, tier, { keepsPrevious: steady, tieBreak });
+      return divideByWeight(count, tier, { keepsPrevious, tieBreak });
     case 'Available':
     case 'Aggregated':
-      return divideByCapacity(count, tier, { strategy, keepsPrevious: steady, tieBreak });
+      return divideByCapacity(count, tier, { strategy, keepsPrevious, tieBreak });
     default:
       return strategy satisfies never;
   }
 }
 
-/** Of a divided Job: its completions, apportioned by the counts. Empty without. */
+/** Divides the completions of a Job in proportion to the replica counts. Empty for other workloads and modes. */
 function completionsOf({ completions, count, replicas }: DivisionInput, seats: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   if (completions === undefined || count === 0 || replicas.mode !== 'Divided') return new Map();
   return divideCompletions(completions, seats);
 }
 
-/** So many completions by the counts of the clusters; who has no replicas completes nothing. */
+/** Divides completions in proportion to the replica counts. A cluster without replicas gets none. */
 export function divideCompletions(
   completions: number,
   counts: ReadonlyMap<string, number>,
@@ -134,13 +137,13 @@ interface ReplicaCounts {
 
 function shareOf(
   { mode, strategy, rules }: DivisionInput['replicas'],
-  { target, candidate: claimant }: DivisionEntry,
+  { target, candidate }: DivisionEntry,
   { to, completions }: ReplicaCounts,
 ): ReplicaShare {
   const { cluster, previous, capacity } = target;
   const kept = { cluster: cluster.name, from: previous, to, kept: Math.min(previous, to) };
   if (mode !== 'Divided') return kept;
-  const { bounds = rules.length === 0 ? defaultBounds : undefined } = claimant;
+  const { bounds = rules.length === 0 ? defaultBounds : undefined } = candidate;
   const completed = completions.get(cluster.name);
   return {
     ...kept,
@@ -154,34 +157,38 @@ function shareOf(
 }
 
 /**
- * `count` replicas by the weights and bounds of the rules. A cluster that no rule matches gets none, unless no rule matches any: then all weigh the
- * same.
+ * Divides `count` replicas by the weights and bounds of the rules. A cluster without a matching rule gets none. If no cluster has a
+ * matching rule, all have equal weights.
  *
- * Steady: the sum is the same as from zero, but only what the sum grows or shrinks by moves, towards what it would be from zero.
+ * With `keepsPrevious`, only as many replicas are added or removed as the sum changes by. They move the counts towards those of a new
+ * division.
  */
 function divideByWeight(
   count: number,
-  claimants: readonly ReplicaCandidate[],
-  { keepsPrevious: steady, tieBreak }: DivisionOptions,
+  candidates: readonly ReplicaCandidate[],
+  { keepsPrevious, tieBreak }: DivisionOptions,
 ): Apportionment {
-  const wanted = apportion(count, partiesOf(claimants), tieBreak);
-  if (!steady) return wanted;
-  const growth = count - wanted.unplaced - sumBy(claimants, ({ previous }) => previous);
-  const ahead = growth > 0 ? 1 : -1;
-  const gaps = claimants.map((claimant) => gapOf(claimant, wanted, ahead));
+  const wanted = apportion(count, partiesOf(candidates), tieBreak);
+  if (!keepsPrevious) return wanted;
+  const growth = count - wanted.unplaced - sumBy(candidates, ({ previous }) => previous);
+  const direction = growth > 0 ? 1 : -1;
+  const gaps = candidates.map((candidate) => gapOf(candidate, wanted, direction));
   const moved = apportion(Math.abs(growth), gaps, tieBreak);
-  const seats = claimants.map(({ name, previous }) => [name, previous + ahead * (moved.seats.get(name) ?? 0)] as const);
+  const seats = candidates.map(({ name, previous }) => [name, previous + direction * (moved.seats.get(name) ?? 0)] as const);
   return { seats: new Map(seats), unplaced: wanted.unplaced };
 }
 
-function partiesOf(claimants: readonly ReplicaCandidate[]): readonly Party[] {
-  const ruled = claimants.filter(({ bounds }) => bounds !== undefined);
-  const parties = ruled.length === 0 ? claimants : ruled;
+function partiesOf(candidates: readonly ReplicaCandidate[]): readonly Party[] {
+  const ruled = candidates.filter(({ bounds }) => bounds !== undefined);
+  const parties = ruled.length === 0 ? candidates : ruled;
   return parties.map(({ name, bounds: { weight, min, max } = defaultBounds }) => ({ name, weight, min, cap: max }));
 }
 
-/** How far the cluster is below (`ahead` 1) or above (−1) what it would have from zero: so much may move, and so much it weighs. */
-function gapOf({ name, previous }: ReplicaCandidate, wanted: Apportionment, ahead: 1 | -1): Party {
-  const gap = Math.max(0, ahead * ((wanted.seats.get(name) ?? 0) - previous));
+/**
+ * Returns the distance of a cluster to its count in a new division: below it (`direction` 1) or above it (−1). The distance is both the
+ * weight and the cap of the change.
+ */
+function gapOf({ name, previous }: ReplicaCandidate, wanted: Apportionment, direction: 1 | -1): Party {
+  const gap = Math.max(0, direction * ((wanted.seats.get(name) ?? 0) - previous));
   return { name, weight: gap, cap: gap };
 }

@@ -5,34 +5,39 @@ import { dependsOnUnknown, matchesSet, mismatchOf } from './cluster-set.ts';
 import { spreadGroupOf } from './take-spread.ts';
 import { printTaint, untoleratedTaint } from './tolerations.ts';
 
-/** Where clusters are looked for: the placement's own set, or an affinity group. */
+/**
+ * One step of the search for clusters: the set of the placement itself, or one affinity group. Later stages are tried if this one fails.
+ */
 export interface PlacementStage {
-  /** Of the affinity group. */
+  /** The name of the affinity group. Absent: the set of the placement itself. */
   readonly name?: string;
   readonly set: ClusterSet;
-  /** Where to go on when there is no room: looked at for workloads only. */
+  /** Further sets for replicas that have no room in `set`. Used for workloads only. */
   readonly overflow: AffinityGroup['overflow'];
 }
 
-/** What a candidate must pass. */
+/** The conditions that a candidate must meet. */
 export interface CandidateFilters extends Pick<Placement, 'tolerations' | 'spread'> {
   readonly stage: PlacementStage;
-  /** Grounds that are tried after this one. */
+  /** The stages that are tried after this one. */
   readonly laterStages: readonly PlacementStage[];
-  /** What is placed has a count. */
+  /** True if the template has a replica count. */
   readonly isWorkload: boolean;
 }
 
-/** In which tier a cluster is in, or why it is not. */
+/** The tier of a cluster that passes the filters, or the reason why it does not. */
 type FilterResult =
   | { readonly result: 'passed'; readonly tier: number }
-  /** It holds copies, and what nobody knows of where it runs decides. */
+  /** The cluster has copies, and its unknown location decides whether it matches. */
   | { readonly result: 'kept' }
   | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
 
 /**
- * The first filter that keeps the candidate out (docs/internals/propagation.md 3.2), with the deciding value; or the tier it is in. Taints and missing kinds never push
- * out what holds copies, nor does what nobody knows of where it runs; another cluster is not taken before that is known.
+ * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the first filter that excludes it with the
+ * deciding value.
+ *
+ * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. A cluster without copies is not chosen
+ * until the location fields that decide are known.
  */
 export function filterCandidate(candidate: PlacementCandidate, filters: CandidateFilters): FilterResult {
   const found = filterByKnown(candidate, filters);
@@ -43,7 +48,7 @@ export function filterCandidate(candidate: PlacementCandidate, filters: Candidat
   return mayBecomeKnown ? refused('SYNCING', message) : found;
 }
 
-/** What is not known counts as absent. */
+/** Applies the filters, with unknown location fields as absent. */
 function filterByKnown({ cluster, leaving, missingKinds, holds }: PlacementCandidate, filters: CandidateFilters): FilterResult {
   if (leaving) return refused('DELETING', cluster.name);
   if (!holds && missingKinds.length > 0) return refused('API_MISSING', missingKinds.join(', '));
@@ -55,11 +60,11 @@ function filterByKnown({ cluster, leaving, missingKinds, holds }: PlacementCandi
   return missing === undefined ? { result: 'passed', tier } : refused('TOPOLOGY', missing.label ?? missing.by);
 }
 
-/** What is not known of the cluster might make it another answer. */
-function isUndecided(found: FilterResult, cluster: MemberCluster, { stage: ground, isWorkload, spread }: CandidateFilters): boolean {
+/** True if the result could differ once the unknown location fields of the cluster are known. */
+function isUndecided(found: FilterResult, cluster: MemberCluster, { stage, isWorkload, spread }: CandidateFilters): boolean {
   if (found.result === 'refused' && (found.reason === 'DELETING' || found.reason === 'API_MISSING' || found.reason === 'TAINT'))
     return false;
-  const sets = [ground.set, ...(isWorkload ? ground.overflow.map((entry) => entry.set) : [])];
+  const sets = [stage.set, ...(isWorkload ? stage.overflow.map((entry) => entry.set) : [])];
   const first = sets.find((set) => dependsOnUnknown(set, cluster) || matchesSet(set, cluster));
   if (first === undefined) return false;
   return (
@@ -67,17 +72,17 @@ function isUndecided(found: FilterResult, cluster: MemberCluster, { stage: groun
   );
 }
 
-/** 0 for the ground's own set; k for the k-th overflow, the first that matches, of workloads. Undefined: it is in none. */
+/** Returns the tier of a cluster: 0 for the set of the stage, k for the k-th overflow set (workloads only). Undefined if no set matches. */
 export function tierOf(cluster: MemberCluster, { set, overflow }: PlacementStage, isWorkload: boolean): number | undefined {
   if (matchesSet(set, cluster)) return 0;
   const found = isWorkload ? overflow.findIndex((entry) => matchesSet(entry.set, cluster)) : -1;
   return found < 0 ? undefined : found + 1;
 }
 
-function refusedByStage(cluster: MemberCluster, { stage: ground, laterStages: later }: CandidateFilters): FilterResult {
-  const next = later.find(({ set }) => matchesSet(set, cluster));
+function refusedByStage(cluster: MemberCluster, { stage, laterStages }: CandidateFilters): FilterResult {
+  const next = laterStages.find(({ set }) => matchesSet(set, cluster));
   if (next?.name !== undefined) return refused('LATER_GROUP', next.name);
-  const { reason, detail } = mismatchOf(ground.set, cluster) ?? { reason: 'NOT_NAMED', detail: cluster.name };
+  const { reason, detail } = mismatchOf(stage.set, cluster) ?? { reason: 'NOT_NAMED', detail: cluster.name };
   return refused(reason, detail);
 }
 

@@ -1,28 +1,28 @@
 import { sumBy } from './sum-of.ts';
 
-/** What the score of a group is made from. */
+/** The properties of a cluster on which the score of its group depends. */
 export interface ScoredCluster {
   readonly score: number;
-  /** Replicas it has or may have. Infinity: unlimited or unknown. */
+  /** The number of replicas that fit, including existing ones. Infinity: unlimited or unknown. */
   readonly available: number;
 }
 
-/** What the group is to hold. */
+/** The requirements on all groups together. */
 export interface GroupDemand {
   readonly replicas: number;
-  /** Each cluster gets them all; otherwise they are divided. */
+  /** True: each cluster gets all replicas. False: the replicas are divided. */
   readonly duplicated: boolean;
-  /** Least groups, and least clusters over all groups. */
+  /** The minimum number of groups, and the minimum number of clusters in all groups together. */
   readonly minGroups: number;
   readonly minClusters: number;
 }
 
-/** Room counts first: the locality of clusters is between 0 and 100. */
+/** The factor of room in a score. It exceeds the score of a cluster (0 to 100), so room counts first. */
 const roomFactor = 1000;
 
 /**
- * How well a group of clusters, in order, would hold its part: room first, then how many of the clusters counted have the object already
- * (docs/internals/propagation.md 3.2, "Group score").
+ * Scores a group of sorted clusters: first by room for the replicas, then by the mean score of the clusters that are needed, which is
+ * higher if they have copies already (docs/internals/propagation.md 3.2, "Group score").
  */
 export function groupScore(clusters: readonly ScoredCluster[], demand: GroupDemand): number {
   return demand.duplicated ? duplicatedScore(clusters, demand) : dividedScore(clusters, demand);

@@ -7,8 +7,8 @@ import { itemsOf, type Stored, textsOf } from '../../../core/stored.ts';
 import { taintsIn, tolerationIn, untoleratedTaint } from './tolerations.ts';
 
 /**
- * True if taints, `nodeSelector` and required node affinity let a Pod with that spec onto the Node. What depends on other Pods (their affinity, spread)
- * is not looked at.
+ * True if a Pod with this spec may run on the Node by its taints, `nodeSelector` and required node affinity. Rules that depend on other
+ * Pods (affinity, spread) are not checked.
  */
 export function acceptsPod(node: TypedObject<V1Node>, podSpec: Stored<V1PodSpec>): boolean {
   const tolerations = itemsOf(podSpec.tolerations).flatMap((value) => tolerationIn(value) ?? []);
@@ -20,7 +20,7 @@ export function acceptsPod(node: TypedObject<V1Node>, podSpec: Stored<V1PodSpec>
   return selected && meetsAffinity(node, podSpec.affinity?.nodeAffinity);
 }
 
-/** Of the terms one must hold; an empty one never does (core/v1 NodeSelectorTerm). */
+/** True if at least one term matches. An empty term never matches (core/v1 NodeSelectorTerm). */
 function meetsAffinity({ metadata }: TypedObject<V1Node>, affinity: Stored<V1NodeAffinity> | undefined): boolean {
   const required = affinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (required === undefined || required === null) return true;
@@ -40,7 +40,7 @@ function meets(expression: Stored<V1NodeSelectorRequirement>, labels: Readonly<R
   return requirement !== undefined && matchesLabelSelector({ requirements: [requirement] }, labels);
 }
 
-/** `Gt` and `Lt`, which label selectors do not have. */
+/** Reads the operators `Gt` and `Lt`, which label selectors do not have. Undefined for other operators. */
 function comparisonOf({ key, operator, values }: Stored<V1NodeSelectorRequirement>): LabelRequirement | undefined {
   const [value = ''] = textsOf(values);
   if (typeof key !== 'string' || (operator !== 'Gt' && operator !== 'Lt') || !/^-?\d{1,18}$/.test(value)) return undefined;

@@ -6,17 +6,17 @@ import { acceptsPod } from './node-fit.ts';
 import { addAmounts, amountsIn, type ResourceAmounts, requestsOf, subtractAmounts, timesThatFit } from './resource-amounts.ts';
 import { sumBy } from './sum-of.ts';
 
-/** Nodes that are alike, and what is free on each: `pods` among it, without which no Pod fits. */
+/** Equal Nodes, and the free resources of each. `free` includes `pods`: without it, no Pod fits. */
 export interface NodeRoom {
   readonly free: ResourceAmounts;
   readonly count: number;
-  /** Absent: nobody knows where it stands or what keeps Pods away, so every Pod may go there. */
+  /** The Node, for its labels and taints. Absent: these are unknown, so every Pod may run there. */
   readonly node?: TypedObject<V1Node>;
 }
 
 /**
- * One for each Node: what is allocatable there without what its Pods request, unless they have ended. A Node that takes no Pods counts as none. Costs about
- * 10 µs for each Pod.
+ * Returns the free resources of each Node: its allocatable resources minus the requests of its Pods. Pods that have ended are not counted.
+ * The entry of a Node that takes no Pods has a count of 0. Takes about 10 µs per Pod.
  */
 export function nodeRoomsOf(nodes: Iterable<TypedObject<V1Node>>, pods: Iterable<TypedObject<V1Pod>>): readonly NodeRoom[] {
   const used = new Map<string, ResourceAmounts>();
@@ -33,8 +33,8 @@ export function nodeRoomsOf(nodes: Iterable<TypedObject<V1Node>>, pods: Iterable
 }
 
 /**
- * How many Pods with that spec fit, node by node, with taints and node selectors: so room that lies in pieces does not count as one. Infinity where there
- * are no Nodes at all: then nobody can tell.
+ * Returns the number of Pods with this spec that fit. Counts per Node, because a Pod cannot be split between Nodes, and respects taints and
+ * node selectors. Infinity if there are no Nodes: then the room is unknown.
  */
 export function replicasThatFit(rooms: readonly NodeRoom[], podSpec: Stored<V1PodSpec> = {}): number {
   if (rooms.length === 0) return Number.POSITIVE_INFINITY;
@@ -42,13 +42,13 @@ export function replicasThatFit(rooms: readonly NodeRoom[], podSpec: Stored<V1Po
   return replicasForRequests(suitable, requestsOf(podSpec));
 }
 
-/** How many Pods that request so much fit, wherever they may go. */
+/** Returns the number of Pods with these requests that fit, without regard to taints and selectors. */
 export function replicasForRequests(rooms: readonly NodeRoom[], requests: ResourceAmounts): number {
   const needs = addAmounts(requests, onePod);
   return sumBy(rooms, ({ free, count }) => count * timesThatFit(free, needs));
 }
 
-/** What one Pod takes besides what it requests. */
+/** The resources that every Pod needs in addition to its requests: one Pod slot of the Node. */
 export const onePod: ResourceAmounts = new Map([['pods', 1]]);
 
 function takesPods(node: TypedObject<V1Node>): boolean {

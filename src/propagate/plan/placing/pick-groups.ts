@@ -1,30 +1,33 @@
 import { compareText } from '../../../core/text.ts';
 import { sumBy } from './sum-of.ts';
 
-/** A region, or whatever clusters are grouped by. */
+/** A group of clusters, such as a region. */
 export interface WeightedGroup {
   readonly name: string;
-  /** Clusters in it, at least one. */
+  /** The number of clusters in the group, at least 1. */
   readonly value: number;
-  /** Its score, ≥ 0. */
+  /** The score of the group, ≥ 0. */
   readonly weight: number;
 }
 
-/** How many groups, and how many clusters they must have together. */
+/** The bounds of a choice of groups. */
 export interface GroupLimits {
   readonly min: number;
-  /** Infinity: none. */
+  /** The maximum number of groups. Infinity: no limit. */
   readonly max: number;
+  /** The minimum number of clusters in all chosen groups together. */
   readonly clusters: number;
 }
 
 /**
- * The best set of groups within the limits, ordered by weight, the heaviest first, then by name. Undefined if there is none; empty if none are
- * asked for.
+ * Returns the best set of groups within the limits, sorted by weight (largest first), then by name. Undefined if there is no such set.
+ * Empty if the limits need no group (docs/internals/propagation.md 3.2, "By group").
  *
- * Candidates are the sets in whose order (fewest clusters first, then weight, then name) no shorter beginning would do. Of them that of the largest
- * weight, then of most clusters, then the first in that order; and of it the shortest part, the heaviest first, that is a candidate too
- * (docs/internals/propagation.md 3.2, "By group").
+ * Sort the groups of a set by clusters (fewest first), weight (largest first) and name. The set is a candidate if it meets the limits and
+ * would not meet them without its last group.
+ *
+ * The best candidate has the largest total weight, then the most clusters, then comes first in this order. If its heaviest groups alone are
+ * a candidate too, the shortest such list is returned instead.
  */
 export function pickGroups<T extends WeightedGroup>(groups: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   if (suffices(0, 0, limits)) return [];
@@ -55,24 +58,27 @@ function isCandidate(ordered: readonly WeightedGroup[], limits: GroupLimits): bo
   return suffices(ordered.length, value, limits) && !suffices(ordered.length - 1, value - last, limits);
 }
 
-/** For each beginning of a set, told by its groups and clusters, the best way on with the groups from some place on. */
+/**
+ * A dynamic-programming table. An entry stands for a partial set with some number of groups and clusters. It has the best way to complete
+ * that set with groups from a certain position on.
+ */
 interface CompletionTable {
-  /** The index of a beginning is its groups × `width` and its clusters. It has fewer groups than `lengths`, fewer clusters than `width`. */
+  /** The index of an entry is (groups × `width`) + clusters. Groups are below `lengths`, clusters below `width`. */
   readonly lengths: number;
   readonly width: number;
-  /** What the way on weighs; −1: there is none. */
+  /** The total weight of the groups that complete the set. −1: it cannot be completed. */
   readonly weights: Float64Array;
-  /** Clusters at its end, those of the beginning among them. */
+  /** The number of clusters in the completed set, including those of the partial set. */
   readonly values: Float64Array;
 }
 
 /**
- * The best candidate, found without going through them all: they may be beyond number. The ways on from one place come from those of the place after
- * it, from the last one back. At most groups² × clusters steps, and an eighth of that in bytes.
+ * Finds the best candidate by dynamic programming, because there may be too many candidates to try them all. The groups are processed from
+ * the last one to the first. Takes at most groups² × clusters steps, and an eighth of that number in bytes.
  */
 function bestCandidate<T extends WeightedGroup>(ordered: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   const width = sumBy(ordered, ({ value }) => value) + 1;
-  // Each group has a cluster: a beginning of so many groups would do.
+  // Each group has at least one cluster, so a set of `lengths` groups always has enough clusters.
   const lengths = Math.min(ordered.length, limits.max, Math.max(limits.min, limits.clusters));
   if (lengths < 1 || width <= limits.clusters) return undefined;
   const size = lengths * width;
@@ -88,16 +94,16 @@ function bestCandidate<T extends WeightedGroup>(ordered: readonly T[], limits: G
 
 interface GroupStep {
   readonly group: WeightedGroup;
-  /** Groups before it in order. */
+  /** The number of groups before this one. */
   readonly before: number;
   readonly limits: GroupLimits;
-  /** A bit for each beginning: set where the group is taken. */
+  /** One bit per table entry. It is set if the best completion of that entry begins with this group. */
   readonly marks: Uint8Array;
 }
 
-/** Takes the group wherever that is as good as passing it by: so of equals the first in order wins. */
+/** Updates every entry for which adding the group is at least as good as leaving it out. So the first group in order wins a tie. */
 function considerGroup({ lengths, width, weights, values }: CompletionTable, { group, before, limits, marks }: GroupStep): void {
-  // Upwards, as at the next length still stands the way on from the next place.
+  // Lengths are processed upwards: the entry of the next length must still have its value from the position after this group.
   for (let length = 0; length < lengths && length <= before; length += 1) {
     for (let value = length; value + group.value < width && !suffices(length, value, limits); value += 1) {
       const here = length * width + value;

@@ -2,30 +2,31 @@ import { parseInstant } from '../../../core/json/json-values.ts';
 import type { ReplicasSpec } from '../../model/spec.ts';
 import { sumBy } from './sum-of.ts';
 
-/** When it was asked to plan from zero, and when that was done last. */
+/** The time for which a reschedule was requested, and the time of the last scheduling decision. */
 interface RescheduleTimes {
   readonly rescheduleAt?: string | undefined;
   readonly scheduledAt?: string | undefined;
 }
 
 /**
- * True if it was asked to plan from zero after the last decision. Not before there was one: the first is from zero anyway.
+ * True if a reschedule was requested for a time after the last scheduling decision. False if there was no decision yet, because the first
+ * one divides all replicas anyway.
  *
- * @param times Both RFC 3339; one that cannot be read is as good as absent.
+ * @param times Both RFC 3339. A time that cannot be parsed counts as absent.
  */
 export function isRescheduleRequested({ rescheduleAt, scheduledAt }: RescheduleTimes): boolean {
-  const asked = parseInstant(rescheduleAt ?? '');
+  const requested = parseInstant(rescheduleAt ?? '');
   const last = parseInstant(scheduledAt ?? '');
-  if (asked === undefined || last === undefined) return false;
-  return asked.ms > last.ms || (asked.ms === last.ms && asked.nanos > last.nanos);
+  if (requested === undefined || last === undefined) return false;
+  return requested.ms > last.ms || (requested.ms === last.ms && requested.nanos > last.nanos);
 }
 
-/** When it is to be planned from zero once more, in milliseconds of the epoch: that time may have come. Undefined: that was done, or nobody asked for it. */
+/** Returns the time of the requested reschedule, in milliseconds of the epoch. It may be past. Undefined if none is due. */
 export function rescheduleDueMs(times: RescheduleTimes): number | undefined {
   return isRescheduleRequested(times) ? parseInstant(times.rescheduleAt ?? '')?.ms : undefined;
 }
 
-/** True if the counts that were placed are no longer those asked for: duplicated, of any cluster; divided, their sum. */
+/** True if the placed counts differ from the wanted count. Duplicated: the count of any cluster differs. Divided: the sum differs. */
 export function areReplicasChanged(count: number, placed: readonly { readonly replicas: number }[], mode: ReplicasSpec['mode']): boolean {
   switch (mode) {
     case 'Duplicated':

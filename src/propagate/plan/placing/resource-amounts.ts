@@ -4,10 +4,10 @@ import { objectAt } from '../../../core/json-at.ts';
 import { parseQuantity } from '../../../core/quantities.ts';
 import { itemsOf, type Stored } from '../../../core/stored.ts';
 
-/** Resources by name in whole units: `cpu` in millicores, memory in bytes, `pods` in Pods. Exact below 2⁵³. */
+/** Amounts of resources by name, in whole units: `cpu` in millicores, `memory` in bytes, `pods` as a number. Exact below 2⁵³. */
 export type ResourceAmounts = ReadonlyMap<string, number>;
 
-/** The amounts of a ResourceList (core/v1), parts of a unit rounded up; what is no quantity is left out. */
+/** Reads a ResourceList (core/v1). Rounds up to whole units, and leaves out values that are not quantities. */
 export function amountsIn(list: Json | undefined): ResourceAmounts {
   const amounts = new Map<string, number>();
   for (const [name, value] of Object.entries(objectAt(list))) {
@@ -17,24 +17,27 @@ export function amountsIn(list: Json | undefined): ResourceAmounts {
   return amounts;
 }
 
-/** Both together. */
+/** Adds two amounts, resource by resource. */
 export function addAmounts(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   const sum = new Map(a);
   for (const [name, amount] of b) sum.set(name, (sum.get(name) ?? 0) + amount);
   return sum;
 }
 
-/** What is left of what the first has; below zero where it has too little. What it has not at all stays absent. */
+/** Subtracts `b` from `a`, for the resources that `a` has. Results may be negative. */
 export function subtractAmounts(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   return new Map([...a].map(([name, amount]) => [name, amount - (b.get(name) ?? 0)]));
 }
 
-/** So many times as much. */
+/** Multiplies all amounts by a factor. */
 export function multiplyAmounts(amounts: ResourceAmounts, factor: number): ResourceAmounts {
   return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
 }
 
-/** How often `requests` fit into `free`: by the scarcest of the resources requested. One that is not there fits never. Infinity: nothing is requested. */
+/**
+ * Returns how many times `requests` fit into `free`. A requested resource that is absent in `free` counts as 0. Infinity if nothing is
+ * requested.
+ */
 export function timesThatFit(free: ResourceAmounts, requests: ResourceAmounts): number {
   let fits = Number.POSITIVE_INFINITY;
   for (const [name, amount] of requests) {
@@ -44,8 +47,8 @@ export function timesThatFit(free: ResourceAmounts, requests: ResourceAmounts): 
 }
 
 /**
- * What a Pod with that spec requests, as the scheduler counts it: its containers and sidecars together, or its largest init container with the sidecars
- * before it; and the overhead.
+ * Returns the requests of a Pod as the Kubernetes scheduler counts them, plus its overhead. For each resource, the larger of two numbers
+ * counts: the sum of containers and sidecars, or the largest init container with the sidecars before it.
  */
 export function requestsOf(podSpec: Stored<V1PodSpec> | undefined): ResourceAmounts {
   let sidecars: ResourceAmounts = new Map();
@@ -60,7 +63,7 @@ export function requestsOf(podSpec: Stored<V1PodSpec> | undefined): ResourceAmou
   return addAmounts(largest(running, starting), amountsIn(podSpec?.overhead));
 }
 
-/** A limit without a request is the request, as the API server defaults it. */
+/** Reads the requests of a container. The default of a request is the limit, as in the API server. */
 function requestsIn({ resources }: Stored<V1Container>): ResourceAmounts {
   return new Map([...amountsIn(resources?.limits), ...amountsIn(resources?.requests)]);
 }

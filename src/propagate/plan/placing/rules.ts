@@ -3,18 +3,20 @@ import type { ReplicaRule } from '../../model/spec.ts';
 import type { TieBreak } from './apportion.ts';
 import { matchesSet } from './cluster-set.ts';
 
-/** What the rules say of one cluster together. */
+/** The weight and the bounds of one cluster, combined from all rules that match it. */
 export interface ReplicaBounds {
   readonly weight: number;
   readonly min: number;
-  /** Infinity: none. */
+  /** Infinity: no maximum. */
   readonly max: number;
 }
 
-/** No rule says anything: an equal part, without bounds. */
+/** The bounds of a cluster if there are no rules: an equal weight, no minimum and no maximum. */
 export const defaultBounds: ReplicaBounds = { weight: 1, min: 0, max: Number.POSITIVE_INFINITY };
 
-/** Of the rules that match the cluster the largest weight, the largest minimum and the smallest maximum. Undefined: none matches. */
+/**
+ * Combines the rules that match the cluster: the largest weight, the largest minimum, the smallest maximum. Undefined if no rule matches.
+ */
 export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster): ReplicaBounds | undefined {
   const matching = rules.filter(({ set }) => matchesSet(set, cluster));
   if (matching.length === 0) return undefined;
@@ -25,20 +27,20 @@ export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster):
   };
 }
 
-/** One cluster that replicas are divided over. */
+/** One cluster between which and others replicas are divided. */
 export interface ReplicaCandidate {
   readonly name: string;
-  /** Replicas it has. */
+  /** The number of replicas that the cluster has now. */
   readonly previous: number;
-  /** Replicas that more would fit. Infinity: unlimited or unknown. */
+  /** The number of additional replicas that fit. Infinity: unlimited or unknown. */
   readonly capacity: number;
-  /** Absent: no rule matches it. */
+  /** Absent: no rule matches the cluster. */
   readonly bounds?: ReplicaBounds;
 }
 
-/** How a division is made. */
+/** Options for dividing replicas between clusters. */
 export interface DivisionOptions {
-  /** Only the difference to what is there moves. Otherwise all is divided from zero. */
+  /** True: existing replicas stay, and only the difference is divided. False: all replicas are divided anew. */
   readonly keepsPrevious: boolean;
   readonly tieBreak: TieBreak;
 }

@@ -6,35 +6,37 @@ import { type CandidateFilters, filterCandidate, type PlacementStage } from './f
 import { compareEligible, type SpreadResult } from './spread.ts';
 import { chooseBySpread, type LocatedCluster, printSpread } from './take-spread.ts';
 
-/** What is to be placed, and where it may go. */
+/** The input of `selectPlacement`: the placement, the clusters and the workload. */
 export interface SelectionInput {
   readonly placement: Placement;
-  /** No name twice. */
+  /** The clusters to select from. Their names are unique. */
   readonly candidates: readonly PlacementCandidate[];
-  /** Absent: it has no count, so there is room everywhere, and overflow means nothing. */
+  /** The workload of the template. Absent: the template has no replica count. Then every cluster has room, and overflow is ignored. */
   readonly workload?: { readonly count: number; readonly mode: ReplicasSpec['mode']; readonly strategy: ReplicasSpec['strategy'] };
-  /** The affinity group used last: those before it are not tried again. */
+  /** The affinity group that was used last. The groups before it are not tried again. */
   readonly previousGroup?: string;
-  /** Scheduled again on demand: from the first affinity group. */
+  /** True if a reschedule was requested. Then the search starts with the first affinity group. */
   readonly fresh: boolean;
 }
 
 /**
- * Which clusters (docs/internals/propagation.md 3.2): filtered, by the first affinity group that works out, ordered, spread. If none works out the answer is that of
- * the first one tried. The order of the candidates makes no difference.
+ * Selects the clusters of a placement (docs/internals/propagation.md 3.2).
  *
- * What holds copies, and may or may not fit, as nobody knows where it runs, is kept. While there is such a one nobody new is taken to be spread over:
- * who would be too many could not be told.
+ * Filters the candidates, sorts them and applies the spread. Affinity groups are tried in order, and the first group that succeeds is used.
+ * If all groups fail, returns the result of the first group that was tried. The order of the candidates makes no difference.
+ *
+ * A cluster with copies is kept if its location is unknown and decides whether the cluster matches. As long as a cluster is kept for this
+ * reason, a placement with a spread chooses no new cluster: the number of clusters that it still needs is unknown.
  */
 export function selectPlacement(input: SelectionInput): ClusterSelection {
-  const grounds = stagesToTry(input);
+  const stages = stagesToTry(input);
   let first: ClusterSelection | undefined;
-  for (const [index, ground] of grounds.entries()) {
-    const selection = selectInStage(input, ground, grounds.slice(index + 1));
+  for (const [index, stage] of stages.entries()) {
+    const selection = selectInStage(input, stage, stages.slice(index + 1));
     if (selection.problem === undefined) return selection;
     first ??= selection;
   }
-  invariant(first !== undefined, 'there is always a ground to try');
+  invariant(first !== undefined, 'there is always a stage to try');
   return first;
 }
 
@@ -45,9 +47,9 @@ function stagesToTry({ placement, previousGroup, fresh }: SelectionInput): reado
   return affinityGroups.slice(Math.max(0, last));
 }
 
-function selectInStage(input: SelectionInput, ground: PlacementStage, later: readonly PlacementStage[]): ClusterSelection {
+function selectInStage(input: SelectionInput, stage: PlacementStage, laterStages: readonly PlacementStage[]): ClusterSelection {
   const { placement, workload } = input;
-  const filters: CandidateFilters = { ...placement, stage: ground, laterStages: later, isWorkload: workload !== undefined };
+  const filters: CandidateFilters = { ...placement, stage, laterStages, isWorkload: workload !== undefined };
   const passed: LocatedCluster[] = [];
   const kept: LocatedCluster[] = [];
   const rejected: RejectedCluster[] = [];
@@ -59,15 +61,15 @@ function selectInStage(input: SelectionInput, ground: PlacementStage, later: rea
     else rejected.push({ cluster: name, reason: filtered.reason, detail: filtered.detail });
   }
   passed.sort(compareEligible);
-  if (kept.length > 0) return selectWithKept({ passed, kept, rejected }, input, ground);
-  const isOpen = rejected.some(({ reason }) => reason === 'SYNCING');
-  const taken = chooseFrom(passed, input, isOpen ? '; of some it is not known yet where they run' : '');
-  const problem = taken.result === 'refused' ? taken.problem : undefined;
+  if (kept.length > 0) return selectWithKept({ passed, kept, rejected }, input, stage);
+  const isUnknown = rejected.some(({ reason }) => reason === 'SYNCING');
+  const spreadResult = chooseFrom(passed, input, isUnknown ? '; the location of some clusters is not known yet' : '');
+  const problem = spreadResult.result === 'refused' ? spreadResult.problem : undefined;
   return {
-    chosen: taken.result === 'chosen' ? taken.clusters.map((entry) => chosenOf(entry, ground)) : [],
-    rejected: [...rejected, ...notChosen(passed, taken, placement.spread)].sort((a, b) => compareText(a.cluster, b.cluster)),
+    chosen: spreadResult.result === 'chosen' ? spreadResult.clusters.map((entry) => chosenOf(entry, stage)) : [],
+    rejected: [...rejected, ...notChosen(passed, spreadResult, placement.spread)].sort((a, b) => compareText(a.cluster, b.cluster)),
     ...(problem === undefined ? {} : { problem }),
-    ...(problem !== undefined || ground.name === undefined ? {} : { group: ground.name }),
+    ...(problem !== undefined || stage.name === undefined ? {} : { group: stage.name }),
     notes: [],
   };
 }
@@ -81,22 +83,22 @@ interface FilteredClusters {
 function selectWithKept(
   { passed, kept, rejected }: FilteredClusters,
   { placement, candidates }: SelectionInput,
-  ground: PlacementStage,
+  stage: PlacementStage,
 ): ClusterSelection {
   const holding = new Set(candidates.filter(({ holds }) => holds).map(({ cluster }) => cluster.name));
-  const isTaken = ({ cluster }: LocatedCluster) => placement.spread.length === 0 || holding.has(cluster.name);
-  const detail = `not before it is known where ${kept.map(({ name }) => name).join(', ')} run`;
+  const isChosen = ({ cluster }: LocatedCluster) => placement.spread.length === 0 || holding.has(cluster.name);
+  const detail = `waits until the location of ${kept.map(({ name }) => name).join(', ')} is known`;
   const waiting = passed
-    .filter((entry) => !isTaken(entry))
+    .filter((entry) => !isChosen(entry))
     .map(({ cluster }) => ({ cluster: cluster.name, reason: 'SYNCING', detail }) as const);
   const chosen = [
-    ...passed.filter(isTaken).map((entry) => ({ entry, chosen: chosenOf(entry, ground) })),
-    ...kept.map((entry) => ({ entry, chosen: { ...chosenOf(entry, ground), isKept: true } as const })),
+    ...passed.filter(isChosen).map((entry) => ({ entry, chosen: chosenOf(entry, stage) })),
+    ...kept.map((entry) => ({ entry, chosen: { ...chosenOf(entry, stage), isKept: true } as const })),
   ];
   return {
     chosen: chosen.toSorted((a, b) => compareEligible(a.entry, b.entry)).map((one) => one.chosen),
     rejected: [...rejected, ...waiting].sort((a, b) => compareText(a.cluster, b.cluster)),
-    ...(ground.name === undefined ? {} : { group: ground.name }),
+    ...(stage.name === undefined ? {} : { group: stage.name }),
     notes: [],
   };
 }
@@ -104,19 +106,19 @@ function selectWithKept(
 function chooseFrom(
   passed: readonly LocatedCluster[],
   { placement, workload }: SelectionInput,
-  besides: string,
+  addition: string,
 ): SpreadResult<LocatedCluster> {
-  if (passed.length === 0) return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${besides}` };
+  if (passed.length === 0) return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${addition}` };
   const duplicated = workload?.mode !== 'Divided';
   return chooseBySpread(passed, { spread: normalizedSpread(placement.spread), replicas: workload?.count ?? 0, duplicated });
 }
 
-/** At least one cluster, and no more groups than clusters. */
+/** Returns the spread with a minimum of at least one cluster, and with a maximum of groups that does not exceed the maximum of clusters. */
 function normalizedSpread(spread: readonly Spread[]): readonly Spread[] {
-  const most = spread.find(({ by }) => by === 'cluster')?.max;
+  const maxClusters = spread.find(({ by }) => by === 'cluster')?.max;
   return spread.map((entry) => {
     if (entry.by === 'cluster') return { ...entry, min: Math.max(1, entry.min) };
-    return most === undefined ? entry : { ...entry, max: Math.min(most, entry.max ?? most) };
+    return maxClusters === undefined ? entry : { ...entry, max: Math.min(maxClusters, entry.max ?? maxClusters) };
   });
 }
 
@@ -135,19 +137,22 @@ function chosenOf({ cluster, tier, score, available }: LocatedCluster, { name }:
   };
 }
 
-/** Who passed and was not taken: for want of room, if it stood before the last one that was. */
+/**
+ * Returns the clusters that passed the filters and were not chosen. The reason is `CAPACITY` if a cluster further down the list was chosen
+ * instead, else `SPREAD`.
+ */
 function notChosen(
   passed: readonly LocatedCluster[],
-  taken: SpreadResult<LocatedCluster>,
+  result: SpreadResult<LocatedCluster>,
   spread: readonly Spread[],
 ): readonly RejectedCluster[] {
-  if (taken.result === 'refused') {
-    return passed.map(({ cluster }) => ({ cluster: cluster.name, reason: taken.reason, detail: taken.problem }));
+  if (result.result === 'refused') {
+    return passed.map(({ cluster }) => ({ cluster: cluster.name, reason: result.reason, detail: result.problem }));
   }
   const byCluster = spread.every(({ by }) => by === 'cluster');
   return passed
-    .map((entry, index) => ({ entry, displaced: byCluster && index < taken.clusters.length }))
-    .filter(({ entry }) => !taken.clusters.includes(entry))
+    .map((entry, index) => ({ entry, displaced: byCluster && index < result.clusters.length }))
+    .filter(({ entry }) => !result.clusters.includes(entry))
     .map(({ entry: { cluster, available }, displaced }): RejectedCluster => {
       if (displaced) return { cluster: cluster.name, reason: 'CAPACITY', detail: `room for ${available}` };
       return { cluster: cluster.name, reason: 'SPREAD', detail: printSpread(spread) };

@@ -7,36 +7,38 @@ export interface EligibleCluster {
   readonly name: string;
   readonly tier: number;
   readonly score: number;
-  /** Replicas it has or may have. Infinity: unlimited or unknown. */
+  /** The number of replicas that fit, including existing ones. Infinity: unlimited or unknown. */
   readonly available: number;
 }
 
-/** How many. Infinity: no bound. */
+/** A minimum and a maximum number. A maximum of Infinity means no limit. */
 export interface CountRange {
   readonly min: number;
   readonly max: number;
 }
 
-/** What is chosen, in order; or why nothing is. */
+/** The chosen clusters in order, or the reason why none can be chosen. */
 export type SpreadResult<T> =
   | { readonly result: 'chosen'; readonly clusters: readonly T[] }
   | { readonly result: 'refused'; readonly reason: 'SPREAD' | 'CAPACITY'; readonly problem: string };
 
-/** A group of clusters, which are in order. */
+/** The clusters with one value of the spread property, such as a region. `clusters` are sorted, best first. */
 export interface ClusterGroup<T> {
   readonly name: string;
   readonly score: number;
   readonly clusters: readonly T[];
 }
 
-/** By tier, then score, then room (most first), then name: a total order. */
+/** Compares clusters by tier (lowest first), score (highest first), room (most first) and name. A total order. */
 export function compareEligible(a: EligibleCluster, b: EligibleCluster): number {
   return a.tier - b.tier || b.score - a.score || compareAmounts(b.available, a.available) || compareText(a.name, b.name);
 }
 
 /**
- * The first clusters of the list, as many as the range allows. Given `replicas` that must find room in them together, the last ones are exchanged for
- * those of the most room as far as that is needed.
+ * Chooses the first clusters of the list, as many as the range allows.
+ *
+ * With `replicas`, the chosen clusters must have room for all of them together. As long as they do not, the last ones are exchanged for
+ * clusters with more room.
  */
 export function chooseClusters<T extends EligibleCluster>(
   ordered: readonly T[],
@@ -55,8 +57,8 @@ export function chooseClusters<T extends EligibleCluster>(
 }
 
 /**
- * Clusters of the best groups: of each group its first cluster, then the rest in order, until there are as many as the range allows.
- * One for each group in any case.
+ * Chooses clusters of the best groups. Each of these groups gets its first cluster, even if that exceeds the maximum of clusters. Then the
+ * remaining clusters follow in order, up to the maximum.
  */
 export function chooseFromGroups<T extends EligibleCluster>(
   groups: readonly ClusterGroup<T>[],
@@ -72,7 +74,7 @@ export function chooseFromGroups<T extends EligibleCluster>(
   return { result: 'chosen', clusters: [...firsts, ...others.slice(0, Math.max(0, cluster.max - firsts.length))] };
 }
 
-/** `2 to 3`, `2 or more`. */
+/** Prints a range: `2 to 3`, or `2 or more`. */
 export function printRange({ min, max }: CountRange): string {
   return `${min} ${Number.isFinite(max) ? `to ${max}` : 'or more'}`;
 }
@@ -93,7 +95,7 @@ function roomOf(clusters: readonly EligibleCluster[]): number {
   return sumBy(clusters, ({ available }) => available);
 }
 
-/** Two amounts without bound are equal: their difference is not a number. */
+/** Compares two amounts. Handles two infinite amounts, whose difference is NaN. */
 function compareAmounts(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

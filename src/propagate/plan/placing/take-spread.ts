@@ -12,23 +12,23 @@ import {
   type SpreadResult,
 } from './spread.ts';
 
-/** What is spread, and over what. */
+/** The spread of a placement, and the replicas that need room. */
 interface SpreadDemand {
-  /** At most one by cluster, and one by something else. */
+  /** At most one entry by cluster, and one by another property. */
   readonly spread: readonly Spread[];
   readonly replicas: number;
-  /** Each cluster gets them all: room does not decide who is taken, but which group is best. */
+  /** True if each cluster gets all replicas. Then room affects the score of groups, but not the choice of clusters within them. */
   readonly duplicated: boolean;
 }
 
-/** A cluster that passed all filters, and where it runs. */
+/** A cluster that passed all filters, with its labels and location. */
 export interface LocatedCluster extends EligibleCluster {
   readonly cluster: MemberCluster;
 }
 
 /**
- * The clusters that a placement with such a spread takes, of those that are there in order: all without one, some of them by cluster, or those of the
- * best groups. Clusters that stand in no group are not taken by group.
+ * Chooses clusters by the spread of a placement, from a sorted list. Without a spread, chooses all. With a spread by cluster, chooses the
+ * first ones. With a spread by another property, chooses clusters of the best groups; a cluster without that property is not chosen.
  */
 export function chooseBySpread<T extends LocatedCluster>(
   ordered: readonly T[],
@@ -46,7 +46,7 @@ export function chooseBySpread<T extends LocatedCluster>(
   return chooseClusters(ordered, rangeOf(cluster), duplicated ? undefined : replicas);
 }
 
-/** The clusters by group, those of one group in the order they come. */
+/** Groups clusters by the property of the spread. Within a group, clusters keep their order. */
 export function spreadGroupsOf<T extends { readonly cluster: MemberCluster }>(
   clusters: readonly T[],
   spread: Spread,
@@ -62,7 +62,10 @@ export function spreadGroupsOf<T extends { readonly cluster: MemberCluster }>(
   return [...groups].map(([name, members]) => ({ name, clusters: members }));
 }
 
-/** The group of the cluster: its provider, region, value of the label, or its first zone in order of code units. Undefined if it has none. */
+/**
+ * Returns the group of a cluster: its name, provider, region, label value, or its first zone in order of code units. Undefined if it has
+ * none.
+ */
 export function spreadGroupOf(cluster: MemberCluster, { by, label = '' }: Spread): string | undefined {
   switch (by) {
     case 'cluster':
@@ -78,7 +81,7 @@ export function spreadGroupOf(cluster: MemberCluster, { by, label = '' }: Spread
   }
 }
 
-/** The bounds of a spread as one reads them: `region 2 to 3, cluster 1 or more`. */
+/** Prints the bounds of a spread for users: `region 2 to 3, cluster 1 or more`. */
 export function printSpread(spread: readonly Spread[]): string {
   return spread.map((entry) => `${entry.label ?? entry.by} ${printRange(rangeOf(entry))}`).join(', ');
 }

@@ -3,14 +3,17 @@ import type { ClusterTaint } from '../../../changes/members.ts';
 import { type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Toleration } from '../../model/spec.ts';
 
-/** True if the toleration covers the taint, as core/v1 does: an absent key or effect covers every one, `Exists` every value. */
+/**
+ * True if the toleration covers the taint, by the rules of core/v1. A toleration without key or effect covers all; `Exists` covers all
+ * values.
+ */
 export function tolerates(toleration: Toleration, taint: ClusterTaint): boolean {
   if (toleration.effect !== undefined && toleration.effect !== taint.effect) return false;
   if (toleration.key !== undefined && toleration.key !== '' && toleration.key !== taint.key) return false;
   return toleration.operator === 'Exists' || (toleration.value ?? '') === (taint.value ?? '');
 }
 
-/** The first taint that keeps new copies away: of NoSchedule or NoExecute, and covered by no toleration. */
+/** Returns the first taint that keeps new copies away: its effect is NoSchedule or NoExecute, and no toleration covers it. */
 export function untoleratedTaint(taints: readonly ClusterTaint[], tolerations: readonly Toleration[]): ClusterTaint | undefined {
   return taints.find(
     (taint) =>
@@ -18,14 +21,14 @@ export function untoleratedTaint(taints: readonly ClusterTaint[], tolerations: r
   );
 }
 
-/** What tolerates a list of taints. */
+/** The tolerations that cover a list of taints. */
 interface TolerationsUsed {
   readonly allTolerated: boolean;
-  /** In the order of the taints, the first that covers each. Empty if one taint is covered by none. */
+  /** The first toleration that covers each taint, in the order of the taints. Empty if a taint is not covered. */
   readonly matching: readonly Toleration[];
 }
 
-/** Which tolerations cover the taints, whatever the taints' effects: all or none. Without taints: none are needed, all is tolerated. */
+/** Returns the tolerations that cover the taints. Taints of every effect count. No taints at all count as tolerated. */
 export function tolerationsUsed(taints: readonly ClusterTaint[], tolerations: readonly Toleration[]): TolerationsUsed {
   const matching: Toleration[] = [];
   for (const taint of taints) {
@@ -36,12 +39,14 @@ export function tolerationsUsed(taints: readonly ClusterTaint[], tolerations: re
   return { allTolerated: true, matching };
 }
 
-/** The taint as kubectl writes it: `key=value:effect`, or `key:effect` without a value. */
+/** Prints a taint as kubectl does: `key=value:effect`, or `key:effect` without a value. */
 export function printTaint({ key, value, effect }: ClusterTaint): string {
   return `${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect}`;
 }
 
-/** A core/v1 Toleration as it stands in an object. Undefined if it compares (`Lt`, `Gt`): that tolerates nothing here. */
+/**
+ * Reads a core/v1 Toleration of an object. Undefined if its operator compares numbers (`Lt`, `Gt`): such a toleration has no effect here.
+ */
 export function tolerationIn(toleration: Stored<V1Toleration>): Toleration | undefined {
   const operator = textOrUndefined(toleration.operator) ?? 'Equal';
   if (operator !== 'Equal' && operator !== 'Exists' && operator !== '') return undefined;
@@ -54,7 +59,7 @@ export function tolerationIn(toleration: Stored<V1Toleration>): Toleration | und
   };
 }
 
-/** The taints in a list of core/v1 Taints; what has no key is none. */
+/** Reads a list of core/v1 Taints. Entries without a key are left out. */
 export function taintsIn(taints: readonly Stored<V1Taint>[]): readonly ClusterTaint[] {
   return taints.flatMap(({ key, value, effect }) =>
     typeof key === 'string' ? [{ key, value: textOrUndefined(value) ?? '', effect: textOrUndefined(effect) ?? '' }] : [],

@@ -2,15 +2,15 @@ import type { Json, JsonObject } from '../../../core/json.ts';
 import { numberAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 
-/** How many Pods a workload asks for. */
+/** The number of Pods that a workload wants. */
 export interface WorkloadCount {
   /** Whole, ≥ 0. */
   readonly count: number;
-  /** Of a Job that says how many are to succeed. */
+  /** The completions of a Job. Absent for other workloads, and for Jobs without completions. */
   readonly completions?: number;
 }
 
-/** Where the count of a kind stands below `spec`; a kind that is not here has none of its own. */
+/** The field of `spec` with the count, by kind. Kinds that are not listed have no such field. */
 const countFields: Readonly<Record<string, string>> = {
   'apps/v1 Deployment': 'replicas',
   'apps/v1 StatefulSet': 'replicas',
@@ -20,10 +20,10 @@ const countFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * The count of a workload: its replicas; of a Job as many as may run at once; of a Pod 1. What is absent counts as the API server defaults it: 1.
- * Undefined for what is no workload that can be divided, a DaemonSet among it.
+ * Returns the count of a workload: `replicas`, the parallelism of a Job, or 1 for a Pod. An absent field counts as 1, the default of the
+ * API server. Undefined for objects that cannot be divided, such as a DaemonSet.
  *
- * @param scalePath Where a kind that is not built in keeps its count, by its scale subresource: `['spec', 'replicas']`.
+ * @param scalePath The path of the count of a custom kind, from its scale subresource: `['spec', 'replicas']`.
  */
 export function workloadCountOf(manifest: JsonObject, scalePath?: readonly string[]): WorkloadCount | undefined {
   const field = countFieldOf(manifest);
@@ -34,10 +34,10 @@ export function workloadCountOf(manifest: JsonObject, scalePath?: readonly strin
 }
 
 /**
- * The manifest with that count, where its kind has one: otherwise the manifest itself. Completions are written where they are given. Members of the
- * result are shared with the manifest.
+ * Returns the manifest with this count, and with the completions if they are given. Returns the manifest itself if its kind has no count.
+ * The result shares unchanged members with the manifest.
  *
- * @param scalePath As `workloadCountOf` takes it.
+ * @param scalePath The path of the count of a custom kind, as for `workloadCountOf`.
  */
 export function withWorkloadCount<T extends JsonObject>(
   manifest: T,
@@ -51,13 +51,13 @@ export function withWorkloadCount<T extends JsonObject>(
   return completions === undefined || field !== 'parallelism' ? counted : withValueAt(counted, ['spec', 'completions'], completions);
 }
 
-/** `replicas` or `parallelism`: the member of `spec` that is the count of this built-in kind. Undefined if it has none. */
+/** Returns the field of `spec` with the count of a built-in kind: `replicas` or `parallelism`. Undefined if the kind has none. */
 export function countFieldOf({ apiVersion, kind }: JsonObject): string | undefined {
   const key = `${String(apiVersion)} ${String(kind)}`;
   return Object.hasOwn(countFields, key) ? countFields[key] : undefined;
 }
 
-/** More Pods than completions never run at once. */
+/** Reads the count of a Job: its parallelism, at most its completions, because no more Pods run at once. */
 function jobCountOf(job: JsonObject): WorkloadCount {
   const parallelism = wholeAt(job, ['spec', 'parallelism']) ?? 1;
   const completions = wholeAt(job, ['spec', 'completions']);

@@ -65,7 +65,7 @@ describe('by weight', () => {
     expect(countsOf(divided)).toEqual({ a: 3, b: 3 });
     expect(divided.unplaced).toBe(3);
     expect(divided.notes).toEqual([
-      { severity: 'WARNING', code: 'UNPLACED', message: '3 of 9 replicas find no room in the chosen clusters', path: 'replicas' },
+      { severity: 'WARNING', code: 'UNPLACED', message: 'the chosen clusters have no room for 3 of 9 replicas', path: 'replicas' },
     ]);
   });
 
@@ -74,7 +74,7 @@ describe('by weight', () => {
     const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules } }));
     expect(countsOf(divided)).toEqual({ a: 3, b: 1 });
     expect(divided.notes.map(({ code, message }) => [code, message])).toEqual([
-      ['MIN_NOT_MET', 'fewer replicas than the rules ask for: b 1 of 2'],
+      ['MIN_NOT_MET', 'fewer replicas than the minimum of the rules: b 1 of 2'],
     ]);
   });
 
@@ -88,7 +88,7 @@ describe('by weight', () => {
       division(9, [target('a', { capacity: 1, previous: 1 }), target('b', { capacity: 3 }), target('c')], { fresh: true }),
     );
     expect(over.notes.map(({ code, message }) => [code, message])).toEqual([
-      ['OVER_CAPACITY', 'by weight clusters get more than seems to fit: a 3 where 2 fit'],
+      ['OVER_CAPACITY', 'some clusters get more replicas by weight than are estimated to fit: a 3 where 2 fit'],
     ]);
   });
 

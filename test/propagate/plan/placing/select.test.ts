@@ -359,7 +359,7 @@ describe('a cluster of which nobody knows where it runs', () => {
 
   test('is told where nothing fits', () => {
     expect(selected(eu, [unread('a', { holds: false }), known('b', 'us')]).problem).toBe(
-      'no cluster fits the placement; of some it is not known yet where they run',
+      'no cluster fits the placement; the location of some clusters is not known yet',
     );
   });
 
