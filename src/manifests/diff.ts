@@ -7,25 +7,28 @@ import type { KubernetesObject } from '../core/objects.ts';
 import { redact } from '../core/redaction.ts';
 import { portableOf, withoutServerFields } from './prune.ts';
 
-/** What stood there, and what is to; absent: nothing. */
+/** An object before and after a change. Undefined: the object does not exist at that time. */
 interface ComparedObjects {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject | undefined;
-  /** Of a Secret, or a kind that is guarded as one: keys are told and that they change, never what they hold. */
+  /** True for a Secret, or a kind that is protected like one. Then the diff has keys and whether they change, but no values. */
   readonly isSensitive: boolean;
 }
 
-/** Lines around a change. */
+/** The number of unchanged lines around a change. */
 const context = 3;
 
-/** So many edits are looked for: then all is told as removed and added, as finding the fewest takes time by their square. */
+/**
+ * The maximum number of edits of a minimal diff, which takes quadratic time. Beyond it, the diff removes all lines and adds all new ones.
+ */
 const maxEditLength = 2_000;
 
 /**
- * What changes, as a unified diff of YAML: without what a server fills in, so that it is about what somebody meant. Undefined if nothing does.
+ * Returns the changes as a unified diff of YAML, without the fields that a server fills in. Undefined if nothing changes.
  */
 export function diffOf({ before, after, isSensitive }: ComparedObjects): string | undefined {
-  // What a server filled into an object that was there stands on both sides.
+  // If the object exists, the fields that a server sets for its kind are on both sides and do not show. Only those of every kind are
+  // removed.
   const clean = before === undefined || after === undefined ? (object: JsonObject) => portableOf(object) : withoutServerFields;
   const [old, next] = [before, after].map((object) => (object === undefined ? undefined : clean(object)));
   if (equalJson(old, next)) return undefined;
@@ -54,7 +57,7 @@ function textOf(object: JsonObject | undefined): string {
   return object === undefined ? '' : printYaml(inOrder(object));
 }
 
-/** Maps in order of their keys, as servers and manifests order them differently; what names the object first. */
+/** Sorts the keys of all maps, because servers and manifests order them differently. apiVersion, kind and metadata come first. */
 function inOrder(object: JsonObject): JsonObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   return Object.fromEntries(
@@ -67,7 +70,7 @@ function inOrder(object: JsonObject): JsonObject {
 
 const named = new Set(['apiVersion', 'kind', 'metadata', 'type', 'immutable']);
 
-/** The object with words in place of values: whether each is the other's. */
+/** Replaces values by a text that says whether they are equal to those of the other object. */
 function withoutValues(object: JsonObject | undefined, other: JsonObject | undefined, side: 'before' | 'after'): JsonObject | undefined {
   if (object === undefined) return undefined;
   const shown = redact(object as KubernetesObject, { sensitive: true, live: true });

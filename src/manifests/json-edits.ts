@@ -2,8 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { objectAt } from '../core/json-at.ts';
 
 /**
- * The object with that value at these keys, of which there must be one at least. Maps on the way that are missing, or are none, are made. Nothing is
- * changed in place; what is not on the way is shared. Every key is an own one, `__proto__` too.
+ * Returns the object with a value set at a path of at least one key. Creates missing maps on the path, and replaces values that are not
+ * maps. The given object is not changed, and the result shares all members outside the path. Every key becomes an own property, even
+ * `__proto__`.
  */
 export function withValueAt<T extends JsonObject>(object: T, keys: readonly string[], value: Json): T {
   const [key = '', ...rest] = keys;
@@ -12,8 +13,8 @@ export function withValueAt<T extends JsonObject>(object: T, keys: readonly stri
 }
 
 /**
- * The object without what stands at these keys. A map on the way that this empties goes too, but never the object itself. The object as it is where
- * nothing stands there.
+ * Returns the object without the value at a path. Also removes maps on the path that become empty, but never the object itself. Returns the
+ * same object if there is no value at the path.
  */
 export function withoutValueAt<T extends JsonObject>(object: T, keys: readonly string[]): T {
   const [key, ...rest] = keys;
@@ -26,12 +27,14 @@ export function withoutValueAt<T extends JsonObject>(object: T, keys: readonly s
   return Object.keys(left).length === 0 ? withoutMembers(object, [key]) : { ...object, [key]: left };
 }
 
-/** The map without these keys. Those left are copied as own ones, `__proto__` too. */
+/** Returns the map without these keys. The other keys are copied as own properties, even `__proto__`. */
 export function withoutMembers<T extends JsonObject>(map: T, keys: readonly string[]): T {
   return Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key))) as T;
 }
 
-/** True if lists and maps stand in each other deeper than so many levels; a value that is neither has none. Without recursion, so any depth is fine. */
+/**
+ * True if lists and maps are nested deeper than `levels`. Other values have level 0. Does not recurse, so it accepts values of any depth.
+ */
 export function isDeeperThan(value: Json, levels: number): boolean {
   let level: readonly Json[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { checkedSchema, listSchema, structureSchema } from '../core/json/documents.ts';
 import { anyJson, describedEnum, graphqlHints, pointer } from '../core/json/field-definitions.ts';
 
-/** Most operations of one patch. */
+/** The maximum number of operations of one patch. */
 export const maxPatchOperations = 10_000;
 
 export const patchOperation = checkedSchema(

@@ -4,20 +4,20 @@ import { isJsonObject, isRawNumber, type Json } from '../core/json.ts';
 import { type JsonPatchOperation, maxPatchOperations } from './json-patch-definition.ts';
 import { listIndexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
 
-/** What a patch came to. `index` is of the operation that failed; the message names its pointer and never a value. */
+/** The result of a patch. `index` is the index of the failed operation. Messages contain pointers, never values. */
 type JsonPatchResult =
   | { readonly result: 'patched'; readonly document: Json }
   | { readonly result: 'failed'; readonly index: number; readonly pointer: string; readonly message: string };
 
-/** Most that the copies of one patch may add up to, in characters of JSON: what the API server allows one request to be. */
+/** The maximum size of all copied values of one patch, in characters of JSON. It is the limit of the API server for one request. */
 const maxCopiedCharacters = 3 * 1024 * 1024;
 
 /**
- * The document after these operations (RFC 6902), all of them or none. The document and the values of operations are not changed, and the answer shares
- * nothing with them. Integers beyond 2⁵³ stay exact. An omitted value is null.
+ * Applies the operations of a JSON patch (RFC 6902): all of them, or none if one fails. Does not change its arguments, and the result
+ * shares nothing with them. Integers beyond 2⁵³ stay exact. An omitted value is null.
  *
- * What the standard leaves open is refused: a pointer through `__proto__`, or through `constructor` to `prototype`. At most `maxPatchOperations`
- * operations and `maxCopiedCharacters` of copies.
+ * Refuses pointers through `__proto__`, or through `constructor` to `prototype`, which the standard does not forbid. Allows at most
+ * `maxPatchOperations` operations and `maxCopiedCharacters` of copied values.
  */
 export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatchResult {
   if (operations.length > maxPatchOperations) {
@@ -34,7 +34,7 @@ export function applyJsonPatch(document: Json, operations: readonly JsonPatchOpe
 
 interface PatchState {
   document: Json;
-  /** Characters of JSON that were copied so far. */
+  /** The number of characters of JSON that were copied so far. */
   copied: number;
 }
 
@@ -43,7 +43,10 @@ interface PatchProblem {
   readonly message: string;
 }
 
-/** The library changes the document; what may be changed is checked here, as it looks along prototypes and copies the document for each `from`. */
+/**
+ * Applies one operation. The conditions are checked here, and the library only changes the document. Its own checks follow prototypes, and
+ * they copy the whole document for each `from`.
+ */
 function applyOne(patching: PatchState, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, path } = operation;
   const keys = parsePointer(path);
@@ -76,7 +79,7 @@ function add(patching: PatchState, { path, keys }: PatchTarget, value: Json): Pa
   return addable(patching.document, keys) ? write(patching, { op: 'add', path, value }) : missing(path, 'add');
 }
 
-/** True if the parent is there, and, where it is a list, the place is one in it or the next. */
+/** True if a value can be added: the parent exists and, if it is a list, the index is at most its length. */
 function addable(document: Json, keys: readonly string[]): boolean {
   const last = keys.at(-1);
   if (last === undefined) return true;
@@ -95,7 +98,7 @@ function test({ document }: PatchState, { path, keys }: PatchTarget, value: Json
   return { pointer: path, message: `the test of ${JSON.stringify(path)} failed` };
 }
 
-/** A copy, or a move as what it is defined to be: a removal and an addition. */
+/** Applies a copy or a move. RFC 6902 defines a move as a removal and an addition. */
 function transfer(patching: PatchState, to: PatchTarget, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, from } = operation;
   const keys = typeof from === 'string' ? parsePointer(from) : undefined;
@@ -119,7 +122,7 @@ function copy(patching: PatchState, to: PatchTarget, value: Json): PatchProblem 
   if (patching.copied > maxCopiedCharacters) {
     return {
       pointer: to.path,
-      message: `expected copies of at most ${maxCopiedCharacters} characters together, more came at ${JSON.stringify(to.path)}`,
+      message: `expected copies of at most ${maxCopiedCharacters} characters in total, got more at ${JSON.stringify(to.path)}`,
     };
   }
   return add(patching, to, mutableCopy(value));
@@ -130,7 +133,13 @@ function write(patching: PatchState, operation: Operation): undefined {
 }
 
 function missing(pointer: string, op: string): PatchProblem {
-  return { pointer, message: `${op}: nothing stands at ${JSON.stringify(pointer)}${op === 'add' ? ', nor where it would be added' : ''}` };
+  return {
+    pointer,
+    message:
+      op === 'add'
+        ? `add: there is no map or list to which ${JSON.stringify(pointer)} can be added`
+        : `${op}: there is no value at ${JSON.stringify(pointer)}`,
+  };
 }
 
 function isPrototypePath(keys: readonly string[]): boolean {
@@ -141,7 +150,7 @@ function operandOf({ value }: JsonPatchOperation): Json {
   return value ?? null;
 }
 
-/** A copy that may be changed: maps without a prototype, so that no key is one that was not put there. */
+/** Returns a mutable copy. Its maps have no prototype, so they have only the keys of the document. */
 function mutableCopy(value: Json): Json {
   if (Array.isArray(value)) return value.map(mutableCopy);
   if (!isJsonObject(value) || isRawNumber(value)) return value;

@@ -1,6 +1,9 @@
 import { isJsonObject, type Json } from '../core/json.ts';
 
-/** The keys of a JSON pointer (RFC 6901), unescaped; `''` is the whole document, no key. Undefined if the text is none: `~` before 0 and 1 alone. */
+/**
+ * Parses a JSON pointer (RFC 6901) into unescaped keys. `''` is the whole document and gives no keys. Undefined if the text is not a
+ * pointer: it must start with a slash, and `~` is allowed only before 0 and 1.
+ */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
@@ -10,17 +13,17 @@ export function parsePointer(text: string): readonly string[] | undefined {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The pointer to these keys. */
+/** Prints keys as a JSON pointer. */
 export function printPointer(keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The index that a key names in a list: decimal digits without a zero before them. Undefined if it is none, `-` too. */
+/** Parses a key as an index of a list: decimal digits without leading zeros. Undefined for other keys, including `-`. */
 export function listIndexOf(key: string): number | undefined {
   return /^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : undefined;
 }
 
-/** What stands at these keys: own members of maps, items of lists. Undefined where nothing does. */
+/** Returns the value at these keys: own members of maps, and items of lists. Undefined if there is none. */
 export function valueAtKeys(document: Json | undefined, keys: readonly string[]): Json | undefined {
   let found = document;
   for (const key of keys) found = memberAt(found, key);
@@ -28,8 +31,8 @@ export function valueAtKeys(document: Json | undefined, keys: readonly string[])
 }
 
 /**
- * The document with that value at these keys. They must lead somewhere that is there, or to a new member of a map that is: else the document as it is.
- * Nothing is changed in place; what is not on the way is shared.
+ * Returns the document with a value set at these keys. The keys must lead to an existing value, or to a new member of an existing map;
+ * otherwise returns the same document. The given document is not changed, and the result shares all values outside the path.
  */
 export function withValueAtKeys(document: Json, keys: readonly string[], value: Json): Json {
   const [key, ...rest] = keys;

@@ -5,18 +5,19 @@ import { valueAt } from '../core/json-at.ts';
 import type { ListRules } from '../model/model.ts';
 
 /**
- * The rules of the list at these keys in an object of one kind; steps through lists are left out (`['spec', 'containers', 'ports']`). Undefined if none
- * are known.
+ * Returns the merge rules of the list at a path in an object of one kind. The path has no indices: `['spec', 'containers', 'ports']`.
+ * Undefined if no rules are known.
  */
 export type ListRulesAt = (path: readonly string[]) => ListRules | undefined;
 
-/** A lookup that knows no list. */
+/** A lookup without rules: it returns undefined for every list. */
 export const noListRules: ListRulesAt = () => undefined;
 
 /**
- * The document after a merge patch (RFC 7396), with one exception. A list whose items are told apart by keys merges by them: an item of the patch merges
- * into the one of equal keys, or is appended; no item is ever removed. Such a list with an item without its keys replaces, as any other does. Nothing is
- * changed in place.
+ * Applies a merge patch (RFC 7396), with one exception for lists whose items have identifying keys. Does not change its arguments.
+ *
+ * An item of such a list merges into the item with equal keys, or is appended. No item is ever removed. If an item of the patch has none of
+ * the keys, the list of the patch replaces the whole list, as RFC 7396 says.
  */
 export function mergePatchByKeys(document: Json | undefined, patch: JsonObject, rulesAt: ListRulesAt): JsonObject {
   const mergeList: MergeList = (present, items, path) => {
@@ -33,18 +34,21 @@ export function mergePatchByKeys(document: Json | undefined, patch: JsonObject, 
   return mergePatch(document, patch, { mergeList });
 }
 
-/** The keys that tell the items of a list apart to a merge patch. Undefined for a list that is replaced whole. */
+/** Returns the keys that identify the items of a list for a merge patch. Undefined for a list that is replaced as a whole. */
 function keysOfMerge(rules: ListRules | undefined): readonly string[] | undefined {
   if (rules?.listType === 'map') return rules.listMapKeys;
   return rules?.listType === undefined && rules?.patchMergeKey !== undefined ? [rules.patchMergeKey] : undefined;
 }
 
-/** The keys that tell the items of a list apart to server-side apply: to it, a list is atomic unless its type says otherwise. */
+/** Returns the keys that identify the items of a list for server-side apply. Undefined for other lists, which are atomic or sets there. */
 export function keysOfApply(rules: ListRules | undefined): readonly string[] | undefined {
   return rules?.listType === 'map' ? rules.listMapKeys : undefined;
 }
 
-/** True if both items have equal values of these keys. A protocol that is absent is TCP, as the API server defaults it: the one key it has a default for. */
+/**
+ * True if both items have equal values of these keys. An absent `protocol` counts as TCP: it is the only such key for which the API server
+ * has a default.
+ */
 export function isSameItem(a: Json, b: Json, keys: readonly string[]): boolean {
   return keys.every((key) => equalJson(keyValueOf(a, key), keyValueOf(b, key)));
 }

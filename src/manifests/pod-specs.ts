@@ -20,8 +20,8 @@ const podSpecPaths: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The keys of the pod spec in an object of this kind. A kind that Kubernetes does not have may hold a template where a Deployment does. Undefined if
- * there is none, whatever its kind.
+ * Returns the path of the pod spec in an object. In a custom kind, it is looked for at the path where a Deployment has it. Undefined if the
+ * object has no pod spec.
  */
 function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
   const known = podSpecPaths.get(kindTextOf(object));
@@ -29,25 +29,25 @@ function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
   return path === undefined || valueAt(object, ...path) === undefined ? undefined : path;
 }
 
-/** The pod spec of an object. Undefined if there is none, whatever its kind. */
+/** Returns the pod spec of an object of any kind. Undefined if it has none. */
 export function podSpecOf(object: JsonObject): Stored<V1PodSpec> | undefined {
   const path = podSpecPathOf(object);
   return path === undefined ? undefined : objectAt(object, ...path);
 }
 
-/** `Pod`, `Deployment.apps`: the kind of a manifest, whatever its version. */
+/** Returns the kind of a manifest as text, without its version: `Pod`, `Deployment.apps`. */
 export function kindTextOf(object: JsonObject): string {
   return keyOfKind(groupKindOfKey({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' }));
 }
 
-/** A container, and where it stands in its object. */
+/** A container, with its path in the object. */
 interface ContainerAtPath {
   readonly path: readonly string[];
   readonly name: string | undefined;
   readonly container: Json;
 }
 
-/** The containers of an object in that scope: init containers first, each in the order of their list. */
+/** Returns the containers of an object in a scope: init containers first, both in the order of their list. */
 export function containersIn(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly ContainerAtPath[] {
   const path = podSpecPathOf(object);
   if (path === undefined) return [];

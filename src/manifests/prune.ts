@@ -4,15 +4,19 @@ import { groupOfApiVersion } from '../core/kinds.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
 interface PortableOptions {
-  /** Whether `ttlSecondsAfterFinished` of a Job goes [yes]: with it the member deletes the Job, and we would create it again. */
+  /**
+   * Whether to remove `ttlSecondsAfterFinished` of a Job. With it, the cluster deletes the finished Job, and Muster would create it again.
+   * Default: true.
+   */
   readonly removeJobTtl?: boolean;
 }
 
 /**
- * The object without what a server fills in (docs/internals/propagation.md 3.1): what may stand in a template and be sent elsewhere. Maps and lists that this
- * empties go too. Nothing is changed in place; what stays is shared with the object.
+ * Returns the object without the fields that a server fills in (docs/internals/propagation.md 3.1), so that it can be a template for other
+ * clusters. Also removes maps and lists that become empty. The given object is not changed, and the result shares its members.
  *
- * The rules of a kind hold for its own group. An object without `apiVersion`, as an item of a list, counts as of that group.
+ * The rules of a kind apply only in the API group of that kind. They also apply to an object without `apiVersion`, such as an item of a
+ * list.
  */
 export function portableOf<T extends JsonObject>(object: T, { removeJobTtl = true }: PortableOptions = {}): T {
   const common = withoutValueAt(withoutServerFields(object), ['metadata', 'finalizers']);
@@ -22,7 +26,10 @@ export function portableOf<T extends JsonObject>(object: T, { removeJobTtl = tru
   return rule.prune(common, { removeJobTtl });
 }
 
-/** The object without its status and what of its metadata is true in one cluster alone; `finalizers` stay. Nothing is changed in place. */
+/**
+ * Returns the object without its status and without the metadata that is specific to one cluster. `finalizers` stay. The given object is
+ * not changed.
+ */
 export function withoutServerFields<T extends JsonObject>(object: T): T {
   return withoutAll(object, serverFields);
 }
@@ -78,7 +85,7 @@ function pruneService<T extends JsonObject>(service: T): T {
   ]);
 }
 
-/** Without the tokens that a controller made for it. */
+/** Removes the token Secrets that a controller created for the account. */
 function pruneServiceAccount<T extends JsonObject>(account: T): T {
   const secrets = listAt(account, 'secrets');
   const made = `${textAt(account, 'metadata', 'name') ?? ''}-token-`;

@@ -6,25 +6,28 @@ import type { Manifest } from './manifest.ts';
 import { withoutServerFields } from './prune.ts';
 import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
 
-/** What was read: every manifest, or why not. `path` is of the field, below `[2]` for the third document of several; messages hold no values. */
+/**
+ * The result of reading manifests: all of them, or the first problem. `path` is the path of the field. With several documents it starts
+ * with the index, such as `[2]`. Messages never contain values.
+ */
 export type ManifestsRead =
   | { readonly result: 'read'; readonly manifests: readonly Manifest[] }
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 interface ReadManifestsOptions {
-  /** Whether a `List` is refused [it is], or stands for its items, as kubectl takes it. */
+  /** How to treat a `List`: refuse it, or read its items instead, as kubectl does. Default: `refused`. */
   readonly lists?: 'refused' | 'opened';
 }
 
-/** The manifests in a text of YAML or JSON (`readYamlDocuments`), each checked and stripped as `readManifest` says. At least one. */
+/** Reads the manifests in a text of YAML or JSON (see `readYamlDocuments`), at least one. Checks and strips each as `readManifest` does. */
 export function readManifestText(text: string, options: ReadManifestsOptions = {}): ManifestsRead {
   const read = readYamlDocuments(text);
   return read.result === 'refused' ? refused('', read.message) : readAll(read.documents, options);
 }
 
-/** The manifest that a JSON value is, checked and stripped as `readManifest` says; with `lists: 'opened'` the items of a `List`. */
+/** Reads a manifest from a JSON value, or the items of a `List` with `lists: 'opened'`. Checks and strips each as `readManifest` does. */
 export function readManifestJson(json: Json, options: ReadManifestsOptions = {}): ManifestsRead {
-  // Depth first: whoever prints it recurses.
+  // The depth is checked first, because JSON.stringify recurses.
   if (isDeeperThan(json, maxDepth)) return refused('', `expected at most ${maxDepth} levels, got more`);
   if (Buffer.byteLength(JSON.stringify(json)) > maxManifestBytes)
     return refused('', `expected at most ${maxManifestBytes} bytes of JSON, got more`);
@@ -57,9 +60,13 @@ type ManifestRead =
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 /**
- * One manifest. Stripped: `status`, and of the metadata what is true in one cluster alone (uid, resourceVersion, managedFields, generation, timestamps,
- * selfLink, ownerReferences, and a generateName beside a name). Refused: what has no apiVersion, kind or name of its own; a `List`; names that are no segment
- * of a path; integers beyond 64 bits, which the API server would round.
+ * Checks one manifest and removes what is specific to one cluster.
+ *
+ * Removed: `status`, uid, resourceVersion, managedFields, generation, timestamps, selfLink, ownerReferences, and a generateName next to a
+ * name.
+ *
+ * Refused: manifests without apiVersion, kind or name; a `List`; names that cannot be part of a URL path; integers beyond 64 bits, which
+ * the API server would round.
  */
 function readManifest(json: Json): ManifestRead {
   if (!isJsonObject(json)) return refused('', 'expected an object');
@@ -80,7 +87,7 @@ function refused(path: string, message: string): Refused {
   return { result: 'refused', path, message };
 }
 
-/** True for a list of objects, as kubectl tells one: by its kind and its items. */
+/** True for a list of objects. As in kubectl, its kind ends with `List` and it has `items`. */
 export function isList(json: Json): boolean {
   return textAt(json, 'kind')?.endsWith('List') === true && Array.isArray(valueAt(json, 'items'));
 }
@@ -89,7 +96,7 @@ const dnsLabel = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
 const namespacePattern = new RegExp(`^${dnsLabel}$`);
 const apiVersionPattern = new RegExp(`^(?:(?=[^/]{1,253}/)${dnsLabel}(?:\\.${dnsLabel})*/)?${dnsLabel}$`);
 
-/** In the order in which somebody would look. */
+/** The checks of a manifest. The first failing one is reported, so they are in the order of the fields. */
 const checks: readonly ((json: JsonObject) => Refused | undefined)[] = [
   (json) => checkText(json, ['apiVersion'], { fits: (text) => apiVersionPattern.test(text), expected: 'a version such as v1 or apps/v1' }),
   (json) => checkText(json, ['kind'], { fits: (text) => /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(text), expected: 'a kind such as Deployment' }),
@@ -112,7 +119,10 @@ function checkText(json: JsonObject, keys: readonly string[], { fits, expected }
 
 function checkName(json: JsonObject): Refused | undefined {
   if (valueAt(json, 'metadata', 'name') === undefined && valueAt(json, 'metadata', 'generateName') !== undefined) {
-    return refused('metadata.generateName', 'expected a name: what is named by each cluster cannot be found again');
+    return refused(
+      'metadata.generateName',
+      'expected a name: each cluster would generate another one, and the object could not be found again',
+    );
   }
   return checkText(json, ['metadata', 'name'], {
     fits: isPathSegment,
@@ -134,7 +144,7 @@ function checkLabels(json: JsonObject, field: 'labels' | 'annotations'): Refused
   return wrong === undefined ? undefined : refused(`metadata.${field}[${JSON.stringify(wrong[0])}]`, 'expected a text');
 }
 
-/** Custom resources would keep a rounded one, and say nothing. */
+/** Finds an integer beyond 64 bits. An API server would store it rounded in a custom resource, without an error. */
 function longInteger(json: Json, path = ''): Refused | undefined {
   if (isRawNumber(json)) {
     const value = BigInt(json.rawJSON);

@@ -2,27 +2,32 @@ import { Composer, type CST, Lexer, Parser } from 'yaml';
 import type { Json } from '../core/json.ts';
 import { valueOfDocument, YamlRefusal } from './yaml-value.ts';
 
-/** What a text of YAML came to. A message says what was expected and at which line, counted from 1, and holds no value. */
+/** The result of reading a YAML text. A message has the line, counted from 1, and what was expected there. It never contains values. */
 export type YamlDocuments =
   | { readonly result: 'read'; readonly documents: readonly Json[] }
   | { readonly result: 'refused'; readonly message: string };
 
-/** Most bytes of a text of manifests, as UTF-8: what the API server takes in one request. */
+/** The maximum size of a text of manifests, in bytes of UTF-8. It is the limit of the API server for one request. */
 export const maxManifestBytes = 3 * 1024 * 1024;
 
-/** Most documents in a text, and most levels of lists and maps in one. */
+/** The maximum number of documents in a text. */
 export const maxDocuments = 1_000;
+/** The maximum number of nested levels of lists and maps in one document. */
 export const maxDepth = 200;
 
-/** Most words, marks and line breaks in one document: about a second of reading, and more than any object that etcd takes has. */
+/**
+ * The maximum number of words, marks and line breaks in one document. They take about 1 s to read. No object that fits into etcd has more.
+ */
 const maxLexemes = 400_000;
 
 /**
- * The documents of a text as kubectl reads them (docs/internals/propagation.md 2.3), in order; empty ones (nothing, comments, null) are left out.
+ * Reads the documents of a YAML text in order, as kubectl does (docs/internals/propagation.md 2.3). Leaves out empty documents: those with
+ * nothing, only comments, or null.
  *
- * As kubectl does it, a line that begins with `---` ends a document, and nothing but a comment may stand beside it. Stricter than kubectl: a key stands
- * once, no tags of one's own, no integers beyond 64 bits, one document between two such lines. What is too large, too many or too deep is refused before
- * it is parsed whole.
+ * As in kubectl, a line that starts with `---` ends a document. Such a line may contain only a comment after the dashes.
+ *
+ * Stricter than kubectl, it refuses duplicate keys, custom tags, integers beyond 64 bits, and several documents without `---` between them.
+ * Texts that are too large, have too many documents or are too deep are refused before they are parsed completely.
  */
 export function readYamlDocuments(text: string): YamlDocuments {
   if (Buffer.byteLength(text) > maxManifestBytes) return refused(`expected at most ${maxManifestBytes} bytes of YAML, got more`);
@@ -43,19 +48,20 @@ function refused(message: string): YamlDocuments {
   return { result: 'refused', message };
 }
 
-/** A part of the text between two separators. */
+/** The text between two `---` lines. */
 interface DocumentText {
   readonly text: string;
-  /** Where it begins in the whole text. */
+  /** The offset of `text` in the whole text. */
   readonly offset: number;
 }
 
-/** All before anything is parsed, so that too many are refused at once. */
+/** Splits a text into documents. This happens before parsing, so that too many documents are refused at once. */
 function chunksOf(text: string): readonly DocumentText[] {
   const chunks: DocumentText[] = [];
   let begin = 0;
   for (const match of text.matchAll(/^---(.*)(?:\n|$)/gm)) {
-    if (!/^\s*(?:#.*)?$/.test(match[1] ?? '')) throw new YamlRefusal('expected nothing beside the --- that begins a document', match.index);
+    if (!/^\s*(?:#.*)?$/.test(match[1] ?? ''))
+      throw new YamlRefusal('expected nothing but a comment after the --- that starts a document', match.index);
     chunks.push({ text: text.slice(begin, match.index), offset: begin });
     begin = match.index + match[0].length;
     if (chunks.length >= maxDocuments) throw new YamlRefusal(`expected at most ${maxDocuments} documents, got more`, match.index);
@@ -63,7 +69,7 @@ function chunksOf(text: string): readonly DocumentText[] {
   return [...chunks, { text: text.slice(begin), offset: begin }];
 }
 
-// What YAML 1.1 does not let stand in a text unescaped (5.1), and the line break that only it has.
+// Characters that YAML 1.1 allows only as escapes (5.1), and U+0085, a line break in YAML 1.1 only.
 const unprintable = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]|\p{Cs}/u;
 
 function readChunk({ text, offset }: DocumentText): Json {
@@ -79,7 +85,7 @@ function readChunk({ text, offset }: DocumentText): Json {
 }
 
 function readSource(source: string): Json {
-  // Scalars as texts: what they mean is decided by `readPlainScalar` alone.
+  // The failsafe schema reads scalars as texts. `readPlainScalar` alone decides what they mean.
   const composer = new Composer({ schema: 'failsafe', version: '1.2', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
   const [document, another] = [...composer.compose(tokensOf(source))];
   if (document === undefined) return null;
@@ -89,7 +95,10 @@ function readSource(source: string): Json {
   return valueOfDocument(document);
 }
 
-/** The parser keeps open collections on a stack of its own. A document that is nested too deeply is refused here, before later code recurses into it. */
+/**
+ * Parses a document into tokens. The parser does not recurse, but later code does. So documents that are nested too deeply are refused
+ * here.
+ */
 function tokensOf(source: string): readonly CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];

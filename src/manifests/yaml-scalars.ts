@@ -1,6 +1,6 @@
 import { type Json, parseJsonExactly } from '../core/json.ts';
 
-/** A plain scalar as kubectl reads it; `refused` for a number that JSON cannot say, or that the API server would round. */
+/** The value of a plain scalar as kubectl reads it. `refused` if JSON has no such number, or if the API server would round it. */
 type PlainScalar = { readonly result: 'value'; readonly value: Json } | { readonly result: 'refused'; readonly message: string };
 
 const words: ReadonlyMap<string, Json> = new Map<string, Json>([
@@ -14,17 +14,18 @@ const integer = /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 
 /**
- * What a scalar without quotes and tag means to kubectl: YAML 1.1 without times and base 60, `0o17` besides `017`, and what looks like a number but has
- * no value (`08` is 8, `0b12` a text). Held to a table of kubectl's own answers, as no schema of the library is it.
+ * Reads a scalar without quotes and tag as kubectl does. The rules are those of YAML 1.1, except that there are no times and no numbers of
+ * base 60. Both `0o17` and `017` are octal. Invalid octal or binary numbers are read as other values: `08` is 8, `0b12` is a text.
  *
- * Integers of 64 bits are exact; longer ones are refused, as the API server rounds them.
+ * No schema of the YAML library has these rules. A test compares them with recorded answers of kubectl. Integers up to 64 bits are exact.
+ * Longer ones are refused, because the API server rounds them.
  */
 export function readPlainScalar(text: string): PlainScalar {
   const word = words.get(text);
   if (word !== undefined) return { result: 'value', value: word };
-  if (notNumbers.test(text)) return { result: 'refused', message: 'expected a number that JSON can say' };
+  if (notNumbers.test(text)) return { result: 'refused', message: 'expected a number that JSON can represent' };
   if (!/^[-+.\d]/.test(text)) return { result: 'value', value: text };
-  // A text that begins with a dot may hold no underscore.
+  // In a number that starts with a dot, underscores are not allowed.
   const digits = text.startsWith('.') ? text : text.replaceAll('_', '');
   const whole = integer.exec(digits);
   if (whole !== null) return integerOf(whole);

@@ -14,7 +14,7 @@ import {
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { readPlainScalar } from './yaml-scalars.ts';
 
-/** Why a document has no value; `offset` is where in its text. Messages hold no values. */
+/** The reason why a document cannot be read, with the offset in its text. Messages never contain values. */
 export class YamlRefusal extends Error {
   readonly offset: number;
   constructor(message: string, offset: number) {
@@ -23,24 +23,26 @@ export class YamlRefusal extends Error {
   }
 }
 
-/** Most characters that aliases may add to a document, all together. */
+/** The maximum number of characters that all aliases together may add to a document. */
 const maxAliasedCharacters = 3 * 1024 * 1024;
 
-/** What is read of one document. */
+/** The state while one document is read. */
 interface ReadingState {
-  /** What each anchor holds, and how many characters it stands for. */
+  /** The value of each anchor, and its number of characters. */
   readonly anchors: Map<string, { readonly value: Json; readonly characters: number }>;
-  /** What was read so far, aliases written out. */
+  /** The number of characters so far, with aliases expanded. */
   characters: number;
   aliased: number;
 }
 
 /**
- * The value of a document whose scalars are read as texts, as kubectl makes it: plain scalars by `readPlainScalar`, keys as text, `<<` merged where it
- * stands (a key that follows wins, and so does a merge that follows a key). Parts that aliases share are shared in the value.
+ * Returns the value of a document as kubectl reads it. The scalars of the document must have been parsed as texts.
  *
- * @throws {YamlRefusal} for tags but those of text, numbers, truth and null; keys that are twice there, or null, a list or a map; aliases of what is not
- * complete yet, or that add more than 3 MiB.
+ * Plain scalars are read by `readPlainScalar`, and keys become texts. `<<` merges maps at its position: a later key or merge overrides
+ * earlier ones. Values behind aliases are shared in the result.
+ *
+ * @throws {YamlRefusal} For tags other than those of text, numbers, booleans, null, lists and maps. For duplicate keys, and keys that are
+ * null, a list or a map. For aliases of an anchor that is not complete yet, and aliases that add more than 3 MiB.
  */
 export function valueOfDocument(document: Document.Parsed): Json {
   return readNode(document.contents, { anchors: new Map(), characters: 0, aliased: 0 });
@@ -79,13 +81,13 @@ const scalarTags: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'null']
 function readScalar(scalar: Scalar, reading: ReadingState): Json {
   const text = typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? '');
   reading.characters += text.length;
-  // An escape can make what no UTF-8 can say.
-  if (!text.isWellFormed()) throw new YamlRefusal('expected text of Unicode', offsetOf(scalar));
+  // An escape can produce half of a surrogate pair, which UTF-8 cannot encode.
+  if (!text.isWellFormed()) throw new YamlRefusal('expected valid Unicode text', offsetOf(scalar));
   const { tag } = scalar;
   if (tag === undefined && scalar.type !== 'PLAIN') return text;
-  // `!` says that it is a text, whatever it looks like.
+  // The tag `!` marks a text, even if it looks like a number.
   if (tag === '!' || tag === `${prefix}str`) return text;
-  if (tag !== undefined && !scalarTags.has(tag)) throw new YamlRefusal('expected no tag of its own', offsetOf(scalar));
+  if (tag !== undefined && !scalarTags.has(tag)) throw new YamlRefusal('expected no custom tag', offsetOf(scalar));
   const read = readPlainScalar(text);
   if (read.result === 'refused') throw new YamlRefusal(read.message, offsetOf(scalar));
   if (tag !== undefined && !fits(read.value, tag)) throw new YamlRefusal('expected a value that its tag allows', offsetOf(scalar));
@@ -115,11 +117,11 @@ function readMap(map: YAMLMap, reading: ReadingState): Json {
 
 function refuseTag(collection: YAMLMap | YAMLSeq, own: string): void {
   const { tag } = collection;
-  if (tag !== undefined && tag !== prefix + own) throw new YamlRefusal('expected no tag of its own', offsetOf(collection));
+  if (tag !== undefined && tag !== prefix + own) throw new YamlRefusal('expected no custom tag', offsetOf(collection));
 }
 
 function mapOf(pairs: readonly Pair[], reading: ReadingState): JsonObject {
-  // A Map, as `__proto__` is a key like any other.
+  // A Map, because `__proto__` is an ordinary key.
   const entries = new Map<string, Json>();
   const written = new Set<string>();
   for (const { key, value } of pairs) {
@@ -139,7 +141,7 @@ function isMerge(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.value === '<<' && key.tag === undefined;
 }
 
-/** Of several maps, the first that has a key gives it. */
+/** Returns the entries to merge. If several maps have the same key, the first map wins. */
 function mergedEntries(merged: Json, offset: number): readonly (readonly [string, Json])[] {
   const maps: readonly Json[] = Array.isArray(merged) ? merged.toReversed() : [merged];
   if (!maps.every(isJsonObject)) throw new YamlRefusal('expected a map, or a list of maps, to merge', offset);

@@ -95,7 +95,7 @@ describe('A7: a JSON patch', () => {
     ['a missing path', [{ op: 'replace', path: '/spec/nothing/here', value: 1 }], /\/spec\/nothing\/here/],
     ['a failing test', [{ op: 'test', path: '/data/a', value: 'other' }], /test|\/data\/a/],
     ['a path with ~2', [{ op: 'remove', path: '/data/~2' }], /path/],
-    ['a path to what names it', [{ op: 'replace', path: '/metadata/name', value: 'other' }], /never changes metadata.name/],
+    ['a path to what names it', [{ op: 'replace', path: '/metadata/name', value: 'other' }], /cannot change metadata.name/],
     [
       'copies that grow',
       [

@@ -3,11 +3,11 @@ import { printPointer, withValueAtKeys } from '../../../manifests/json-pointer.t
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { NoteCode } from '../../model/notes.ts';
 
-/** A value that is set somewhere: a new member of a map that is there, or what stands in the place of another value. */
+/** One change of an object: a value that is added to an existing map, or that replaces another value. */
 export interface FieldEdit {
   readonly path: readonly string[];
   readonly value: Json;
-  /** Whether something stood there. */
+  /** True if there was a value at `path` before. */
   readonly replaces: boolean;
 }
 
@@ -18,30 +18,30 @@ export interface EditWarning {
   readonly message: string;
 }
 
-/** What one item of an override comes to. `path` of a failure is below the item; no message holds a value of the manifest. */
+/** The result of one item of an override. The `path` of a failure starts below the item. Messages never contain values of the manifest. */
 export type ItemEdits =
   | { readonly result: 'edits'; readonly edits: readonly FieldEdit[]; readonly warnings: readonly EditWarning[] }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
-/** The object with these edits, one after the other. */
+/** Applies the edits to the object, one after the other. */
 export function withEdits(object: Manifest, edits: readonly FieldEdit[]): Manifest {
-  // Edits are made of places in the object, never of its whole: it stays a map.
+  // An edit changes a place within the object, never the object as a whole. So the result is still a map.
   return edits.reduce<Manifest>((edited, { path, value }) => withValueAtKeys(edited, path, value) as Manifest, object);
 }
 
-/** The edits as operations of RFC 6902. */
+/** Returns the edits as operations of a JSON patch (RFC 6902). */
 export function printEdits(
   edits: readonly FieldEdit[],
 ): readonly { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }[] {
   return edits.map(({ path, value, replaces }) => ({ op: replaces ? 'replace' : 'add', path: printPointer(path), value }));
 }
 
-/** An item that has no effect but a warning. */
+/** The result of an item that changes nothing, with a warning. */
 export function withoutEffect(message: string, path = ''): ItemEdits {
   return { result: 'edits', edits: [], warnings: [{ code: 'OVERRIDE_WITHOUT_EFFECT', path, message }] };
 }
 
-/** An item that names a container which the object does not have. */
+/** The warning for an item with the name of a container that the object does not have. */
 export function unknownContainerWarning(name: string, path: string): EditWarning {
-  return { code: 'UNKNOWN_CONTAINER', path, message: `expected the name of a container, got ${JSON.stringify(name)}: there is none` };
+  return { code: 'UNKNOWN_CONTAINER', path, message: `expected the name of a container of the object, got ${JSON.stringify(name)}` };
 }

@@ -1,10 +1,10 @@
-/** The parts of an image's name as a container gives it. Absent parts are undefined, never empty. */
+/** The parts of an image reference. Absent parts are undefined, never empty. */
 export interface ImageReference {
-  /** Such as `registry.example:5000`: what stands before the first slash, if it has a dot or a colon or is `localhost`. */
+  /** The text before the first slash, if it contains a dot or a colon, or is `localhost`. Example: `registry.example:5000`. */
   readonly registry?: string;
   readonly repository: string;
   readonly tag?: string;
-  /** With its algorithm: `sha256:…`. */
+  /** The digest with its algorithm: `sha256:…`. */
   readonly digest?: string;
 }
 
@@ -19,11 +19,11 @@ const tagPattern = new RegExp(`^${tag}$`);
 const digestPattern = new RegExp(`^${digest}$`);
 const maxLength = 1_024;
 
-/** The parts of an image's name. Undefined if the text is none, as longer than 1,024 characters. */
+/** Parses an image reference. Undefined if the text is not one, or has more than 1,024 characters. */
 export function parseImageReference(text: string): ImageReference | undefined {
   if (text.length > maxLength) return undefined;
   const [named = '', digestText, ...more] = text.split('@');
-  // A colon after the last slash begins a tag; one before it, a port.
+  // A colon after the last slash starts the tag. A colon before it starts a port.
   const colon = named.indexOf(':', named.lastIndexOf('/') + 1);
   const name = colon === -1 ? named : named.slice(0, colon);
   const tagText = colon === -1 ? undefined : named.slice(colon + 1);
@@ -36,7 +36,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   };
 }
 
-/** The name with a registry told from a repository, whatever they hold. */
+/** Splits a name into registry and repository. Does not validate them. */
 export function splitRegistry(name: string): Pick<ImageReference, 'registry' | 'repository'> {
   const slash = name.indexOf('/');
   const first = name.slice(0, slash);
@@ -44,18 +44,18 @@ export function splitRegistry(name: string): Pick<ImageReference, 'registry' | '
   return isRegistry ? { registry: first, repository: name.slice(slash + 1) } : { repository: name };
 }
 
-/** The name of the image. What was made of parts that do not fit is not checked. */
+/** Prints an image reference. Does not check whether the parts are valid together. */
 export function printImageReference({ registry, repository, tag: tagText, digest: digestText }: ImageReference): string {
   const name = registry === undefined ? repository : `${registry}/${repository}`;
   return `${name}${tagText === undefined ? '' : `:${tagText}`}${digestText === undefined ? '' : `@${digestText}`}`;
 }
 
-/** True for what may stand after the colon. */
+/** True if the text is a valid tag: the part after the colon. */
 export function isImageTag(text: string): boolean {
   return tagPattern.test(text);
 }
 
-/** True for what may stand after the at sign. */
+/** True if the text is a valid digest: the part after the at sign. */
 export function isImageDigest(text: string): boolean {
   return digestPattern.test(text);
 }

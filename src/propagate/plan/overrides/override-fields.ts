@@ -9,8 +9,8 @@ import type { FieldOverride } from '../../model/spec.ts';
 import type { ItemEdits } from './edits.ts';
 
 /**
- * Patches the document that a text of the object holds, and writes it back: YAML with sorted keys and without comments, JSON in the order it had.
- * Fails where no text stands at `path`, where it is no such document, and where the patch fails.
+ * Patches a JSON or YAML document inside a text field of the object, and prints it back. YAML loses its comments and gets sorted keys. JSON
+ * keeps its order. Fails if there is no text at `path`, if the text is not such a document, or if the patch fails.
  */
 export function overrideField(object: Manifest, item: FieldOverride): ItemEdits {
   const path = parsePointer(item.path);
@@ -29,7 +29,7 @@ function failed(path: string, message: string): ItemEdits {
   return { result: 'failed', path, message };
 }
 
-/** Nothing at all is null, as kubectl reads it. */
+/** Parses a text with at most one YAML document. An empty text is null, as in kubectl. */
 function readYaml(text: string): Json | undefined {
   const read = readYamlDocuments(text);
   if (read.result === 'refused' || read.documents.length > 1) return undefined;
@@ -38,7 +38,7 @@ function readYaml(text: string): Json | undefined {
 
 function readJson(text: string): Json | undefined {
   try {
-    // Plain parsing has no limit of depth, the exact one has: so it comes first.
+    // JSON.parse comes first because it has no limit of depth. parseJsonExactly recurses, so deep documents must be refused before.
     return isDeeperThan(JSON.parse(text), maxDepth) ? undefined : parseJsonExactly(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
@@ -46,7 +46,7 @@ function readJson(text: string): Json | undefined {
   }
 }
 
-/** As Kubernetes' own YAML is written: lists stand below their key without a step to the right. */
+/** Prints YAML as Kubernetes tools do: the items of a list are not indented below their key. */
 function printYamlSorted(document: Json): string {
   return stringify(withBigInts(document), {
     version: '1.1',
@@ -57,7 +57,7 @@ function printYamlSorted(document: Json): string {
   });
 }
 
-/** What the library prints of integers beyond 2⁵³ it prints of a bigint. */
+/** Replaces integers beyond 2⁵³ by bigints, because the YAML library can print these exactly. */
 function withBigInts(value: Json): unknown {
   if (isRawNumber(value)) return BigInt(value.rawJSON);
   if (Array.isArray(value)) return value.map(withBigInts);

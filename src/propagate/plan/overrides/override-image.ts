@@ -8,8 +8,8 @@ import { type EditWarning, type FieldEdit, type ItemEdits, unknownContainerWarni
 import { type ImageReference, isImageDigest, isImageTag, parseImageReference, printImageReference } from './image-reference.ts';
 
 /**
- * Changes one part of image references: those of containers, or the one text at `path` (docs/internals/propagation.md 3.5). A container without an image is passed over.
- * Fails at a reference that is none, and where nothing or no text stands at `path`.
+ * Changes one part of image references: of containers, or of the text at `path` (docs/internals/propagation.md 3.5). Skips containers
+ * without an image. Fails if a reference is invalid, or if there is no text at `path`.
  */
 export function overrideImage(object: Manifest, item: ImageOverride): ItemEdits {
   return item.path === undefined ? overrideContainers(object, item) : overridePath(object, item, item.path);
@@ -38,7 +38,7 @@ function overrideContainers(object: Manifest, item: ImageOverride): ItemEdits {
     warnings.push(...edited.warnings);
   }
   if (edits.length > 0 || warnings.length > 0) return { result: 'edits', edits, warnings };
-  return withoutEffect(`expected an object with images of containers in scope ${item.scope}, got one without`);
+  return withoutEffect(`expected an object with container images in scope ${item.scope}, got one without`);
 }
 
 function unknownOf(item: ImageOverride, inScope: readonly { readonly name: string | undefined }[]): EditWarning[] {
@@ -46,19 +46,19 @@ function unknownOf(item: ImageOverride, inScope: readonly { readonly name: strin
   return unknown.map((name) => unknownContainerWarning(name, '.containers'));
 }
 
-/** The edit of one reference, or the warning that the value does not fit it. */
+/** Returns the edit of one reference, or a warning if the new value is not valid for it. */
 function editOf(item: ImageOverride, { path, text }: { readonly path: readonly string[]; readonly text: string }): ItemEdits {
   const reference = parseImageReference(text);
   if (reference === undefined)
     return { result: 'failed', path: '', message: `expected an image reference at ${JSON.stringify(`/${path.join('/')}`)}` };
   const changed = changedReference(reference, item);
   if (changed === undefined) {
-    return withoutEffect(`expected a value that makes a ${item.component} of what the image has, got one that does not`, '.value');
+    return withoutEffect(`expected a value that gives the image a valid ${item.component}`, '.value');
   }
   return { result: 'edits', edits: [{ path, value: printImageReference(changed), replaces: true }], warnings: [] };
 }
 
-/** Undefined if the value does not fit: then nothing changes. */
+/** Changes one part of a reference. Undefined if the value is not valid for that part. */
 function changedReference(reference: ImageReference, { component, operator, value = '' }: ImageOverride): ImageReference | undefined {
   switch (component) {
     case 'registry':
@@ -84,13 +84,13 @@ function renamed(reference: ImageReference, component: 'registry' | 'repository'
   return value === '' ? rest : { ...rest, registry: value };
 }
 
-/** A tag covers both: one drops the other. */
+/** Replaces tag and digest by the new tag, or by the digest if the value is one. */
 function retagged(reference: ImageReference, value: string): ImageReference | undefined {
   if (isImageTag(value)) return { ...named(reference), tag: value };
   return isImageDigest(value) ? { ...named(reference), digest: value } : undefined;
 }
 
-/** The digest alone: a tag beside it stays, as a word to people. */
+/** Replaces or removes the digest. A tag stays next to it, as information for people. */
 function digested(reference: ImageReference, value: string | undefined): ImageReference | undefined {
   const { digest: _digest, ...rest } = reference;
   if (value === undefined) return rest;

@@ -20,31 +20,36 @@ interface OverrideRequest {
   readonly object: Manifest;
   readonly overrides: readonly Override[];
   readonly cluster: MemberCluster;
-  /** Indices of the overrides whose set matches the cluster, ascending, where that is known already. */
+  /** Indices of the overrides whose set matches the cluster, ascending. Default: computed by `matchingOverrides`. */
   readonly matching?: readonly number[];
-  /** How lists of the object's kind merge. Absent: no list is known. */
+  /** The merge rules for the lists of the kind. Default: no rules, so a merge replaces lists. */
   readonly listRulesAt?: ListRulesAt;
 }
 
-/** What the overrides of one cluster make of one object. `path` is of the input: `overrides[0].jsonPatch[1]`. No message holds a value of the manifest. */
+/**
+ * The result of applying overrides to one object. `path` is a path of the input: `overrides[0].jsonPatch[1]`. Messages never contain values
+ * of the manifest.
+ */
 export type OverrideResult =
   | {
       readonly result: 'overridden';
       readonly object: Manifest;
-      /** Names of the overrides that touched it, `overrides[2]` for one without a name; in their order. */
+      /** The names of the overrides that changed the object, in order. An override without a name appears as `overrides[2]`. */
       readonly applied: readonly string[];
-      /** Names of those that match the cluster and did not: of another object, or without effect. */
+      /** The names of the overrides that match the cluster but did not change the object: they are for another object, or had no effect. */
       readonly unmatched: readonly string[];
       readonly notes: readonly Note[];
     }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
 /**
- * Applies the overrides that match the cluster to one object (docs/internals/propagation.md 3.5): in the order of the list, in one entry always image, command, args,
- * env, labels, annotations, fields, jsonPatch, merge, each item on the result before. Reads only the object and the cluster. Nothing is changed in
- * place.
+ * Applies the overrides that match the cluster to one object (docs/internals/propagation.md 3.5). Depends on the object, the cluster and
+ * the overrides only. The given object is not changed.
  *
- * Fails at the first item that fails, and at one that would change what an object is: apiVersion, kind, name, namespace, generateName, status.
+ * Overrides apply in the order of the list. Within one override, the order is always image, command, args, env, labels, annotations,
+ * fields, jsonPatch, merge. Each item applies to the result of the previous one.
+ *
+ * Fails at the first item that fails, or that changes a protected field: apiVersion, kind, name, namespace, generateName, status.
  */
 export function applyOverrides({
   object,
@@ -53,26 +58,26 @@ export function applyOverrides({
   matching = matchingOverrides(overrides, cluster),
   listRulesAt = noListRules,
 }: OverrideRequest): OverrideResult {
-  const run: OverrideState = { object, notes: [], listRulesAt };
+  const state: OverrideState = { object, notes: [], listRulesAt };
   const applied: string[] = [];
   const unmatched: string[] = [];
   for (const index of matching) {
     const entry = overrides[index];
     if (entry === undefined) continue;
     const path = `overrides[${index}]`;
-    const outcome = matchesObject(entry.objects, run.object) ? applyEntry(run, entry, path) : 'untouched';
+    const outcome = matchesObject(entry.objects, state.object) ? applyEntry(state, entry, path) : 'untouched';
     if (typeof outcome !== 'string') return { result: 'failed', ...outcome };
     (outcome === 'touched' ? applied : unmatched).push(entry.name ?? path);
   }
-  return { result: 'overridden', object: run.object, applied, unmatched, notes: [...run.notes, ...countNotes(object, run.object)] };
+  return { result: 'overridden', object: state.object, applied, unmatched, notes: [...state.notes, ...countNotes(object, state.object)] };
 }
 
-/** The indices of the overrides whose set matches the cluster: all that an override reads of it. */
+/** Returns the indices of the overrides whose set matches the cluster. Overrides depend on the cluster in no other way. */
 export function matchingOverrides(overrides: readonly Override[], cluster: MemberCluster): readonly number[] {
   return overrides.flatMap(({ set }, index) => (matchesSet(set, cluster) ? [index] : []));
 }
 
-/** True if the object is one that the override is for. */
+/** True if the object meets the `objects` conditions of an override. */
 function matchesObject(match: ObjectMatch, object: Manifest): boolean {
   if (match.apiVersion !== undefined && match.apiVersion !== object.apiVersion) return false;
   if (match.kind !== undefined && match.kind !== object.kind) return false;
@@ -81,7 +86,7 @@ function matchesObject(match: ObjectMatch, object: Manifest): boolean {
   return match.labels === undefined || matchesLabelSelector(match.labels, labelsAt(object, 'metadata', 'labels'));
 }
 
-/** The object as it is now, and what is to be said of it. */
+/** The current object and the notes so far, while overrides are applied. */
 interface OverrideState {
   object: Manifest;
   readonly notes: Note[];
@@ -93,24 +98,24 @@ interface OverrideFailure {
   readonly message: string;
 }
 
-function applyEntry(run: OverrideState, entry: Override, path: string): 'touched' | 'untouched' | OverrideFailure {
+function applyEntry(state: OverrideState, entry: Override, path: string): 'touched' | 'untouched' | OverrideFailure {
   let touched = false;
   for (const { path: below, edit } of overrideItemsOf(entry)) {
-    const before = run.object;
-    const failure = applyItem(run, edit, path + below) ?? protectedChange(before, run.object, path + below);
+    const before = state.object;
+    const failure = applyItem(state, edit, path + below) ?? protectedChange(before, state.object, path + below);
     if (failure !== undefined) return failure;
-    touched ||= run.object !== before;
+    touched ||= state.object !== before;
   }
   return touched ? 'touched' : 'untouched';
 }
 
-/** One item of an entry: what it makes of the object as it is by then. */
+/** One item of an override. `edit` applies it to the current object. */
 interface OverrideItem {
   readonly path: string;
-  readonly edit: (run: OverrideState) => ItemEdits | PatchedObject;
+  readonly edit: (state: OverrideState) => ItemEdits | PatchedObject;
 }
 
-/** What an item that is no list of edits makes of the whole object. */
+/** The result of an item that changes the object as a whole: `jsonPatch` and `merge`. */
 type PatchedObject = { readonly result: 'object'; readonly object: Json };
 
 function overrideItemsOf(entry: Override): readonly OverrideItem[] {
@@ -146,19 +151,19 @@ function merged(patch: JsonObject): OverrideItem['edit'] {
   return ({ object, listRulesAt }) => ({ result: 'object', object: mergePatchByKeys(object, patch, listRulesAt) });
 }
 
-function applyItem(run: OverrideState, edit: OverrideItem['edit'], path: string): OverrideFailure | undefined {
-  const edited = edit(run);
+function applyItem(state: OverrideState, edit: OverrideItem['edit'], path: string): OverrideFailure | undefined {
+  const edited = edit(state);
   switch (edited.result) {
     case 'failed':
       return { path: path + edited.path, message: edited.message };
     case 'object':
-      // What is no manifest any more is refused by `protectedChange`, before anybody reads it.
-      run.object = edited.object as Manifest;
+      // The result may not be a manifest any more. `protectedChange` refuses it before it is used.
+      state.object = edited.object as Manifest;
       return undefined;
     case 'edits':
-      run.object = withEdits(run.object, edited.edits);
+      state.object = withEdits(state.object, edited.edits);
       for (const { code, path: below, message } of edited.warnings) {
-        run.notes.push({ severity: 'WARNING', code, message, path: path + below });
+        state.notes.push({ severity: 'WARNING', code, message, path: path + below });
       }
       return undefined;
     default:
@@ -180,20 +185,20 @@ function protectedChange(before: Manifest, after: Json, path: string): OverrideF
   const metadata = valueAt(after, 'metadata');
   if (!isJsonObject(after) || !isJsonObject(metadata)) return { path, message: 'expected an object with metadata after the override' };
   const changed = identityFields.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
-  return changed === undefined ? undefined : { path, message: `an override never changes ${changed.join('.')}` };
+  return changed === undefined ? undefined : { path, message: `an override cannot change ${changed.join('.')}` };
 }
 
-/** An override of the count beats the division. */
+/** Returns a warning if an override changes the replica count. The override wins over the division of replicas. */
 function countNotes(before: Manifest, after: Manifest): readonly Note[] {
   const field = countFieldOf(before);
   if (field === undefined || equalJson(valueAt(before, 'spec', field), valueAt(after, 'spec', field))) return [];
-  const message = `an override sets spec.${field} of ${before.kind} ${JSON.stringify(before.metadata.name)}, instead of the count that was divided`;
+  const message = `an override sets spec.${field} of ${before.kind} ${JSON.stringify(before.metadata.name)} and replaces the planned number`;
   return [{ severity: 'WARNING', code: 'COUNT_OVERRIDDEN', message, path: 'overrides' }];
 }
 
 /**
- * Changes one variable of one container, or of every one, init too: Add sets it, in its place where it is there already, else at the end; Replace and
- * Remove touch what is there only, else a warning.
+ * Changes one environment variable of one container, or of all containers including init containers. Add sets the variable: at its position
+ * if it exists, else at the end. Replace and Remove change existing variables only, and give a warning if there is none.
  */
 function overrideEnv(object: Manifest, item: EnvOverride): ItemEdits {
   const named = containersIn(object, 'All').filter(({ name }) => item.container === undefined || name === item.container);
@@ -208,7 +213,7 @@ function overrideEnv(object: Manifest, item: EnvOverride): ItemEdits {
   return withoutEffect(`expected a container with the variable ${JSON.stringify(item.name)}, got none`, '.name');
 }
 
-/** Undefined if nothing is touched. */
+/** Changes one variable of a list. Undefined if nothing changes. */
 function changedEnv(env: readonly Json[], item: EnvOverride): readonly Json[] | undefined {
   const present = env.some((variable) => textAt(variable, 'name') === item.name);
   if (!present) return item.operator === 'Add' ? [...env, variableOf(item)] : undefined;
@@ -223,8 +228,8 @@ function variableOf({ name, value, valueFrom }: EnvOverride): JsonObject {
 }
 
 /**
- * Changes labels or annotations of the object itself: Add sets them; Replace and Remove touch keys that are there only, else a warning, and Remove does
- * not look at values.
+ * Changes labels or annotations of the object itself. Add sets them. Replace and Remove change existing keys only, and give a warning for
+ * others. Remove ignores the values.
  */
 function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operator, values }: MapOverride): ItemEdits {
   const map = objectAt(object, 'metadata', field);
@@ -244,8 +249,11 @@ function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operat
 }
 
 /**
- * Changes the command or the arguments of the containers of that name: Add appends to the list, or begins one; Remove takes every equal element out, and
- * leaves an empty list where there was none; Replace sets it. A container that is not there is a warning.
+ * Changes the command or the arguments of the containers with this name. Gives a warning if there is no such container.
+ *
+ * - Add appends to the list, or creates it.
+ * - Remove removes every equal element. An absent list becomes an empty one.
+ * - Replace sets the list.
  */
 export function overrideList(object: Manifest, field: 'command' | 'args', item: ListOverride): ItemEdits {
   const named = containersIn(object, 'All').filter(({ name }) => name === item.container);

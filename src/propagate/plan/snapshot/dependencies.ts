@@ -4,15 +4,18 @@ import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import { kindTextOf, podSpecOf } from '../../../manifests/pod-specs.ts';
 
-/** Objects that are needed whatever they are called: those with all of these labels. */
+/** Needed objects that are identified by their labels instead of a name: those with all of these labels. */
 interface LabelledDependency extends Omit<ObjectKey, 'name'> {
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * The objects that an object needs where it runs (docs/internals/propagation.md 3.7), each once, in the order of `textOfKey`: what a pod spec takes its files, its
- * variables, its identity and its images from; TLS secrets of an Ingress; the Service that a ServiceImport stands for. Optional ones too. All in its
- * own namespace.
+ * Returns the objects that an object needs in its cluster (docs/internals/propagation.md 3.7). Each once, in the order of `textOfKey`, all
+ * in the namespace of the object. References that are marked as optional are included.
+ *
+ * - Pod specs: ConfigMaps, Secrets, PersistentVolumeClaims and the ServiceAccount.
+ * - Ingress: TLS Secrets.
+ * - ServiceImport: the Service from which it is derived.
  */
 export function dependenciesOf(object: Manifest): readonly ObjectKey[] {
   const { namespace } = keyOfManifest(object);
@@ -25,7 +28,7 @@ export function dependenciesOf(object: Manifest): readonly ObjectKey[] {
   return [...needed].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
 }
 
-/** The objects that an object needs and does not name: the EndpointSlices of the Service that a ServiceImport stands for. */
+/** Returns the objects that an object needs without naming them: the EndpointSlices of the derived Service of a ServiceImport. */
 export function labelledDependenciesOf(object: Manifest): readonly LabelledDependency[] {
   const { namespace } = keyOfManifest(object);
   return importNeeds(object).map(({ name }) => ({
@@ -36,7 +39,7 @@ export function labelledDependenciesOf(object: Manifest): readonly LabelledDepen
   }));
 }
 
-/** What is named, in whatever way. */
+/** A needed object. `name` is undefined if the field with the reference is not set. */
 interface NeededObject {
   readonly kind: 'ConfigMap' | 'Secret' | 'ServiceAccount' | 'PersistentVolumeClaim' | 'Service';
   readonly name: string | undefined;
@@ -56,8 +59,8 @@ function podNeeds(object: Manifest): readonly NeededObject[] {
 }
 
 /**
- * True for a volume that a StatefulSet fills with a claim of its own. The claims of its templates replace volumes of the same names. A volume that names a
- * template as its claim is a placeholder for it.
+ * True if a StatefulSet creates the claim of this volume from one of its claim templates. That is the case if the volume has the name of a
+ * template, which replaces it, or refers to the name of a template as its claim.
  */
 function claimsItself(object: Manifest, { name, persistentVolumeClaim }: Stored<V1Volume>): boolean {
   if (kindTextOf(object) !== 'StatefulSet.apps') return false;
