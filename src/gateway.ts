@@ -17,21 +17,22 @@ import { createBudget } from './graph/context/budget.ts';
 import type { GatewayView, GraphContext } from './graph/context/context.ts';
 import type { LiveSchema } from './graph/live-schema.ts';
 import { readBaseline } from './load/catalog/baseline.ts';
-import { type Catalog, createCatalog } from './load/catalog/catalog.ts';
+import { createCatalog } from './load/catalog/catalog.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/catalog/schema-lock-file.ts';
 import { createDocumentFetcher } from './load/catalog/unknown-kinds.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
 import { createLoaderFactory } from './load/reads/operation-loaders.ts';
-import { openClusters } from './open-clusters.ts';
+import { type OpenedClusters, openClusters } from './open-clusters.ts';
 import type { OperationScope } from './operations/operation.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
+import { gatewayHealthOf, untilReady } from './readiness.ts';
 import { type HttpListener, listen } from './serve/http/listen.ts';
 import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
 import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
-import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
+import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
 
 export interface GatewayOptions {
@@ -73,9 +74,6 @@ export interface Gateway extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Milliseconds between checks of readiness during the start. */
-const readyPollMs = 200;
-
 /** Milliseconds that requests in flight have to end. */
 const drainMs = 30_000;
 
@@ -97,71 +95,34 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const listening = stack.use(options.listening ?? (await listen(config)));
   const ending = new AbortController();
   stack.defer(() => ending.abort());
-  const counts = new UpstreamCounts();
-  const anomalies = new AnomalyCounts();
   const [token, sealKey] = await Promise.all([
     options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
     readOrCreateStateKey(config.stateDirectory),
   ]);
   const { source, demo } = stack.use(await openClusters(options));
+  const { mirrors, fleet, heap, scheduler, counts, anomalies } = await openFleet(options, { source, stack }, ending.signal);
 
-  const { sensitiveKinds } = config;
-  const scheduler = new WorkScheduler(clock);
-  const timeSlices = new TimeSliceScheduler(clock);
-  const heap = measureProcessHeap(ending.signal);
-  const mirrors = stack.use(
-    createMirrors({ clock, log, scheduler, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
-  );
-  const fleet = stack.use(
-    await createFleet({
-      sources: [source],
-      connect: (endpoint, signal, current) => counts.counted(connectCluster(endpoint, { clock, log, signal, currentEndpoint: current })),
-      log,
-    }),
-  );
-  mirrorAll({ mirrors, fleet, onProgress: options.onProgress }, ending.signal);
-
-  const parts = await prepare();
+  const parts = await loadParts();
   const { baseline, createLiveSchema, serve, examples } = parts;
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const lock = stack.use(await openSchemaLock({ file: lockFileOf(config, demo), clock, log }));
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
-  const health = healthOf({ mirrors, models, schema });
-  const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, schema, sealKey, scheduler, options }, ending.signal);
-  const loadersOf = createLoaderFactory({ mirrors, clock });
-  const model = () => schema.current().model;
+  const health = gatewayHealthOf({ mirrors, models, schema });
+  const readSide = readSideOf(parts, { mirrors, fleet, schema, sealKey, scheduler, options }, ending.signal);
+  const { sensitiveKinds } = config;
   const hub = demo ? demoHub : config.hub;
+  const { controllerStartMs } = options;
+  const model = () => schema.current().model;
   const writeSide = stack.use(
-    createWriteSide(
-      { mirrors, fleet, model, hub, sensitiveKinds, controllerStartMs: options.controllerStartMs, clock, log },
-      ending.signal,
-    ),
+    createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, controllerStartMs, clock, log }, ending.signal),
   );
-  const contextOf = ({ servedSchema: served, resources: held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
-    const budget = createBudget(throwIfOver, config.limits.answerBytes);
-    const throwIfDone = () => {
-      throwIfOver();
-      budget.throwIfSpent();
-    };
-    const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
-    const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfDone) };
-    return {
-      ...readSide,
-      relations: relationsOf(read),
-      ...writeSide.resolvers,
-      read,
-      gateway: gatewayView(served, { schema, demo, leadership: writeSide.leadership }),
-      clock,
-      budget,
-    };
-  };
   const serving = serve({
     config,
     listening,
     ...(token === undefined ? {} : { token }),
     served: schema.current,
-    contextOf,
+    contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide }),
     caller: localCaller,
     health,
     observed: {
@@ -181,6 +142,66 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
 }
 
+/** Opens the fleet and mirrors its clusters. `stack` owns both. */
+async function openFleet(
+  { config, clock, log, onProgress }: GatewayOptions,
+  { source, stack }: { readonly source: OpenedClusters['source']; readonly stack: AsyncDisposableStack },
+  signal: AbortSignal,
+) {
+  const counts = new UpstreamCounts();
+  const anomalies = new AnomalyCounts();
+  const scheduler = new WorkScheduler(clock);
+  const heap = measureProcessHeap(signal);
+  const { sensitiveKinds } = config;
+  const mirrors = stack.use(
+    createMirrors({ clock, log, scheduler, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
+  );
+  const fleet = stack.use(
+    await createFleet({
+      sources: [source],
+      connect: (endpoint, life, currentEndpoint) => counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint })),
+      log,
+    }),
+  );
+  mirrorAll({ mirrors, fleet, onProgress }, signal);
+  return { mirrors, fleet, heap, scheduler, counts, anomalies };
+}
+
+interface ContextParts {
+  readonly options: GatewayOptions;
+  readonly mirrors: MirrorRegistry;
+  readonly schema: LiveSchema;
+  readonly demo: boolean;
+  readonly readSide: ReturnType<typeof readSideOf>;
+  readonly writeSide: WriteSide;
+}
+
+/** Returns a function that creates the context of one operation: the parts that resolvers use, with the limits of that operation. */
+function createContexts({ options, mirrors, schema, demo, readSide, writeSide }: ContextParts): (scope: OperationScope) => GraphContext {
+  const { config, clock } = options;
+  const { relationsOf, ...readers } = readSide;
+  const loadersOf = createLoaderFactory({ mirrors, clock });
+  const timeSlices = new TimeSliceScheduler(clock);
+  return ({ servedSchema: served, resources: held, isMessage, throwIfOver, ...asked }: OperationScope) => {
+    const budget = createBudget(throwIfOver, config.limits.answerBytes);
+    const throwIfDone = () => {
+      throwIfOver();
+      budget.throwIfSpent();
+    };
+    const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
+    const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfDone) };
+    return {
+      ...readers,
+      relations: relationsOf(read),
+      ...writeSide.resolvers,
+      read,
+      gateway: gatewayView(served, { schema, demo, leadership: writeSide.leadership }),
+      clock,
+      budget,
+    };
+  };
+}
+
 interface ReadSide {
   readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
@@ -192,7 +213,7 @@ interface ReadSide {
 
 /** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
-  { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
+  { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
   { mirrors, fleet, schema, sealKey, scheduler, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: ReturnType<typeof createRelations> } {
@@ -216,7 +237,7 @@ function lockFileOf({ schemaLock, stateDirectory }: Config, demo: boolean): stri
 }
 
 /** Loads files and modules that take long. It runs while the first sockets open. */
-async function prepare() {
+async function loadParts() {
   const baseline = readBaseline();
   const [{ createReads }, { createRelations }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] =
     await Promise.all([
@@ -250,67 +271,6 @@ function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal
     mirrors.engage({ name, api, namespaces, secrets }, life);
   }, signal);
   fleet.onRedescribed(({ name }) => mirrors.redescribed(name), signal);
-}
-
-interface Starting extends Pick<GatewayOptions, 'clock' | 'onProgress'> {
-  readonly mirrors: MirrorRegistry;
-  readonly schema: Pick<LiveSchema, 'onSwap'>;
-  readonly health: GatewayHealth;
-}
-
-/** Resolves when all clusters are ready, and reports progress until then. */
-async function untilReady({ mirrors, schema, health, clock, onProgress }: Starting, signal: AbortSignal): Promise<void> {
-  const done = new AbortController();
-  const either = AbortSignal.any([signal, done.signal]);
-  let changed = Promise.withResolvers<void>();
-  mirrors.onChange(() => changed.resolve(), either);
-  schema.onSwap(() => changed.resolve(), either);
-  for (let ready = false; !ready && !signal.aborted; ) {
-    ready = health.isReady();
-    for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
-    if (ready) break;
-    // A cluster counts as ready after 60 s even if nothing has changed, so the time is checked too.
-    await Promise.race([changed.promise, clock.sleep(readyPollMs, either)]);
-    changed = Promise.withResolvers<void>();
-  }
-  done.abort();
-}
-
-function startStepOf({ cluster, phase, version, ready, objects, fault }: ClusterProgress): StartProgress {
-  if (fault !== undefined && (version === undefined || phase === 'UNREACHABLE'))
-    return { cluster, step: 'failed', code: fault.code, message: fault.message };
-  if (version === undefined) return { cluster, step: 'connecting' };
-  return { cluster, step: ready ? 'synced' : 'listing', version, objects, ...(fault === undefined ? {} : { fault }) };
-}
-
-interface ReadinessParts {
-  readonly mirrors: MirrorRegistry;
-  readonly models: Pick<Catalog, 'settle'>;
-  readonly schema: Pick<LiveSchema, 'isBuilding'>;
-}
-
-/**
- * Reports readiness: all clusters are ready, and the schema has their custom kinds. Once ready it stays ready, even if a cluster joins or
- * fails.
- */
-function healthOf({ mirrors, models, schema }: ReadinessParts): GatewayHealth {
-  let settled = false;
-  let ready = false;
-  return {
-    isReady: () => {
-      if (ready || !mirrors.ready()) return ready;
-      if (!settled) models.settle();
-      settled = true;
-      ready = !schema.isBuilding();
-      return ready;
-    },
-    checks: () =>
-      mirrors.progress().map(({ cluster, phase, ready: isGood, objects, fault }) => ({
-        name: `cluster/${cluster}`,
-        isGood,
-        detail: `${phase}, ${objects} objects${fault === undefined ? '' : `, ${fault.code}`}`,
-      })),
-  };
 }
 
 function gaugesOf(mirrors: MirrorRegistry, clock: Clock): readonly ClusterGauges[] {

@@ -78,8 +78,8 @@ const soleUsers: readonly { readonly names: RegExp; readonly users: readonly str
   { names: /^jose$/, users: ['access'] },
 ];
 
-/** Only these know everything: three wire the stages, the fourth knows the process. */
-const roots = ['gateway.ts', 'write-side.ts', 'open-clusters.ts', 'main.ts'];
+/** Only these files may import every folder: `main.ts` knows the process, the others wire the stages. */
+const roots = ['gateway.ts', 'readiness.ts', 'write-side.ts', 'open-clusters.ts', 'main.ts'];
 
 interface Import {
   readonly file: string;

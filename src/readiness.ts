@@ -1,0 +1,72 @@
+import type { StartProgress } from './cli/output/start-view.ts';
+import type { Clock } from './core/clock.ts';
+import type { LiveSchema } from './graph/live-schema.ts';
+import type { Catalog } from './load/catalog/catalog.ts';
+import type { GatewayHealth } from './serve/monitoring/health.ts';
+import type { ClusterProgress, MirrorRegistry } from './watch/clusters/registry.ts';
+
+/** Milliseconds between checks of readiness during the start. */
+const readyPollMs = 200;
+
+interface StartOptions {
+  readonly mirrors: MirrorRegistry;
+  readonly schema: Pick<LiveSchema, 'onSwap'>;
+  readonly health: GatewayHealth;
+  readonly clock: Clock;
+  readonly onProgress?: ((progress: StartProgress) => void) | undefined;
+}
+
+/** Resolves when all clusters are ready, and reports progress until then. */
+export async function untilReady({ mirrors, schema, health, clock, onProgress }: StartOptions, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  let changed = Promise.withResolvers<void>();
+  mirrors.onChange(() => changed.resolve(), either);
+  schema.onSwap(() => changed.resolve(), either);
+  for (let ready = false; !ready && !signal.aborted; ) {
+    ready = health.isReady();
+    for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
+    if (ready) break;
+    // A cluster counts as ready after 60 s even if nothing has changed, so the time is checked too.
+    await Promise.race([changed.promise, clock.sleep(readyPollMs, either)]);
+    changed = Promise.withResolvers<void>();
+  }
+  done.abort();
+}
+
+function startStepOf({ cluster, phase, version, ready, objects, fault }: ClusterProgress): StartProgress {
+  if (fault !== undefined && (version === undefined || phase === 'UNREACHABLE'))
+    return { cluster, step: 'failed', code: fault.code, message: fault.message };
+  if (version === undefined) return { cluster, step: 'connecting' };
+  return { cluster, step: ready ? 'synced' : 'listing', version, objects, ...(fault === undefined ? {} : { fault }) };
+}
+
+interface ReadinessParts {
+  readonly mirrors: MirrorRegistry;
+  readonly models: Pick<Catalog, 'settle'>;
+  readonly schema: Pick<LiveSchema, 'isBuilding'>;
+}
+
+/**
+ * Reports readiness: all clusters are ready, and the schema has their custom kinds. Once ready it stays ready, even if a cluster joins or
+ * fails.
+ */
+export function gatewayHealthOf({ mirrors, models, schema }: ReadinessParts): GatewayHealth {
+  let settled = false;
+  let ready = false;
+  return {
+    isReady: () => {
+      if (ready || !mirrors.ready()) return ready;
+      if (!settled) models.settle();
+      settled = true;
+      ready = !schema.isBuilding();
+      return ready;
+    },
+    checks: () =>
+      mirrors.progress().map(({ cluster, phase, ready: isGood, objects, fault }) => ({
+        name: `cluster/${cluster}`,
+        isGood,
+        detail: `${phase}, ${objects} objects${fault === undefined ? '' : `, ${fault.code}`}`,
+      })),
+  };
+}
