@@ -25,30 +25,34 @@ export class MessageBytes {
   }
 }
 
-/** Where the messages of one stream go: an operation of a WebSocket, or the answer to a request for server-sent events. Nothing of it throws. */
+/**
+ * Sends the messages of one stream to its client: as an operation of a WebSocket, or as the answer to a request for server-sent events. No
+ * method throws.
+ */
 export interface StreamOutlet {
   readonly transport: 'websocket' | 'sse';
-  /** False while 64 KiB or more wait to be written. Once it is true again, the transport calls `StreamHandle.resume`. */
+  /** False while 64 KiB or more wait to be written. When there is room again, the transport calls `StreamHandle.resume`. */
   hasRoom(): boolean;
   /**
-   * Without effect once the stream has ended or the client has gone. `more`: another one follows in this turn, so that they may leave together.
+   * Sends one message. Does nothing if the stream has ended or the client has gone.
    *
-   * @returns How many bytes are written at the end of the turn only.
+   * @param next `more` if another message follows in this event-loop turn, so that both can leave in one write.
+   * @returns Number of bytes that will be written only at the end of the turn.
    */
   send(bytes: MessageBytes, next: 'more' | 'nothing'): number;
-  /** The end, said by us: a last message, if there is one, then `complete`. */
+  /** Ends the stream from our side: sends the last message, if there is one, then `complete`. */
   end(last: FormattedExecutionResult | undefined): void;
 }
 
-/** A stream as its transport sees it. */
+/** One open stream, as its transport sees it. Implemented by `StreamSender`. */
 export interface StreamHandle {
-  /** The outlet has room again. */
+  /** Call it when the outlet has room again. */
   resume(): void;
-  /** The client has completed it, or has gone. Twice is once; leaves nothing behind. */
+  /** Call it when the client has completed the stream or has gone. A second call does nothing. */
   close(): void;
 }
 
-/** A stream that has begun, in the place of a result of Yoga's `subscribe`: its messages go to its outlet by themselves. */
+/** Stands for the result of Yoga's `subscribe` when a stream has started. The stream sends its messages to its outlet without Yoga. */
 export class StartedStream {
   readonly data = null;
   readonly stream: StreamHandle;

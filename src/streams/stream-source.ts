@@ -1,34 +1,44 @@
 import type { MusterError } from '../core/errors.ts';
 
-/** Who reads a stream is told when to look. Neither method is called from within `take`, `pause` or `open`; neither may throw. */
+/**
+ * Gets notified when a reader has messages, and when it has ended. Neither method may throw. The reader never calls them from within
+ * `take`, `pause` or `open`.
+ */
 export interface StreamListener {
-  /** There is something to take, where there was nothing before or the reader had paused. */
+  /** Called when the reader has a message to take, after it had none or was paused. */
   ready(): void;
-  /** It has ended, and nothing can be taken any more: why. Not called after the reader was disposed. */
+  /** Called when the reader has ended. Nothing can be taken any more. Not called after the reader was disposed. */
   ended(reason: MusterError): void;
 }
 
-/** One reader of a stream. Disposing it, twice or once, leaves nothing behind. */
+/** One reader of a stream. Disposing it releases everything. A second disposal does nothing. */
 export interface StreamReader<Message extends object> extends Disposable {
-  /** The next message, made as late as possible: what changed meanwhile is merged into it. Undefined if there is none for now. */
+  /**
+   * Takes the next message. Undefined if there is none now. The message is made as late as possible, so later changes of an object are
+   * merged into it.
+   */
   take(): Message | undefined;
-  /** `take` would give something. Once it gives the last there is, what comes next is told by `ready`: nobody has to take in vain to hear of it. */
+  /** True if `take` would return a message. After `take` has returned the last message, `StreamListener.ready` announces the next one. */
   readonly hasMore: boolean;
-  /** True if each message is the whole state and replaces the one before it, so that one with equal content need not be sent. Default: false. */
+  /**
+   * True if each message is a complete state that replaces the message before it. A message with equal content is then not sent. Default:
+   * false.
+   */
   readonly isState?: boolean | undefined;
   /**
-   * Says that nothing will be taken for a while: until the next `take` what comes is merged by object in a queue of this reader's own, and nobody
-   * waits for it. At most 1,000 changes or 1 MiB; then it is ended with `SLOW_CONSUMER`.
+   * Announces that nothing will be taken for a while. Until the next `take`, changes are merged by object in a queue of this reader, and
+   * other readers do not wait for it. At 1,000 changes or 1 MiB the reader ends with `SLOW_CONSUMER`.
    */
   pause(): void;
 }
 
-/** A stream that was asked for, its arguments checked. Nothing runs before it is opened; it may be opened any number of times. */
+/** A stream whose arguments are checked. Nothing runs before `open`. It may be opened any number of times. */
 export interface StreamSource<Message extends object> {
   /**
-   * Begins to read, as the caller who asked. Its first messages are there once `listener.ready` was called. What lives longest: the signal.
+   * Starts a reader for the caller of the request. `listener.ready` is called when the first message can be taken. An abort of the signal
+   * disposes the reader.
    *
-   * @throws {MusterError} `FORBIDDEN` if nothing of it may be watched anywhere.
+   * @throws {MusterError} `FORBIDDEN` if the caller may watch none of the kinds in any cluster.
    */
   open(listener: StreamListener, signal: AbortSignal): Promise<StreamReader<Message>>;
 }

@@ -3,52 +3,52 @@ import type { ClusterView, Row, SyncView } from '../../load/reads/reads.ts';
 import type { JobPhase } from '../../model/columns/job-phase.ts';
 import type { ModelKind } from '../../model/model.ts';
 
-/** What a message of a stream of changes says. Equal to the schema's `ChangeType`. */
+/** The type of a message of a stream of changes. Equal to `ChangeType` of the schema. */
 export type ChangeType =
-  /** A part of the first state, or of that after `RESET`: in `added`. */
+  /** Objects of the first state, or of the new state after `RESET`, in `added`. */
   | 'INITIAL'
-  /** The first state is whole: only now is empty empty. */
+  /** The first state is complete. If no objects were sent, there are none. */
   | 'SYNCED'
-  /** What changed; with no object in it, the cluster is true again after `FAILED`. */
+  /** Changes. Without objects: the cluster is in sync again after `FAILED`. */
   | 'LIVE'
-  /** The delta is unknown: forget this cluster's objects of this kind; `INITIAL` follows. */
+  /** The changes are unknown. The client drops all objects of this cluster and kind. `INITIAL` follows. */
   | 'RESET'
-  /** No objects: a newer cursor; in `jobStatus` of a propagation also a change of the completion. */
+  /** No objects, only a newer cursor. In `jobStatus` of a propagation it also reports a change of the completion. */
   | 'BOOKMARK'
-  /** The cluster fell behind: see `fault`. After the code `GONE` its objects are void. */
+  /** The cluster is not in sync, for the reason in `fault`. With the code `GONE` its objects are void. */
   | 'FAILED';
 
 /**
- * One message of a stream: about one kind of one cluster. Immutable. Readers in step are given the same object, so what is made of it can be kept
- * by it (a WeakMap); each object stands in it at most once.
+ * One message of a stream, about one kind of one cluster. Immutable, and each object is in it at most once. Readers in step get the same
+ * message object, so results can be cached by it (in a WeakMap).
  */
 export interface ChangesMessage {
   readonly type: ChangeType;
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
-  /** Up to where whoever has handled this message and all before it knows every cluster: `after` resumes there. Sealed when first read. */
+  /** The sealed positions of all sources after this message. `after` resumes there. Made when it is first read. */
   readonly cursor: string;
-  /** With `FAILED` only. */
+  /** Set only with `FAILED`. */
   readonly fault?: Fault;
   readonly added: readonly Row[];
   readonly modified: readonly Row[];
-  /** In the last state in which they were part of the selection. */
+  /** Deleted objects, and objects that no longer match. Each in its last matching state. */
   readonly deleted: readonly Row[];
 }
 
-/** A message of `jobStatus`: the rows are Jobs. */
+/** A message of `jobStatus`. Its rows are Jobs. */
 export interface JobStatusMessage extends ChangesMessage {
   readonly summary: JobSummaryView;
 }
 
-/** All matching Jobs in sight, as of the message. */
+/** Counts of all matching Jobs that are visible to the caller, at the time of the message. */
 export interface JobSummaryView {
   readonly total: number;
-  /** How many of them are in clusters that are not `SYNCED`: their phase is the last known. */
+  /** Number of Jobs in clusters that are not `SYNCED`. Their phase is the last known one. */
   readonly stale: number;
-  /** Every phase, in the order of `jobPhases`. */
+  /** Has every phase, in the order of `jobPhases`. */
   readonly byPhase: readonly JobPhaseCountView[];
-  /** Every cluster asked, by name. */
+  /** Has every requested cluster, ordered by name. */
   readonly byCluster: readonly JobClusterCountView[];
 }
 

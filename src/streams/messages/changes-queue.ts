@@ -1,26 +1,28 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 
-/** What became of one object of a selection. Of a `DELETED` one, the last state in which it was part of it. */
+/** What happened to one object of a selection. A `DELETED` change has the last state that matched. */
 export interface ObjectChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** `keyOfObject`. */
+  /** The key that `keyOfObject` makes. */
   readonly key: string;
   readonly object: KubernetesObject;
 }
 
-/** Changes that wait, the latest of each object, in the order of these. */
+/** Changes that wait to be sent. Holds the latest change of each object, ordered by the time of that change. */
 export interface ChangesQueue {
   readonly size: number;
   put(change: ObjectChange): void;
   /**
-   * The next changes, as many as one message holds: of an object that was deleted and made again under its name, the deletion alone, as without uids both have
-   * one id. Empty only if nothing waits.
+   * Takes the next changes for one message. Empty only if no change waits.
+   *
+   * If an object was deleted and created again under its name, the message has only the deletion. Both have the same id when the client
+   * asks for no uid.
    */
   take(most: number): readonly ObjectChange[];
   clear(): void;
 }
 
-/** Nothing waits. */
+/** Creates an empty queue. */
 export function createChangesQueue(): ChangesQueue {
   const waiting = new Map<string, ObjectChange>();
   return {
@@ -29,7 +31,7 @@ export function createChangesQueue(): ChangesQueue {
     },
     put(change) {
       const before = waiting.get(change.key);
-      // Taken out first, so that it moves to the end.
+      // Deleted first, so that the change moves to the end of the map.
       if (before !== undefined) waiting.delete(change.key);
       const merged = before === undefined ? change : mergeChanges(before, change);
       if (merged !== undefined) waiting.set(change.key, merged);
@@ -50,14 +52,14 @@ export function createChangesQueue(): ChangesQueue {
   };
 }
 
-/** What two changes of one object are to someone who has seen neither. Undefined: nothing. */
+/** Merges two changes of one object for a reader that has seen neither. Undefined if they cancel each other. */
 export function mergeChanges(first: ObjectChange, next: ObjectChange): ObjectChange | undefined {
   if (next.type === 'DELETED') return first.type === 'ADDED' ? undefined : next;
   const type = first.type === 'ADDED' ? 'ADDED' : 'MODIFIED';
   return next.type === type ? next : { ...next, type };
 }
 
-/** Where an object stands among those of its source: in the order in which API servers list them. */
+/** The place of an object in the list of its source, in the order in which API servers list objects. */
 export function listPlaceOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
   return `${namespace}/${name}`;
 }

@@ -1,9 +1,9 @@
-/** Writes whole numbers and texts one after the other, small ones in few bytes. */
+/** Writes whole numbers and texts one after the other. Small numbers take few bytes. */
 export class ByteWriter {
   #bytes = Buffer.alloc(1_024);
   #length = 0;
 
-  /** @param number A whole one from 0 to 2⁵³−1. */
+  /** @param number A whole number from 0 to 2⁵³−1. */
   number(number: number): void {
     this.#reserve(8);
     let rest = number;
@@ -20,7 +20,7 @@ export class ByteWriter {
     this.bytes(bytes);
   }
 
-  /** As they are: whoever reads them knows how many. */
+  /** Writes bytes without their length. The reader must know how many they are. */
   bytes(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);
@@ -39,7 +39,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` wrote. Every method throws a `RangeError` where there is no such thing. */
+/** Reads what a `ByteWriter` wrote. Every method throws a `RangeError` if the bytes do not fit. */
 export class ByteReader {
   readonly #bytes: Buffer;
   #next = 0;

@@ -4,26 +4,26 @@ import type { SyncView } from '../../load/reads/reads.ts';
 import { jobPhases, phaseOfJob } from '../../model/columns/job-phase.ts';
 import type { JobPhaseCountView, JobSummaryView } from './changes-message.ts';
 
-/** How many Jobs are in each phase, in the order of `jobPhases`. */
+/** Number of Jobs in each phase, in the order of `jobPhases`. */
 export type PhaseCounts = readonly number[];
 
-/** Counts of clusters as of one moment. */
+/** The counts of all clusters at one moment. */
 export type CountsByCluster = ReadonlyMap<ClusterName, PhaseCounts>;
 
-/** The Jobs of one source, counted as they change. */
+/** Counts the Jobs of one source by phase while they change. */
 export interface JobPhaseCounter {
-  /** The counts now. Immutable: later changes make other ones. */
+  /** The current counts. The array is immutable: later changes make another one. */
   readonly counts: PhaseCounts;
-  /** One Job became another state of itself; undefined where it was not, or is no more, part of the selection. */
+  /** Counts one change of a Job. `before` or `object` is undefined if that state is not in the selection. */
   changed(before: KubernetesObject | undefined, object: KubernetesObject | undefined): void;
-  /** All there is. */
+  /** Drops the counts and counts these Jobs. */
   recount(objects: Iterable<KubernetesObject>): void;
 }
 
 const zeros: PhaseCounts = jobPhases.map(() => 0);
 const indexOfPhase = new Map(jobPhases.map((phase, index) => [phase, index]));
 
-/** Nothing counted. */
+/** Creates a counter that has counted no Job. */
 export function createJobPhaseCounter(): JobPhaseCounter {
   let counts = [...zeros];
   let given: PhaseCounts | undefined;
@@ -57,7 +57,7 @@ export function createJobPhaseCounter(): JobPhaseCounter {
   };
 }
 
-/** The summary of these counts, over every cluster asked: in which order, and how true, `sync` says. */
+/** Makes the summary of these counts. `sync` has every requested cluster, with its state, in the order of the result. */
 export function jobSummaryOf(counts: CountsByCluster, sync: readonly SyncView[]): JobSummaryView {
   const byCluster = sync.map((state) => {
     const ofCluster = counts.get(state.cluster.name) ?? zeros;

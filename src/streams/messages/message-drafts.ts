@@ -7,45 +7,45 @@ import type { ChangeType } from './changes-message.ts';
 import { listPlaceOf, type ObjectChange } from './changes-queue.ts';
 import { type SourcePosition, voidPosition } from './stream-cursor.ts';
 
-/** What messages are about: one kind of one cluster. */
+/** The source that a message is about: one kind of one cluster. Implemented by `ViewSource`. */
 export interface MessageSource {
-  /** `sourceKey`. */
+  /** The key that `sourceKey` makes. */
   readonly key: string;
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
-  /** What an object of it takes, estimated. */
+  /** Estimated bytes of one object. */
   readonly meanBytes: number;
-  /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
+  /** Makes rows of changes. All rows have the state of the cluster and of the mirror at this moment. */
   rowMaker(): (change: ObjectChange) => Row;
-  /** Reads the state of the cluster again: its age grows without an event. */
+  /** Reads the state of the cluster again. Its age grows although no event comes. */
   refreshCluster(): void;
 }
 
-/** What somebody has been told of one source. */
+/** What a reader has received about one source. */
 export interface SourceKnowledge {
-  /** Absent: nothing of its objects. */
+  /** Undefined if the reader has received nothing about its objects. */
   readonly position: SourcePosition | undefined;
-  /** What it was said to have failed with, unless it was said to be true again since. */
+  /** The fault that was sent last. Undefined if none was sent, or if the source was reported in sync since. */
   readonly fault: Fault | undefined;
 }
 
-/** Who has been told nothing. */
+/** The knowledge of a reader that has received nothing about a source. */
 export const nothingKnown: SourceKnowledge = { position: undefined, fault: undefined };
 
-/** What is new of one source, and to whom. Made at a cut. */
+/** The news of one source in one cut. `draftsOfSlice` turns it into messages. */
 export interface SourceSlice {
   readonly source: MessageSource;
-  /** What those in step were told before. */
+  /** What readers in step had received before the cut. */
   readonly before: SourceKnowledge;
-  /** What they know when they have been told. */
+  /** What they know after they have received the slice. */
   readonly after: SourceKnowledge;
   readonly news: SliceNews;
 }
 
 export type SliceNews =
-  /** What changed, a message each. */
+  /** The changes, in batches of one message each. */
   | { readonly type: 'changed'; readonly batches: readonly (readonly ObjectChange[])[] }
-  /** All there is, as what was known is not enough. */
+  /** All objects, because the changes since the last cut are not known. */
   | { readonly type: 'whole'; readonly objects: readonly KubernetesObject[] }
   /** For a reader that resumes in the middle of a first state: the changes of the objects that it knows, and all other objects. */
   | {
@@ -54,34 +54,37 @@ export type SliceNews =
       readonly objects: readonly KubernetesObject[];
       readonly from: PartialPosition;
     }
-  /** Nothing but its position. */
+  /** No changes. Only the position is newer. */
   | { readonly type: 'confirmed' }
-  /** It has left: what was known of it is void. */
+  /** The source has left. Everything that readers know about it is void. */
   | { readonly type: 'gone'; readonly fault: Fault };
 
-/** A message before it is known who else gets it. */
+/** The content of a message, without the cursor. The cursor depends on what the reader knows about other sources. */
 export interface MessageDraft {
   readonly source: MessageSource;
   readonly type: ChangeType;
   readonly changes: readonly ObjectChange[];
   readonly fault?: Fault;
-  /** What its reader knows of the source after it. */
+  /** The reader's position in this source after the message. */
   readonly position: SourcePosition | undefined;
-  /** The changes are objects of a first state: no other message of it has objects between their places, so a reader can resume after it. */
+  /**
+   * True if the changes are objects of a first state in the order of their places. A reader can resume after such a message, because no
+   * other message has objects between these.
+   */
   readonly isFirstState?: true;
 }
 
 type PartialPosition = Extract<SourcePosition, { readonly type: 'partial' }>;
 
 /**
- * Maximum number of objects in one message, of changes as of a first state: executing it takes a few milliseconds. Where a document cannot afford so
- * many, `splitDraft` makes smaller ones.
+ * Maximum number of objects in one message, in changes and in a first state. Executing such a message takes a few milliseconds. If a
+ * document cannot afford that many objects, `splitDraft` makes smaller messages.
  */
 export const maxMessageObjects = 250;
 
 const none: readonly never[] = [];
 
-/** What a part says to someone who knows this much of its source. */
+/** Returns the messages of a slice for a reader that knows this much about its source. */
 export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before'>, known: SourceKnowledge): readonly MessageDraft[] {
   const { position } = after;
   const draft = (type: ChangeType, at: SourcePosition | undefined, changes: readonly ObjectChange[] = none): MessageDraft => ({
@@ -109,7 +112,7 @@ export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before
       const { batches } = news;
       const live = batches.map((batch, index) => draft('LIVE', index === batches.length - 1 ? position : voidPosition, batch));
       const recovered = live.length === 0 && known.fault !== undefined && after.fault === undefined ? [draft('LIVE', position)] : [];
-      // After a LIVE the cluster counts as true, so what is not so is said again.
+      // After a LIVE message the client takes the cluster as in sync. So a fault that lasts is sent again.
       const told = live.length > 0 || wasCleared(known, after) ? undefined : known.fault;
       return [...live, ...recovered, ...failureDrafts(source, after, told)];
     }
@@ -118,7 +121,7 @@ export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before
   }
 }
 
-/** Objects, message by message in the order of their places, then the end of the first state. */
+/** Returns the objects in the order of their places, at most 250 in a message. Then `SYNCED`, and `FAILED` if the source has a fault. */
 function firstStateOf(source: MessageSource, after: SourceKnowledge, objects: readonly KubernetesObject[]): readonly MessageDraft[] {
   const { position } = after;
   const chunks = chunksOf(objects.toSorted(comparePlaces)).map(
@@ -127,35 +130,38 @@ function firstStateOf(source: MessageSource, after: SourceKnowledge, objects: re
   return [...chunks, { source, type: 'SYNCED', changes: none, position }, ...failureDrafts(source, after, undefined)];
 }
 
-/** True if a reader at this position has got the object, or would have got it if it had existed then. */
+/** True if a reader at this position has received the object, or would have received it if it had existed then. */
 export function isCoveredBy(position: SourcePosition, object: KubernetesObject): boolean {
   return position.type === 'exact' || (position.type === 'partial' && listPlaceOf(object) <= position.through);
 }
 
-/** Compares as the texts of `listPlaceOf` do. It makes no text for objects of one namespace, because a first state may have 100,000 objects to sort. */
+/**
+ * Compares objects like the texts of `listPlaceOf`. It makes no text if both have the same namespace, because a first state may have
+ * 100,000 objects to sort.
+ */
 function comparePlaces({ metadata: one }: KubernetesObject, { metadata: other }: KubernetesObject): number {
   if (one.namespace === other.namespace) return compareText(one.name, other.name);
-  // Together with the slash: `a/` comes after `a-b/`, although `a` comes before `a-b`.
+  // Compared with the slash: `a/` comes after `a-b/`, although `a` comes before `a-b`.
   return compareText(`${one.namespace ?? ''}/`, `${other.namespace ?? ''}/`);
 }
 
-/** The position after these changes, which are in the order of their places. */
+/** The position after these changes of a first state, which are in the order of their places. */
 function afterLast(changes: readonly ObjectChange[], goal: SourcePosition | undefined): SourcePosition {
   const last = changes.at(-1);
   return last === undefined ? voidPosition : partialAt(goal, listPlaceOf(last.object));
 }
 
-/** The position of the same version, but only up to the place `through`. `void` if no version is known. */
+/** The position of the same version, but only up to the place `through`. `void` if the version is unknown. */
 function partialAt(goal: SourcePosition | undefined, through: string): SourcePosition {
   return goal === undefined || goal.type === 'void' ? voidPosition : { ...goal, type: 'partial', through };
 }
 
-/** That what was known of a source is void. */
+/** The message `FAILED` that voids all objects of a source. */
 export function goneDraft(source: MessageSource, fault: Fault): MessageDraft {
   return { source, type: 'FAILED', changes: none, fault, position: undefined };
 }
 
-/** That a source is behind, if that is news. */
+/** The message `FAILED` of a source that is not in sync. Empty if a fault with the same code was sent already. */
 export function failureDrafts(
   source: MessageSource,
   { position, fault }: SourceKnowledge,
@@ -165,7 +171,7 @@ export function failureDrafts(
   return [{ source, type: 'FAILED', changes: none, fault, position }];
 }
 
-/** True if what was known is no longer held: that is told even if the fault is the one it had failed with. */
+/** True if the mirror was cleared since the reader received its objects. The fault is then sent even if it was sent before. */
 export function wasCleared(known: SourceKnowledge, goal: SourceKnowledge): boolean {
   return known.position?.type === 'exact' && goal.position?.type === 'void' && goal.fault !== undefined;
 }
@@ -175,7 +181,8 @@ export function knowsNothing({ position, fault }: SourceKnowledge): boolean {
 }
 
 /**
- * Divides a draft into two, the first with `most` changes. In a first state a reader can resume after the first draft. Otherwise it has to begin again.
+ * Divides a draft into two. The first one has `most` changes. A reader can resume between the two only in a first state. Elsewhere it
+ * starts again with `RESET`.
  */
 export function splitDraft(draft: MessageDraft, most: number): readonly [MessageDraft, MessageDraft] {
   const isFirstState = draft.isFirstState === true;
@@ -189,7 +196,7 @@ export function splitDraft(draft: MessageDraft, most: number): readonly [Message
 function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {
   const chunks: (readonly ObjectChange[])[] = [];
   for (let start = 0; start < objects.length; start += maxMessageObjects) {
-    // The key is only needed where changes are merged.
+    // No key: it is needed only where changes are merged.
     chunks.push(objects.slice(start, start + maxMessageObjects).map((object) => ({ type: 'ADDED', key: '', object })));
   }
   return chunks;

@@ -6,23 +6,23 @@ import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } fro
 import type { ObjectChange } from './changes-queue.ts';
 import { type MessageDraft, splitDraft } from './message-drafts.ts';
 
-/** What a message has from the view that made it. */
+/** What a message needs from its view. */
 interface Circumstances {
   /** True for a message of a first state or of a resume. */
   readonly isOpening: boolean;
-  /** Seals the cursor of the message of this draft. Called once, when the cursor is first read. */
+  /** Seals the cursor after this draft. Called once, when the cursor is first read. */
   readonly seal: (draft: MessageDraft) => string;
-  /** Sums up the Jobs: asked once, when it is first read. */
+  /** Makes the summary of all Jobs. Called once, when the summary is first read. */
   readonly summarize: () => JobSummaryView;
 }
 
-/** How a view makes its messages. */
+/** Makes a message of a draft. Each kind of stream has its own maker. */
 export type MessageMaker<Message extends ChangesMessage> = (draft: MessageDraft, circumstances: Circumstances) => Message;
 
-/** A message of a stream of changes. */
+/** Makes a message of a stream of changes. The rows are made when the resolvers of `added`, `modified` and `deleted` read them. */
 export const changesMessage: MessageMaker<ChangesMessage> = (draft, circumstances) => new MadeMessage(draft, circumstances);
 
-/** A message of `jobStatus`. */
+/** Makes a message of `jobStatus`. */
 export const jobStatusMessage: MessageMaker<JobStatusMessage> = (draft, circumstances) => new MadeJobStatusMessage(draft, circumstances);
 
 type Rows = Readonly<Record<ObjectChange['type'], readonly Row[]>>;

@@ -1,36 +1,38 @@
 import { draftsOfSlice, type MessageDraft, type SourceKnowledge, type SourceSlice } from './message-drafts.ts';
 
-/** What a reader knows of all sources but that of the message, as it goes into cursors and summaries: the positions of `base`, overridden by `over`. */
+/** The positions of a reader in all sources but that of the message. The positions in `over` replace those in `base`. */
 export interface KnownPositions<Standing> {
   readonly base: Standing;
   readonly over: () => ReadonlyMap<string, SourceKnowledge['position']>;
 }
 
 /**
- * Messages that one or many readers get one after the other, the same objects for all. Immutable for those who read it; a message is made when it
- * is first asked for, and again if nobody has held it meanwhile: a reader that stands still keeps the run alive, but not what was rendered.
+ * Messages that one or many readers take one after the other. All readers get the same message objects.
+ *
+ * A message is made when a reader first takes it. The run holds it weakly: if no reader uses it any more, it is made again for the next
+ * one. So a paused reader keeps the run alive, but not the rendered bytes.
  */
 export interface MessageRun<Message extends object> {
   readonly length: number;
   messageAt(index: number): Message | undefined;
 }
 
-/** What makes the messages of a run: drafts, and what is known after each. */
+/** The content of a run, and what its readers know. */
 interface RunOptions<Message extends object, Standing> {
   readonly parts: readonly SourceSlice[];
-  /** What its readers know of each of the sources before it. */
+  /** What the readers know about the source of a slice before they receive it. */
   readonly before: (part: SourceSlice) => SourceKnowledge;
-  /** What they know when all of it was told. */
+  /** The positions of the readers after the whole run. */
   readonly standing: Standing;
-  /** What they know beside these parts, of sources that have nothing to say now. */
+  /** Positions in incomplete sources that are not in these slices. */
   readonly beside?: ReadonlyMap<string, SourceKnowledge['position']>;
   readonly make: (draft: MessageDraft, known: KnownPositions<Standing>) => Message;
 }
 
-/** Messages of a run that are held although nobody else does. */
+/** Number of messages that the run holds strongly. */
 const recentMessages = 4;
 
-/** The messages of these parts, source by source. */
+/** Creates the messages of these slices, source by source. */
 export function createMessageRun<Message extends object, Standing>({
   parts,
   before,
@@ -40,13 +42,13 @@ export function createMessageRun<Message extends object, Standing>({
 }: RunOptions<Message, Standing>): MessageRun<Message> {
   const steps = parts.flatMap((part, index) => draftsOfSlice(part, before(part)).map((draft) => ({ draft, index })));
   const made: WeakRef<Message>[] = [];
-  // Those that most readers are at: they take turns, one message each, so they are never far apart. Held weakly alone, one would be collected
-  // between two turns of a thousand readers, and be made and rendered again.
+  // Holds the messages that most readers are at. Readers take one message in turn, so they are never far apart. Without this, a message
+  // could be collected between two turns of a thousand readers, and be made and rendered again.
   const recent: Message[] = [];
-  /** The newest of them: asking a weak reference a thousand times costs more than writing the message does. */
+  /** The newest message. Reading a weak reference a thousand times costs more than sending the message. */
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
-  /** Sources that come later are known as they were before. */
+  /** Sources that come later in the run have the positions from before it. */
   const overAt = (index: number) =>
     new Map([...(beside ?? []), ...parts.slice(index + 1).map((part) => [part.source.key, before(part).position] as const)]);
 

@@ -3,21 +3,26 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { type ClusterName, parseClusterName, parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { ByteReader, ByteWriter } from './cursor-bytes.ts';
 
-/** Up to where somebody knows one kind of one cluster, having begun with it. */
+/** How far a reader knows one source (one kind of one cluster). */
 export type SourcePosition =
-  /** All of it as of this version; `epoch` is 8 characters of base64url, which stand for the store's and for what is selected from it. */
+  /**
+   * The reader knows all objects of this version. `epoch` is 8 characters of base64url: a hash of the epoch of the store and of the meaning
+   * of the filter.
+   */
   | { readonly type: 'exact'; readonly epoch: string; readonly version: ResourceVersion }
-  /** As of this version, the objects whose place (`listPlaceOf`) is not after `through`: a reader in the middle of a first state. */
+  /**
+   * The reader is in the middle of a first state. It knows the objects of this version whose place (`listPlaceOf`) is not after `through`.
+   */
   | { readonly type: 'partial'; readonly epoch: string; readonly version: ResourceVersion; readonly through: string }
-  /** Some of it, or an unknown state: it can only be told again from the beginning. */
+  /** The reader has received something, but no known state. It can resume only with `RESET`. */
   | { readonly type: 'void' };
 
 export const voidPosition: SourcePosition = { type: 'void' };
 
-/** Positions by `sourceKey`. What was never begun with is not in it. */
+/** Positions by `sourceKey`. A source that the reader has received nothing about has no entry. */
 export type SourcePositions = ReadonlyMap<string, SourcePosition>;
 
-/** The positions, but for what is said of single sources. */
+/** Returns the positions with those in `over` replaced. An undefined position removes the entry. */
 export function withPositions(positions: SourcePositions, over: ReadonlyMap<string, SourcePosition | undefined>): SourcePositions {
   const changed = new Map(positions);
   for (const [key, position] of over) {
@@ -27,54 +32,60 @@ export function withPositions(positions: SourcePositions, over: ReadonlyMap<stri
   return changed;
 }
 
-/** What a cursor of a stream holds (docs/internals/streams.md 4). */
+/** The content of a cursor (docs/internals/streams.md 4). */
 export interface StreamCursor {
-  /** `WatchScope.digest` of whoever it was made for. */
+  /** `WatchScope.digest` of the caller for whom the cursor was made. */
   readonly scope: string;
   readonly positions: SourcePositions;
-  /** The positions cannot be read: all that was told is to be told anew. Not printed. */
+  /**
+   * True if the positions cannot be read, because another key sealed the cursor. Each source then begins with `RESET`. Never written into a
+   * cursor.
+   */
   readonly isUnreadable?: true;
 }
 
-/** Where a reader resumes. */
+/** The point at which a reader resumes. */
 export interface ResumePoint {
-  /** Equal for equal cursors, whoever sealed them and when. */
+  /** A hash of the cursor. Equal for equal cursors, no matter when and by which gateway they were sealed. */
   readonly digest: string;
   readonly cursor: StreamCursor;
 }
 
-/** One kind of one cluster, as a text. */
+/** The key of one kind of one cluster. */
 export function sourceKey(cluster: ClusterName, kind: GroupKind): string {
   return `${keyOfKind(kind)} ${cluster}`;
 }
 
-/** What a key was made of: `kind` is `keyOfKind`. Undefined for what is none. */
+/** Parses a key of `sourceKey`. `kind` is a `keyOfKind`. Undefined for any other text. */
 export function parseSourceKey(key: string): { readonly cluster: ClusterName; readonly kind: string } | undefined {
-  // No name of a kind or group has a space in it, whereas one of a cluster may.
+  // The name of a cluster may contain spaces, but a kind and a group do not.
   const space = key.indexOf(' ');
   const cluster = parseClusterName(key.slice(space + 1));
   return space <= 0 || cluster === undefined ? undefined : { cluster, kind: key.slice(0, space) };
 }
 
-/** The first byte: of another one nothing is known. */
+/** The version of the format, as the first byte. Cursors with another one are not read. */
 const form = 2;
-/** What follows of a kind in a cluster. */
+/** The first byte of a position says which fields follow. `absent`: no entry. `unknown`: void. */
 const absent = 0;
 const unknown = 1;
-/** The epoch, and the version as the difference to the one before it: kinds of one cluster count on together. */
+/**
+ * The epoch, and the version as the difference to the version before it. Kinds of one cluster share one counter, so differences are small.
+ */
 const counted = 2;
-/** The epoch, and the version as a text. */
+/** The epoch, and the version as text. */
 const named = 3;
-/** The same two, then the place of the last object. */
+/** The same fields for a `partial` position, then the place of its last object. */
 const partlyCounted = 4;
 const partlyNamed = 5;
 const epochBytes = 6;
-/** Differences of what is less are exact, and twice as much is. */
+/** Bound for versions that are written as differences. Twice the difference must still be an exact number. */
 const maxCounted = 2 ** 51;
 
 /**
- * The bytes from which `parseStreamCursor` makes an equal cursor, and the same bytes for every equal one. They name clusters and are sealed before
- * anybody sees them. Ten bytes a source, most of it the epoch: a stream's cursor has to fit into the message that asks for the rest of it.
+ * Writes a cursor as bytes. Equal cursors give equal bytes. The bytes name clusters, so they are sealed before a client gets them.
+ *
+ * A source takes about ten bytes, most of them for the epoch. So a cursor of 12,000 sources fits into one WebSocket message.
  */
 export function printStreamCursor({ scope, positions }: StreamCursor): Uint8Array {
   const { clusters, kinds } = axesOf(positions);
@@ -90,7 +101,7 @@ export function printStreamCursor({ scope, positions }: StreamCursor): Uint8Arra
   return writer.written();
 }
 
-/** Undefined for what `printStreamCursor` did not make. */
+/** Reads the bytes of `printStreamCursor`. Undefined for any other bytes. */
 export function parseStreamCursor(bytes: Uint8Array): StreamCursor | undefined {
   try {
     return readCursor(new ByteReader(bytes));
@@ -100,7 +111,7 @@ export function parseStreamCursor(bytes: Uint8Array): StreamCursor | undefined {
   }
 }
 
-/** Kinds and clusters that a positions names, in order. */
+/** Returns the kinds and clusters of the positions, both sorted. */
 function axesOf(positions: SourcePositions): { readonly clusters: readonly string[]; readonly kinds: readonly string[] } {
   const clusters = new Set<string>();
   const kinds = new Set<string>();
@@ -129,7 +140,7 @@ function readCursor(reader: ByteReader): StreamCursor | undefined {
   return reader.atEnd ? { scope, positions } : undefined;
 }
 
-/** Each text by how much of it is that of the one before. */
+/** Writes each text as the length of the prefix that it shares with the text before it, and the rest. */
 function writeSorted(writer: ByteWriter, texts: readonly string[]): void {
   writer.number(texts.length);
   let before = '';
@@ -153,11 +164,11 @@ function readSorted(reader: ByteReader): readonly string[] {
 function sharedLength(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length++;
-  // Half a character is no text.
+  // A prefix must not end in the middle of a surrogate pair.
   return one.slice(0, length).isWellFormed() ? length : length - 1;
 }
 
-/** @returns What the version after it is told by. */
+/** @returns The version to which the next version is written as a difference. */
 function writePosition(writer: ByteWriter, position: SourcePosition | undefined, last: number): number {
   if (position === undefined || position.type === 'void') {
     writer.number(position === undefined ? absent : unknown);

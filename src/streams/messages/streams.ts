@@ -3,7 +3,7 @@ import type { ModelKind } from '../../model/model.ts';
 import type { StreamSource } from '../stream-source.ts';
 import type { ChangesMessage, JobStatusMessage } from './changes-message.ts';
 
-/** The arguments of a stream of changes, as they come from GraphQL. */
+/** The arguments of a stream of changes, as GraphQL passes them. */
 export interface StreamArguments {
   readonly clusters?: readonly string[] | null | undefined;
   readonly namespaces?: readonly string[] | null | undefined;
@@ -14,21 +14,22 @@ export interface StreamArguments {
 }
 
 /**
- * The live side of reading: one view of the mirrors for all who ask the same with the same rights, whatever their number.
+ * Opens streams of changes. Requests with the same filter, the same model and the same rights share one view of the mirrors.
  *
  * Every method checks its arguments at once.
  *
- * @throws {MusterError} `BAD_INPUT`: what was expected and what came; one and the same for every cursor that is forged or of another filter.
+ * @throws {MusterError} `BAD_INPUT` with what was expected and what came. A forged cursor and a cursor of another filter get the same
+ * message.
  */
 export interface Streams {
-  /** One kind. */
+  /** Streams the changes of one kind. */
   changes(context: ReadContext, kind: ModelKind, args: StreamArguments): StreamSource<ChangesMessage>;
-  /** Several kinds, by any of their names. */
+  /** Streams the changes of several kinds. `kinds` takes any of their names. */
   changesOfKinds(
     context: ReadContext,
     asked: InModel & { readonly kinds: readonly string[] },
     args: StreamArguments,
   ): StreamSource<ChangesMessage>;
-  /** Jobs, with a summary in each message. `kind` is that of Jobs. */
+  /** Streams the changes of Jobs, with a summary in each message. `kind` must be the kind of Jobs. */
   jobStatus(context: ReadContext, kind: ModelKind, args: StreamArguments): StreamSource<JobStatusMessage>;
 }

@@ -2,20 +2,21 @@ import type { SourceKnowledge, SourceSlice } from '../messages/message-drafts.ts
 import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts';
 import type { ViewReader } from './view-reader.ts';
 
-/** Readers in step to whom the same parts say the same. */
+/** Readers in step that get the same messages for these slices. */
 interface Audience<Message extends object> {
   readonly readers: readonly ViewReader<Message>[];
-  /** What they know of the source of each part. */
+  /** What these readers know about the source of each slice. */
   readonly before: (part: SourceSlice) => SourceKnowledge;
-  /** What some of them know of sources that have nothing to say now, and nobody else does. */
+  /** Sources that are incomplete for at least one of these readers and have no slice now. Their position is `void`. */
   readonly beside: ReadonlyMap<string, SourcePosition>;
 }
 
 /**
- * Who is to be told these parts: those in step together, the others one by one.
+ * Divides the readers of a view. Those in step form groups that get the same messages. The others (`behind`) collect the slices in their
+ * backlogs.
  *
- * Who has resumed while a source was not whole still knows it from before, each from another time. That keeps nobody out of step: to all who are told
- * together such a source is `void`, which nothing is lost by, as it begins again for whoever knew it, and for whoever did not.
+ * A reader that resumed while a source was incomplete still knows older objects of that source. It stays in step all the same: for its
+ * whole group the position in that source is `void`. So all of the group receive the source from its beginning once it is complete.
  */
 export function audiencesOf<Message extends object>(
   readers: Iterable<ViewReader<Message>>,
@@ -42,7 +43,7 @@ export function audiencesOf<Message extends object>(
 
 interface Gathered<Message extends object> {
   readonly readers: ViewReader<Message>[];
-  /** Sources that they have waited for. */
+  /** Incomplete sources that these readers have waited for, and that are complete now. */
   readonly returning: ReadonlySet<string>;
   readonly beside: Map<string, SourcePosition>;
 }

@@ -17,41 +17,44 @@ import {
 } from '../messages/message-drafts.ts';
 import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts';
 
-/** What one reader has still to be told of one source, merged by object. */
+/** The backlog of one reader for one source: the changes that the reader has not received, merged by object. */
 export class SourceBacklog {
   source: MessageSource;
   readonly #changes = createChangesQueue();
-  /** What the reader knows. */
+  /** What the reader has received. */
   #known: SourceKnowledge;
-  /** What it will know. */
+  /** What the reader will know when it has taken all of the backlog. */
   #goal: SourceKnowledge;
   #gone: Fault | undefined;
   #whole: Whole | undefined;
 
-  /** @param goal What those in step know. */
+  /** @param goal What readers in step know. */
   constructor(source: MessageSource, known: SourceKnowledge, goal: SourceKnowledge = known) {
     this.source = source;
     this.#known = known;
     this.#goal = goal;
   }
 
-  /** Changes that wait. */
+  /** Number of changes that wait. */
   get size(): number {
     return this.#changes.size;
   }
 
-  /** Up to where the reader knows the source now. */
+  /** The position of the reader in this source now. */
   get position(): SourcePosition | undefined {
     return this.#known.position;
   }
 
-  /** There is something to tell. */
+  /** True if the backlog has a message. */
   get isDue(): boolean {
     if (this.#gone !== undefined || this.#whole !== undefined || this.#changes.size > 0) return true;
     return this.#known.fault?.code !== this.#goal.fault?.code || wasCleared(this.#known, this.#goal);
   }
 
-  /** Nothing is left of it: the reader knows what those in step do. False while it knows more, of a source that is not whole. */
+  /**
+   * True if the backlog can be dropped, because the reader knows what readers in step know. False for a reader that waits for an incomplete
+   * source of which it knows more.
+   */
   get isSettled(): boolean {
     return !this.isDue && (this.#goal.position !== undefined || this.#known.position === undefined);
   }
@@ -61,7 +64,7 @@ export class SourceBacklog {
     this.#goal = after;
     switch (news.type) {
       case 'gone':
-        // Of what was never begun with there is nothing to forget.
+        // A reader that knows nothing about the source has nothing to drop.
         if (!knowsNothing(this.#known)) this.#gone ??= news.fault;
         this.#whole = undefined;
         this.#changes.clear();
@@ -82,7 +85,7 @@ export class SourceBacklog {
     }
   }
 
-  /** The part is told otherwise, to a reader of whom nothing was due. */
+  /** Records that the reader gets this slice in the shared messages. Call it only if nothing is due. */
   markSent({ source, after, news }: SourceSlice): void {
     this.source = source;
     this.#goal = after;
@@ -90,7 +93,7 @@ export class SourceBacklog {
     this.#known = { position, fault: after.fault };
   }
 
-  /** The next messages, which belong together: at least one, if something is due. */
+  /** Takes the next messages. They belong together. At least one if `isDue`. */
   take(): readonly MessageDraft[] {
     if (this.#gone !== undefined) return this.#takeGone(this.#gone);
     const isNews = wasCleared(this.#known, this.#goal);
@@ -125,7 +128,7 @@ export class SourceBacklog {
   }
 }
 
-/** Its state as of a moment, to be told before what changed later. */
+/** All objects at one moment. They are sent before later changes. */
 interface Whole {
   readonly objects: readonly KubernetesObject[];
   readonly position: SourcePosition | undefined;

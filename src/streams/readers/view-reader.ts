@@ -7,13 +7,13 @@ import type { ResumePoint } from '../messages/stream-cursor.ts';
 import type { StreamListener, StreamReader } from '../stream-source.ts';
 import { SourceBacklog } from './source-backlog.ts';
 
-/** The view that a reader reads now. */
+/** The view that a reader belongs to. Implemented by `StreamView` (views/view.ts). */
 export interface ReaderHost<Message extends object> {
-  /** A message for this reader alone. `over`: what the reader knows of other sources. */
+  /** Makes a message for this reader alone. `over` has the positions of the reader in other sources. */
   make(draft: MessageDraft, over: ReadonlyMap<string, SourceKnowledge['position']>): Message;
-  /** The reader has no longer anything untaken of the batch that all in step were given, or waits for nothing any more. */
+  /** Called when the reader has taken the whole shared batch, has paused, or has ended. The view then no longer waits for it. */
   caughtUp(reader: ViewReader<Message>): void;
-  /** It goes on with that batch. */
+  /** Called when the reader has messages of the shared batch to take. */
   hasUntaken(reader: ViewReader<Message>): void;
   leave(reader: ViewReader<Message>): void;
 }
@@ -23,24 +23,27 @@ interface ViewReaderOptions<Message extends object> {
   readonly listener: StreamListener;
   readonly signal: AbortSignal;
   readonly host: ReaderHost<Message>;
-  /** Opens its share of what all queues may hold. */
+  /** Opens the share of this reader in the bytes that all queues may hold. */
   readonly openShare: (evict: () => void) => QueueShare;
-  /** Told of a listener that throws. */
+  /** Called with the error of a listener that throws. */
   readonly onThrow: (error: unknown) => void;
-  /** Where it resumes. */
+  /** The point at which the reader resumes. Default: it begins with the first state. */
   readonly after?: ResumePoint | undefined;
 }
 
-/** The same for all: at hand when a thousand readers are looked at. */
+/** Shared by all readers, because a view checks a thousand readers for each batch. */
 const noDrafts: readonly MessageDraft[] = [];
 
-/** What one reader may have waiting, in changes and in estimated bytes. */
+/** Bounds of the backlog of one reader, in changes and in estimated bytes. */
 const maxChanges = 1_000;
 const maxBytes = 1024 * 1024;
 
 /**
- * One reader of a view. *In step* it is given the batches that all are given; else it walks through a run of messages, its first state or what
- * was left of a batch, while what comes meanwhile gathers in arrears, which it is given next (docs/internals/streams.md 3).
+ * One reader of a view (docs/internals/streams.md 3).
+ *
+ * A reader *in step* gets the shared messages of each cut. Otherwise it takes the rest of its run, and new slices wait in its backlog.
+ *
+ * Next: the listener is a `StreamSender` (sending/stream-sender.ts). After `notify` it calls `take`.
  */
 export class ViewReader<Message extends object> implements StreamReader<Message> {
   readonly caller: Caller;
@@ -50,14 +53,14 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   #host: ReaderHost<Message>;
   #after: ResumePoint | undefined;
   #run: MessageRun<Message> | undefined;
-  /** The run is of drafts that are told to this reader alone. */
+  /** Messages of the backlog, for this reader alone. */
   #own = noDrafts;
   #next = 0;
   #shared = false;
   #paused = false;
   #told = false;
   #ended = false;
-  /** Why it has ended, if its listener is to know. */
+  /** The reason of the end, until the listener was notified. */
   #reason: MusterError | undefined;
   #share: QueueShare | undefined;
 
@@ -69,17 +72,20 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     options.signal.addEventListener('abort', this.#dispose, { once: true });
   }
 
-  /** Where it resumes, until it is given what comes first: a cursor may be large. */
+  /** The point at which the reader resumes. Undefined after `startRun`, because a cursor may be large. */
   get after(): ResumePoint | undefined {
     return this.#after;
   }
 
-  /** It gets what all get: nothing is left of what it was given, though it may wait for sources that are not whole. */
+  /** True if the reader gets the shared messages: it has taken everything that it got before. It may still wait for incomplete sources. */
   get isInStep(): boolean {
     return !this.#paused && !this.#hasSomething;
   }
 
-  /** Sources of which it knows more than those in step, as they were not whole when it came. Nothing is due of them if it is in step. */
+  /**
+   * Keys of incomplete sources about which this reader knows more than readers in step do. They have no message while the reader is in
+   * step.
+   */
   get waitingSources(): Iterable<string> {
     return this.#arrears.keys();
   }
@@ -88,7 +94,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     return this.#ended;
   }
 
-  /** Gives it messages to walk through. `shared`: a batch of those in step. */
+  /** Gives the reader messages to take. `shared`: the batch of all readers in step. `first`: its first state, or what it has missed. */
   startRun(run: MessageRun<Message>, as: 'shared' | 'first'): void {
     this.#after = undefined;
     this.#run = run.length === 0 ? undefined : run;
@@ -97,7 +103,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     if (this.#shared && !this.#paused) this.#host.hasUntaken(this);
   }
 
-  /** It is in step, and is given these parts with all who are. */
+  /** Gives the reader the shared messages of these slices. Call it only if the reader is in step. */
   deliver(parts: readonly SourceSlice[], run: MessageRun<Message>): void {
     if (this.#arrears.size > 0) {
       for (const part of parts) {
@@ -109,7 +115,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     if (run.length > 0) this.startRun(run, 'shared');
   }
 
-  /** Adds what is new to what it has to be told later. Ends it with `SLOW_CONSUMER` if that is too much. */
+  /** Adds the slices to the backlog of the reader. Ends it with `SLOW_CONSUMER` if the backlog exceeds its bounds. */
   addBacklog(parts: readonly SourceSlice[]): void {
     for (const part of parts) {
       const { key } = part.source;
@@ -123,18 +129,18 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#weigh();
   }
 
-  /** It knows that much of a source which is not whole now: what it has to be told is known only then. */
+  /** Keeps what the reader knows about an incomplete source. What it has missed is known only when the source is complete. */
   waitForSource(arrears: SourceBacklog): void {
     this.#arrears.set(arrears.source.key, arrears);
   }
 
-  /** Goes on reading another view. */
+  /** Moves the reader to another view. */
   moveTo(host: ReaderHost<Message>): void {
     this.#host = host;
     this.#shared = false;
   }
 
-  /** Tells the listener that there is something to take, unless it knows, or there is nothing. */
+  /** Notifies the listener that there is a message to take, unless it knows that already. */
   notify(): void {
     if (this.#ended || this.#told || !this.#hasSomething) return;
     this.#told = true;
@@ -146,13 +152,13 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     }
   }
 
-  /** Ends it, and tells why in a turn of its own. */
+  /** Ends the reader. The listener is notified in a later event-loop turn. */
   end(reason: MusterError): void {
     if (this.#ended) return;
     this.#cease();
     this.#reason = reason;
     setImmediate(() => {
-      // Disposed meanwhile: nobody wants to know.
+      // The reader was disposed meanwhile, so the listener is not notified.
       if (this.#reason === undefined) return;
       try {
         this.#options.listener.ended(reason);
@@ -203,7 +209,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   }
 
   #firstDue(): SourceBacklog | undefined {
-    // Asked of each reader several times for each message: an iterator is made for those who have some only.
+    // This runs several times for each reader and message. So it makes an iterator only if there is a backlog.
     if (this.#arrears.size === 0) return undefined;
     for (const arrears of this.#arrears.values()) if (arrears.isDue) return arrears;
     return undefined;

@@ -24,12 +24,14 @@ import {
 import { type SourcePosition, sourceKey, voidPosition } from '../messages/stream-cursor.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { type MirrorSelection, SelectedMirror } from './selected-mirror.ts';
-import { goneFault, type ViewSourceOptions } from './view-source-options.ts';
+import { goneFault, hasEnded, isComplete, mirrorOf, type SourceState, type ViewSourceOptions } from './view-source-state.ts';
 
 /**
- * One kind of one cluster, as a view selects from it: follows the mirror as soon as there is one, and gathers what is new until the next cut.
+ * One source of a view: one kind of one cluster. Follows the mirror as soon as there is one, and collects its changes until the next cut.
  *
- * At a cut, after `pull`, it is as the mirror is: that is why its position is that of the store.
+ * After `pull` and `cut` it is as the mirror is. So its position is the version of the store.
+ *
+ * Next: `PendingChanges` collects the changes. `StreamView` (view.ts) decides when to cut, after `onNews`.
  */
 export class ViewSource implements MessageSource {
   readonly key: string;
@@ -38,23 +40,18 @@ export class ViewSource implements MessageSource {
   readonly #options: ViewSourceOptions;
   readonly #changes: PendingChanges;
   #cluster: ClusterView;
-  /** Kept when the mirror has ended: messages of its objects may still be made. */
+  /** Stays when the mirror has ended, because messages of its objects may still be made. */
   #resource: ServedResource | undefined;
-  #held: SelectedMirror | undefined;
+  #state: SourceState = { phase: 'expected' };
   #known: SourceKnowledge = nothingKnown;
+  /** The fault that readers in step have after the next cut. */
   #fault: Fault | undefined;
+  /** The end of an earlier mirror, until a cut sends it. Another mirror may have replaced it already. */
   #gone: Fault | undefined;
-  /** It has left: only when it comes again there is something to say. */
-  #left = false;
-  /** There is no such mirror, nor will there be one as things are. */
-  #absent = false;
-  /** The mirror has a list that was whole. */
-  #whole = false;
-  /** What those in step know is not what the mirror goes on from. */
-  #restarted = false;
-  #confirmed = false;
-  /** How true it was at the last cut; undefined where that may have changed since. */
-  #syncTold: SyncView | undefined;
+  /** True if the mirror has confirmed since the last cut that nothing changed. */
+  #isConfirmed = false;
+  /** The sync at the last cut. Undefined if it may have changed since. */
+  #syncAtCut: SyncView | undefined;
 
   constructor(options: ViewSourceOptions) {
     this.#options = options;
@@ -63,7 +60,7 @@ export class ViewSource implements MessageSource {
     this.key = sourceKey(options.cluster.name, options.kind);
     this.jobCounter = options.query.countsJobs ? createJobPhaseCounter() : undefined;
     this.#changes = new PendingChanges(this.jobCounter);
-    this.#absent = this.voidFault !== undefined;
+    if (this.voidFault !== undefined) this.#state = { phase: 'absent' };
     this.refresh(options.cluster);
   }
 
@@ -79,107 +76,112 @@ export class ViewSource implements MessageSource {
     return this.#options.sight;
   }
 
-  /** What those in step know of it. */
+  /** What readers in step know about this source. */
   get known(): SourceKnowledge {
     return this.#known;
   }
 
-  /** Why what somebody knew of it is void: the cluster does not serve the kind, or has left. Undefined while that is not so. */
+  /** The fault that voids what readers knew: the cluster does not serve the kind, or has left. Undefined if neither is true. */
   get voidFault(): Fault | undefined {
     if (this.#held !== undefined || 'code' in this.sight) return undefined;
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
     return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneFault(this, fault) : undefined;
   }
 
-  /** It has left, and that was told. */
+  /** True if the cluster or the kind has left, and a cut has sent that. */
   get hasLeft(): boolean {
-    return this.#left && this.#gone === undefined;
+    return hasEnded(this.#state) && this.#gone === undefined;
   }
 
-  /** A cut would say something. */
+  /** True if the next cut has a message of this source. */
   get hasNews(): boolean {
     if (this.#gone !== undefined || this.#changes.size > 0) return true;
-    if (this.#restarted && this.#whole) return true;
-    // Emptied, with the fault that it had failed with before: its objects are no longer counted.
-    return this.#fault?.code !== this.#known.fault?.code || (!this.#whole && this.#known.position?.type === 'exact');
+    if (this.#state.phase === 'listed') return true;
+    // A cleared mirror is news even if its fault is the one that was sent before: its objects no longer count.
+    return this.#fault?.code !== this.#known.fault?.code || (!isComplete(this.#state) && this.#known.position?.type === 'exact');
   }
 
-  /** The mirror has said that nothing changed. */
+  /** True if the mirror has confirmed since the last cut that nothing changed. */
   get confirmed(): boolean {
-    return this.#confirmed;
+    return this.#isConfirmed;
   }
 
-  /** How true it is now. */
+  /** The sync of the mirror now. */
   get sync(): SyncView {
     const { sight } = this.#options;
     if (this.#held === undefined || 'code' in sight) return this.#heldSync;
     return sourceSyncOf(this.#ask(), this.#held.mirror, sight);
   }
 
-  /** How true it was at the last cut. Right after a cut. */
+  /** The sync of the mirror at the last cut. Call it right after a cut. */
   get syncAtCut(): SyncView {
-    this.#syncTold ??= this.sync;
-    return this.#syncTold;
+    this.#syncAtCut ??= this.sync;
+    return this.#syncAtCut;
   }
 
-  /** What an object of it takes, estimated. */
+  /** Estimated bytes of one object. */
   get meanBytes(): number {
     return this.#held?.meanBytes ?? 1_024;
   }
 
-  /** Something about the cluster has changed: what it is like, what it serves, or whether it belongs to the fleet. */
+  /** Call it when the cluster has changed: its properties, what it serves, or whether it is a member of the fleet. */
   refresh(cluster: ClusterView | undefined): void {
-    this.#syncTold = undefined;
+    this.#syncAtCut = undefined;
     const { sight, mirrors } = this.#options;
     if (cluster !== undefined) this.#cluster = cluster;
-    if ('code' in sight) this.#become(sight);
+    if ('code' in sight) this.#setFault(sight);
     else if (this.#held === undefined) this.#load(sight);
     else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
-    else if (this.#held.reselect(this.#selection(sight))) this.#restart();
+    else if (this.#held.reselect(this.#selection(sight))) this.#restart(this.#held);
     this.#resource = this.#held?.resource ?? this.#resource;
   }
 
-  /** The mirror's phase may be another one. */
+  /** Call it when the phase of the mirror may have changed. */
   checkPhase(): void {
-    const mirror = this.#held?.mirror;
-    this.#syncTold = undefined;
-    if (mirror === undefined) return;
-    const { phase, fault } = mirror.sync();
-    if (this.#whole) {
-      if (phase === 'SYNCED') this.#become(this.#unread);
+    this.#syncAtCut = undefined;
+    const selected = this.#held;
+    if (selected === undefined) return;
+    const { phase, fault } = selected.mirror.sync();
+    if (isComplete(this.#state)) {
+      if (phase === 'SYNCED') this.#setFault(this.#unreadFault);
       return;
     }
-    this.#whole = phase === 'SYNCED' || phase === 'STALE';
-    if (this.#whole) this.#restarted = true;
-    if (this.#whole) this.#become(phase === 'STALE' ? fault : this.#unread);
-    // Whoever was told of a failure takes it as true until the first list is whole.
-    else if (mirror.settled() && fault !== undefined && fault.code !== 'SYNCING') this.#become(fault);
+    if (selected.isListed) {
+      this.#state = { phase: 'listed', mirror: selected };
+      this.#setFault(phase === 'STALE' ? fault : this.#unreadFault);
+    }
+    // Readers that have received this fault keep it until the first list is complete.
+    else if (selected.mirror.settled() && fault !== undefined && fault.code !== 'SYNCING') this.#setFault(fault);
   }
 
-  /** Takes in all that the mirror has to say up to now. */
+  /** Reads all events of the mirror up to now. */
   pull(): void {
     this.#held?.pull();
   }
 
   /**
-   * What is new since the last cut, undefined if nothing is; from now on those in step know it.
+   * Returns the news since the last cut. Undefined if there is none. From now on readers in step know it.
    *
-   * @param readers Whether anybody is told: else what is selected is not gathered.
+   * @param readers `none` if the view has no readers yet: the objects are then not collected.
    */
   cut(readers: 'some' | 'none'): SourceSlice | undefined {
     const before = this.#known;
     this.#changes.settle(this.#held);
     const news = this.#takeNews(readers);
     this.#known = news?.type === 'gone' ? nothingKnown : { position: this.#position(), fault: this.#fault };
-    this.#confirmed = false;
+    this.#isConfirmed = false;
     return news === undefined ? undefined : { source: this, before, after: this.#known, news };
   }
 
-  /** Judges the objects for a cut, and for the first message of readers that join at these positions. @returns How many were not judged yet. */
+  /**
+   * Judges the objects for a cut, and for the first message of readers that join at these positions. An undefined position: from the beginning.
+   *
+   * @returns How many were not judged yet.
+   */
   *judgeObjects(look: CountReads, joining?: readonly (SourcePosition | undefined)[]): Steps<number> {
     const held = this.#held;
-    if (held === undefined || !this.#whole) return 0;
-    const judged = this.#restarted || joining !== undefined ? yield* held.judgeAll(look) : 0;
+    if (held === undefined || !isComplete(this.#state)) return 0;
+    const judged = this.#state.phase === 'listed' || joining !== undefined ? yield* held.judgeAll(look) : 0;
     for (const position of joining ?? []) if (position !== undefined) yield* held.judgeSince(position);
     yield* this.#changes.judge(held);
     return judged;
@@ -190,20 +192,21 @@ export class ViewSource implements MessageSource {
     this.#held?.forgetJudged();
   }
 
-  /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
+  /** Returns all objects, as readers in step know them. Undefined if there is nothing to send yet. Call it right after a cut. */
   wholeSlice(): SourceSlice | undefined {
     const after = this.#known;
-    if (this.#isTold) return { source: this, before: nothingKnown, after, news: { type: 'whole', objects: this.#held?.select() ?? [] } };
+    if (this.#state.phase === 'following')
+      return { source: this, before: nothingKnown, after, news: { type: 'whole', objects: this.#state.mirror.select() } };
     return after.fault === undefined ? undefined : { source: this, before: nothingKnown, after, news: { type: 'changed', batches: [] } };
   }
 
   /**
-   * What somebody who knew it up to there has missed; all of it if that is not remembered. Right after a cut. Undefined where the mirror is not
-   * whole, so that nobody can tell.
+   * Returns what a reader at this position has missed. Returns all objects if the history of the mirror does not reach back that far. Undefined if
+   * readers in step do not know a complete list. Call it right after a cut.
    */
   sliceSince(position: SourcePosition): SourceSlice | undefined {
     const held = this.#held;
-    if (!this.#isTold || held === undefined) return undefined;
+    if (this.#state.phase !== 'following' || held === undefined) return undefined;
     const batches = held.changesSince(position);
     if (batches === undefined) return this.wholeSlice();
     if (position.type === 'partial') {
@@ -213,7 +216,7 @@ export class ViewSource implements MessageSource {
     return { source: this, before: nothingKnown, after: this.#known, news: { type: 'changed', batches } };
   }
 
-  /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
+  /** Makes rows of changes. All rows have the state of the cluster and of the mirror at this moment. */
   rowMaker(): (change: ObjectChange) => Row {
     const { sensitive } = this.#options;
     const { cluster, kind } = this;
@@ -229,24 +232,23 @@ export class ViewSource implements MessageSource {
     this.#cluster = this.#options.clusterNow() ?? this.#cluster;
   }
 
-  /** Ends it: nothing is held or followed any more. */
+  /** Stops following the mirror and releases it. */
   end(): void {
     this.#held?.end();
-    this.#held = undefined;
+    this.#state = { phase: 'left' };
     this.#options.loader.release(this.#ask());
   }
 
-  /** Those in step know what is held. Not so right after a cut that told the end of one mirror, where another has taken its place already. */
-  get #isTold(): boolean {
-    return this.#whole && !this.#restarted;
+  get #held(): SelectedMirror | undefined {
+    return mirrorOf(this.#state);
   }
 
   get #heldSync(): SyncView {
     return syncViewOf(this.#ask(), this.#held?.mirror.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
   }
 
-  /** Why those in step are told of less than they asked for, though what is held is true. */
-  get #unread(): Fault | undefined {
+  /** The fault for namespaces that the caller asked for and the mirror does not cover. Undefined if the mirror covers all of them. */
+  get #unreadFault(): Fault | undefined {
     const { sight } = this.#options;
     return this.#held === undefined || 'code' in sight ? undefined : unreadNamespacesFault(this.#ask(), this.#held.mirror, sight);
   }
@@ -258,78 +260,86 @@ export class ViewSource implements MessageSource {
       return { type: 'gone', fault };
     }
     if (!this.hasNews) return undefined;
-    if (!this.#restarted || !this.#whole) return { type: 'changed', batches: this.#changes.take() };
-    this.#restarted = false;
-    const objects = readers === 'some' || this.jobCounter !== undefined ? (this.#held?.select() ?? []) : [];
+    if (this.#state.phase !== 'listed') return { type: 'changed', batches: this.#changes.take() };
+    const { mirror } = this.#state;
+    this.#state = { phase: 'following', mirror };
+    const objects = readers === 'some' || this.jobCounter !== undefined ? mirror.select() : [];
     this.jobCounter?.recount(objects);
     return { type: 'whole', objects };
   }
 
-  /** At once if the view holds the mirror already, as it does at its beginning. */
+  /** Loads the mirror. Takes it at once if the view holds it already, as it does at its start. */
   #load(sight: QueryVisibility): void {
     const { loader, guard } = this.#options;
     const loaded = loader.load(this.#ask());
     if (!(loaded instanceof Promise)) this.#loaded(sight, loaded);
-    else void loaded.then((mirror) => guard(() => this.#loaded(sight, mirror))).catch((error) => guard(() => rethrow(error)));
+    else
+      void loaded.then(
+        (mirror) => guard(() => this.#loaded(sight, mirror)),
+        (error) =>
+          guard(() => {
+            throw error;
+          }),
+      );
   }
 
   #loaded(sight: QueryVisibility, mirror: MirrorReader | undefined): void {
-    // Something else about the cluster may have changed meanwhile, so that the mirror was loaded twice.
+    // The mirror may have been loaded twice, because the cluster has changed meanwhile.
     if (this.#held !== undefined) return;
     if (mirror === undefined) {
-      this.#lack();
+      this.#reportMissing();
       return;
     }
-    const hear = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#hear(events));
-    this.#held = new SelectedMirror(mirror, this.#selection(sight), hear);
+    const onEvents = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#onEvents(events));
+    this.#state = { phase: 'listing', mirror: new SelectedMirror(mirror, this.#selection(sight), onEvents) };
     this.#resource = mirror.resource;
-    this.#left = false;
-    this.#absent = false;
     this.checkPhase();
   }
 
-  /** There is no mirror: tells why, where that is worth telling. */
-  #lack(): void {
+  /** Sets the fault that says why there is no mirror, if readers need to know. */
+  #reportMissing(): void {
     const gone = this.voidFault;
-    if (gone !== undefined && !this.#absent) {
-      // Somebody may know it from before: what they know is void.
+    const { phase } = this.#state;
+    const hasLeft = hasEnded(this.#state);
+    if (gone !== undefined && (phase === 'expected' || phase === 'returning')) {
+      // A reader may have objects from before. They are void now.
       this.#gone ??= gone;
       this.#fault = undefined;
     }
-    this.#absent = gone !== undefined;
+    if (gone === undefined) this.#state = { phase: hasLeft ? 'returning' : 'expected' };
+    else this.#state = { phase: hasLeft ? 'left' : 'absent' };
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
     const isExpected = fault.code === 'SYNCING' || (gone !== undefined && !this.#options.query.named);
-    if (!isExpected && !this.#left) this.#become(fault);
+    if (!isExpected && !hasLeft) this.#setFault(fault);
     else if (this.hasNews) this.#options.onNews();
   }
 
-  #hear(events: readonly StoreEvent[]): void {
-    this.#syncTold = undefined;
-    for (const event of events) this.#take(event);
-    if (this.hasNews || this.#confirmed || !this.#changes.areJudged) this.#options.onNews();
+  #onEvents(events: readonly StoreEvent[]): void {
+    this.#syncAtCut = undefined;
+    for (const event of events) this.#apply(event);
+    if (this.hasNews || this.#isConfirmed || !this.#changes.areJudged) this.#options.onNews();
   }
 
-  #take(event: StoreEvent): void {
+  #apply(event: StoreEvent): void {
     switch (event.type) {
       case 'applied':
       case 'deleted':
         this.#change(event);
         return;
       case 'synced':
-        if (this.#whole) this.#fault = this.#unread;
+        if (isComplete(this.#state)) this.#fault = this.#unreadFault;
         else this.checkPhase();
         return;
       case 'failed':
-        if (this.#held?.isListed !== true) this.#forget();
+        if (this.#held?.isListed !== true) this.#clear();
         this.#fault = event.fault;
         return;
       case 'reset':
-        this.#forget();
-        this.#whole = this.#held?.isListed === true;
-        this.#restarted = true;
+        this.#clear();
+        if (this.#held?.isListed === true) this.#state = { phase: 'listed', mirror: this.#held };
         return;
       case 'confirmed':
-        this.#confirmed = true;
+        this.#isConfirmed = true;
         return;
       case 'gone':
         this.#leave(event.fault);
@@ -340,46 +350,42 @@ export class ViewSource implements MessageSource {
   }
 
   #change(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): void {
-    // What is told whole at the next cut has this in it already.
-    if (this.#held === undefined || !this.#whole || this.#restarted) return;
-    this.#changes.add(event, this.#held);
+    // In the phase `listed` the next cut sends all objects, also this one.
+    if (this.#state.phase === 'following') this.#changes.add(event, this.#state.mirror);
   }
 
-  /** The mirror was emptied, or goes on from what nobody was told. */
-  #forget(): void {
-    this.#whole = false;
+  /** Forgets the pending changes and the counts: the mirror was cleared, or continues from a state that no reader knows. */
+  #clear(): void {
+    if (this.#held !== undefined) this.#state = { phase: 'listing', mirror: this.#held };
     this.#changes.clear();
     this.jobCounter?.recount([]);
   }
 
-  /** Starts anew: the filter selects other objects of the same mirror, or they are served in another version. */
-  #restart(): void {
-    if (!this.#whole) return;
+  /** Sends all objects again: the filter selects other objects of the same mirror, or another version is served. */
+  #restart(mirror: SelectedMirror): void {
+    if (!isComplete(this.#state)) return;
     this.#changes.clear();
-    this.#restarted = true;
+    this.#state = { phase: 'listed', mirror };
     this.#options.onNews();
   }
 
   #leave(fault: Fault): void {
+    this.#clear();
     this.end();
-    this.#forget();
-    this.#restarted = false;
     this.#fault = undefined;
-    this.#left = true;
-    this.#absent = true;
     this.#gone = goneFault(this, fault);
-    // Another one may have taken its place already.
+    // Another mirror may exist already.
     if (!('code' in this.#options.sight)) this.#load(this.#options.sight);
     this.#options.onNews();
   }
 
-  #become(fault: Fault | undefined): void {
+  #setFault(fault: Fault | undefined): void {
     this.#fault = fault;
     if (this.hasNews) this.#options.onNews();
   }
 
   #position(): SourcePosition | undefined {
-    if (this.#whole && this.#held !== undefined) return this.#held.position;
+    if (isComplete(this.#state) && this.#held !== undefined) return this.#held.position;
     return this.#known.position === undefined ? undefined : voidPosition;
   }
 
@@ -391,8 +397,4 @@ export class ViewSource implements MessageSource {
     const { named, conditions } = this.#options.query;
     return { cluster: this.#cluster, kind: this.kind, verb: 'list', isNamed: named, namespaces: conditions.namespaces };
   }
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

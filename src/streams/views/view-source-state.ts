@@ -6,6 +6,7 @@ import type { ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
+import type { SelectedMirror } from './selected-mirror.ts';
 
 /** The query of a view, which is the same for each of its sources. */
 interface SourceQuestion {
@@ -32,6 +33,34 @@ export interface ViewSourceOptions {
   readonly onNews: () => void;
   /** Runs an action that contains code of the selection, and handles the errors that it throws. */
   readonly guard: (action: () => void) => void;
+}
+
+/** What a source has from its mirror. The mirror may come and go while the view lives. */
+export type SourceState =
+  /** There is no mirror. `expected`: one may come. `absent`: the kind is not served, or the cluster is no member. */
+  | { readonly phase: 'expected' | 'absent' }
+  /** The mirror has ended. `left`: none will follow as things are. `returning`: another one may come. */
+  | { readonly phase: 'left' | 'returning' }
+  /** The mirror has no complete list. */
+  | { readonly phase: 'listing'; readonly mirror: SelectedMirror }
+  /** The mirror has a complete list. The next cut sends it as a whole. */
+  | { readonly phase: 'listed'; readonly mirror: SelectedMirror }
+  /** Readers in step know the list. The next cut sends only changes. */
+  | { readonly phase: 'following'; readonly mirror: SelectedMirror };
+
+/** The mirror that the source follows. Undefined if there is none. */
+export function mirrorOf(state: SourceState): SelectedMirror | undefined {
+  return state.phase === 'listing' || state.phase === 'listed' || state.phase === 'following' ? state.mirror : undefined;
+}
+
+/** True if the mirror has a complete list. */
+export function isComplete({ phase }: SourceState): boolean {
+  return phase === 'listed' || phase === 'following';
+}
+
+/** True if a mirror has ended and none has replaced it. */
+export function hasEnded({ phase }: SourceState): boolean {
+  return phase === 'left' || phase === 'returning';
 }
 
 /** The fault that voids what readers know. Only NOT_SERVED keeps its message: the message of another fault is about the mirror that follows. */
