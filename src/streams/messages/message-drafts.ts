@@ -113,8 +113,8 @@ export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before
       const live = batches.map((batch, index) => draft('LIVE', index === batches.length - 1 ? position : voidPosition, batch));
       const recovered = live.length === 0 && known.fault !== undefined && after.fault === undefined ? [draft('LIVE', position)] : [];
       // After a LIVE message the client takes the cluster as in sync. So a fault that lasts is sent again.
-      const told = live.length > 0 || wasCleared(known, after) ? undefined : known.fault;
-      return [...live, ...recovered, ...failureDrafts(source, after, told)];
+      const sent = live.length > 0 || wasCleared(known, after) ? undefined : known.fault;
+      return [...live, ...recovered, ...failureDrafts(source, after, sent)];
     }
     default:
       throw news satisfies never;
@@ -165,9 +165,9 @@ export function goneDraft(source: MessageSource, fault: Fault): MessageDraft {
 export function failureDrafts(
   source: MessageSource,
   { position, fault }: SourceKnowledge,
-  told: Fault | undefined,
+  sent: Fault | undefined,
 ): readonly MessageDraft[] {
-  if (fault === undefined || fault.code === told?.code) return [];
+  if (fault === undefined || fault.code === sent?.code) return [];
   return [{ source, type: 'FAILED', changes: none, fault, position }];
 }
 

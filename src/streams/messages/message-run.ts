@@ -1,8 +1,8 @@
 import { draftsOfSlice, type MessageDraft, type SourceKnowledge, type SourceSlice } from './message-drafts.ts';
 
 /** The positions of a reader in all sources but that of the message. The positions in `over` replace those in `base`. */
-export interface KnownPositions<Standing> {
-  readonly base: Standing;
+export interface KnownPositions<Positions> {
+  readonly base: Positions;
   readonly over: () => ReadonlyMap<string, SourceKnowledge['position']>;
 }
 
@@ -18,29 +18,29 @@ export interface MessageRun<Message extends object> {
 }
 
 /** The content of a run, and what its readers know. */
-interface RunOptions<Message extends object, Standing> {
-  readonly parts: readonly SourceSlice[];
+interface RunOptions<Message extends object, Positions> {
+  readonly slices: readonly SourceSlice[];
   /** What the readers know about the source of a slice before they receive it. */
-  readonly before: (part: SourceSlice) => SourceKnowledge;
+  readonly before: (slice: SourceSlice) => SourceKnowledge;
   /** The positions of the readers after the whole run. */
-  readonly standing: Standing;
+  readonly positions: Positions;
   /** Positions in incomplete sources that are not in these slices. */
-  readonly beside?: ReadonlyMap<string, SourceKnowledge['position']>;
-  readonly make: (draft: MessageDraft, known: KnownPositions<Standing>) => Message;
+  readonly incompletePositions?: ReadonlyMap<string, SourceKnowledge['position']>;
+  readonly make: (draft: MessageDraft, known: KnownPositions<Positions>) => Message;
 }
 
 /** Number of messages that the run holds strongly. */
 const recentMessages = 4;
 
 /** Creates the messages of these slices, source by source. */
-export function createMessageRun<Message extends object, Standing>({
-  parts,
+export function createMessageRun<Message extends object, Positions>({
+  slices,
   before,
-  standing,
-  beside,
+  positions,
+  incompletePositions,
   make,
-}: RunOptions<Message, Standing>): MessageRun<Message> {
-  const steps = parts.flatMap((part, index) => draftsOfSlice(part, before(part)).map((draft) => ({ draft, index })));
+}: RunOptions<Message, Positions>): MessageRun<Message> {
+  const steps = slices.flatMap((slice, index) => draftsOfSlice(slice, before(slice)).map((draft) => ({ draft, index })));
   const made: WeakRef<Message>[] = [];
   // Holds the messages that most readers are at. Readers take one message in turn, so they are never far apart. Without this, a message
   // could be collected between two turns of a thousand readers, and be made and rendered again.
@@ -50,7 +50,10 @@ export function createMessageRun<Message extends object, Standing>({
 
   /** Sources that come later in the run have the positions from before it. */
   const overAt = (index: number) =>
-    new Map([...(beside ?? []), ...parts.slice(index + 1).map((part) => [part.source.key, before(part).position] as const)]);
+    new Map([
+      ...(incompletePositions ?? []),
+      ...slices.slice(index + 1).map((slice) => [slice.source.key, before(slice).position] as const),
+    ]);
 
   return {
     length: steps.length,
@@ -60,7 +63,7 @@ export function createMessageRun<Message extends object, Standing>({
       if (known !== undefined) return known;
       const step = steps[number];
       if (step === undefined) return undefined;
-      const message = make(step.draft, { base: standing, over: () => overAt(step.index) });
+      const message = make(step.draft, { base: positions, over: () => overAt(step.index) });
       made[number] = new WeakRef(message);
       latest = { number, message };
       recent.push(message);

@@ -192,7 +192,7 @@ function readPosition(reader: ByteReader, last: number): { readonly position: So
   const tag = reader.number();
   if (tag === absent) return undefined;
   if (tag === unknown) return { position: voidPosition, last };
-  if (tag > partlyNamed) throw new RangeError('no position is told so');
+  if (tag > partlyNamed) throw new RangeError('no position is sent so');
   const isCounted = tag === counted || tag === partlyCounted;
   const epoch = reader.bytes(epochBytes).toString('base64url');
   const step = isCounted ? reader.number() : 0;

@@ -6,9 +6,9 @@ import type { ViewReader } from './view-reader.ts';
 interface Audience<Message extends object> {
   readonly readers: readonly ViewReader<Message>[];
   /** What these readers know about the source of each slice. */
-  readonly before: (part: SourceSlice) => SourceKnowledge;
+  readonly before: (slice: SourceSlice) => SourceKnowledge;
   /** Sources that are incomplete for at least one of these readers and have no slice now. Their position is `void`. */
-  readonly beside: ReadonlyMap<string, SourcePosition>;
+  readonly incompletePositions: ReadonlyMap<string, SourcePosition>;
 }
 
 /**
@@ -20,9 +20,9 @@ interface Audience<Message extends object> {
  */
 export function audiencesOf<Message extends object>(
   readers: Iterable<ViewReader<Message>>,
-  parts: readonly SourceSlice[],
+  slices: readonly SourceSlice[],
 ): { readonly inStep: readonly Audience<Message>[]; readonly behind: readonly ViewReader<Message>[] } {
-  const told = new Set(parts.map(({ source }) => source.key));
+  const sent = new Set(slices.map(({ source }) => source.key));
   const inStep = new Map<string, Gathered<Message>>();
   const behind: ViewReader<Message>[] = [];
   for (const reader of readers) {
@@ -30,12 +30,16 @@ export function audiencesOf<Message extends object>(
       behind.push(reader);
       continue;
     }
-    const awaited = [...reader.waitingSources];
-    const returning = awaited.filter((key) => told.has(key)).sort();
+    const incomplete = [...reader.waitingSources];
+    const returning = incomplete.filter((key) => sent.has(key)).sort();
     const key = JSON.stringify(returning);
-    const gathered = inStep.get(key) ?? { readers: [], returning: new Set(returning), beside: new Map<string, SourcePosition>() };
+    const gathered = inStep.get(key) ?? {
+      readers: [],
+      returning: new Set(returning),
+      incompletePositions: new Map<string, SourcePosition>(),
+    };
     gathered.readers.push(reader);
-    for (const other of awaited) if (!told.has(other)) gathered.beside.set(other, voidPosition);
+    for (const other of incomplete) if (!sent.has(other)) gathered.incompletePositions.set(other, voidPosition);
     inStep.set(key, gathered);
   }
   return { inStep: [...inStep.values()].map(audienceOf), behind };
@@ -45,12 +49,12 @@ interface Gathered<Message extends object> {
   readonly readers: ViewReader<Message>[];
   /** Incomplete sources that these readers have waited for, and that are complete now. */
   readonly returning: ReadonlySet<string>;
-  readonly beside: Map<string, SourcePosition>;
+  readonly incompletePositions: Map<string, SourcePosition>;
 }
 
-function audienceOf<Message extends object>({ readers, returning, beside }: Gathered<Message>): Audience<Message> {
-  const before = (part: SourceSlice): SourceKnowledge => {
-    return returning.has(part.source.key) ? { position: voidPosition, fault: part.before.fault } : part.before;
+function audienceOf<Message extends object>({ readers, returning, incompletePositions }: Gathered<Message>): Audience<Message> {
+  const before = (slice: SourceSlice): SourceKnowledge => {
+    return returning.has(slice.source.key) ? { position: voidPosition, fault: slice.before.fault } : slice.before;
   };
-  return { readers, before, beside };
+  return { readers, before, incompletePositions };
 }

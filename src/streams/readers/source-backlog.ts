@@ -79,7 +79,7 @@ export class SourceBacklog {
       case 'confirmed':
         return;
       case 'rest':
-        throw new InvariantError('only a reader that begins is told the rest of a first state');
+        throw new InvariantError('only a reader that begins is sent the rest of a first state');
       default:
         news satisfies never;
     }
@@ -122,9 +122,9 @@ export class SourceBacklog {
     const changes = this.#changes.take(maxMessageObjects);
     const position = this.#changes.size > 0 ? voidPosition : (this.#goal.position ?? this.#known.position);
     const recovered = this.#known.fault !== undefined && this.#goal.fault === undefined;
-    const told = changes.length > 0 || recovered;
-    this.#known = { position, fault: told ? undefined : this.#known.fault };
-    return told ? [{ source: this.source, type: 'LIVE', changes, position }] : [];
+    const sent = changes.length > 0 || recovered;
+    this.#known = { position, fault: sent ? undefined : this.#known.fault };
+    return sent ? [{ source: this.source, type: 'LIVE', changes, position }] : [];
   }
 }
 

@@ -48,17 +48,17 @@ const maxBytes = 1024 * 1024;
 export class ViewReader<Message extends object> implements StreamReader<Message> {
   readonly caller: Caller;
   readonly #options: Omit<ViewReaderOptions<Message>, 'after'>;
-  readonly #arrears = new Map<string, SourceBacklog>();
+  readonly #backlogs = new Map<string, SourceBacklog>();
   readonly #dispose = () => this[Symbol.dispose]();
   #host: ReaderHost<Message>;
   #after: ResumePoint | undefined;
   #run: MessageRun<Message> | undefined;
   /** Messages of the backlog, for this reader alone. */
-  #own = noDrafts;
+  #ownMessages = noDrafts;
   #next = 0;
-  #shared = false;
+  #isRunShared = false;
   #paused = false;
-  #told = false;
+  #isNotified = false;
   #ended = false;
   /** The reason of the end, until the listener was notified. */
   #reason: MusterError | undefined;
@@ -87,7 +87,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
    * step.
    */
   get waitingSources(): Iterable<string> {
-    return this.#arrears.keys();
+    return this.#backlogs.keys();
   }
 
   get ended(): boolean {
@@ -99,51 +99,51 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#after = undefined;
     this.#run = run.length === 0 ? undefined : run;
     this.#next = 0;
-    this.#shared = as === 'shared' && run.length > 0;
-    if (this.#shared && !this.#paused) this.#host.hasUntaken(this);
+    this.#isRunShared = as === 'shared' && run.length > 0;
+    if (this.#isRunShared && !this.#paused) this.#host.hasUntaken(this);
   }
 
   /** Gives the reader the shared messages of these slices. Call it only if the reader is in step. */
-  deliver(parts: readonly SourceSlice[], run: MessageRun<Message>): void {
-    if (this.#arrears.size > 0) {
-      for (const part of parts) {
-        const arrears = this.#arrears.get(part.source.key);
-        arrears?.markSent(part);
-        if (arrears?.isSettled) this.#arrears.delete(part.source.key);
+  deliver(slices: readonly SourceSlice[], run: MessageRun<Message>): void {
+    if (this.#backlogs.size > 0) {
+      for (const slice of slices) {
+        const backlog = this.#backlogs.get(slice.source.key);
+        backlog?.markSent(slice);
+        if (backlog?.isSettled) this.#backlogs.delete(slice.source.key);
       }
     }
     if (run.length > 0) this.startRun(run, 'shared');
   }
 
   /** Adds the slices to the backlog of the reader. Ends it with `SLOW_CONSUMER` if the backlog exceeds its bounds. */
-  addBacklog(parts: readonly SourceSlice[]): void {
-    for (const part of parts) {
-      const { key } = part.source;
-      const known = this.#arrears.get(key);
-      if (known === undefined && part.news.type === 'confirmed') continue;
-      const arrears = known ?? new SourceBacklog(part.source, part.before);
-      arrears.add(part);
-      if (arrears.isSettled) this.#arrears.delete(key);
-      else this.#arrears.set(key, arrears);
+  addBacklog(slices: readonly SourceSlice[]): void {
+    for (const slice of slices) {
+      const { key } = slice.source;
+      const known = this.#backlogs.get(key);
+      if (known === undefined && slice.news.type === 'confirmed') continue;
+      const backlog = known ?? new SourceBacklog(slice.source, slice.before);
+      backlog.add(slice);
+      if (backlog.isSettled) this.#backlogs.delete(key);
+      else this.#backlogs.set(key, backlog);
     }
-    this.#weigh();
+    this.#checkBounds();
   }
 
   /** Keeps what the reader knows about an incomplete source. What it has missed is known only when the source is complete. */
-  waitForSource(arrears: SourceBacklog): void {
-    this.#arrears.set(arrears.source.key, arrears);
+  waitForSource(backlog: SourceBacklog): void {
+    this.#backlogs.set(backlog.source.key, backlog);
   }
 
   /** Moves the reader to another view. */
   moveTo(host: ReaderHost<Message>): void {
     this.#host = host;
-    this.#shared = false;
+    this.#isRunShared = false;
   }
 
   /** Notifies the listener that there is a message to take, unless it knows that already. */
   notify(): void {
-    if (this.#ended || this.#told || !this.#hasSomething) return;
-    this.#told = true;
+    if (this.#ended || this.#isNotified || !this.#hasSomething) return;
+    this.#isNotified = true;
     try {
       this.#options.listener.ready();
     } catch (error) {
@@ -155,7 +155,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   /** Ends the reader. The listener is notified in a later event-loop turn. */
   end(reason: MusterError): void {
     if (this.#ended) return;
-    this.#cease();
+    this.#release();
     this.#reason = reason;
     setImmediate(() => {
       // The reader was disposed meanwhile, so the listener is not notified.
@@ -171,9 +171,9 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   take(): Message | undefined {
     if (this.#ended) return undefined;
     this.#paused = false;
-    const message = this.#takeGiven() ?? this.#takeOwed();
-    if (!this.#hasSomething) this.#told = false;
-    if (this.#shared) this.#host.hasUntaken(this);
+    const message = this.#takeFromRun() ?? this.#takeFromBacklog();
+    if (!this.#hasSomething) this.#isNotified = false;
+    if (this.#isRunShared) this.#host.hasUntaken(this);
     else this.#host.caughtUp(this);
     return message;
   }
@@ -181,22 +181,22 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   pause(): void {
     if (this.#ended) return;
     this.#paused = true;
-    this.#told = false;
+    this.#isNotified = false;
     this.#host.caughtUp(this);
   }
 
   [Symbol.dispose](): void {
     this.#reason = undefined;
-    if (!this.#ended) this.#cease();
+    if (!this.#ended) this.#release();
   }
 
-  #cease(): void {
+  #release(): void {
     this.#ended = true;
     this.#options.signal.removeEventListener('abort', this.#dispose);
     this.#share?.[Symbol.dispose]();
     this.#run = undefined;
-    this.#own = noDrafts;
-    this.#arrears.clear();
+    this.#ownMessages = noDrafts;
+    this.#backlogs.clear();
     this.#host.leave(this);
   }
 
@@ -205,50 +205,50 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   }
 
   get #hasSomething(): boolean {
-    return this.#run !== undefined || this.#own.length > 0 || this.#firstDue() !== undefined;
+    return this.#run !== undefined || this.#ownMessages.length > 0 || this.#firstDue() !== undefined;
   }
 
   #firstDue(): SourceBacklog | undefined {
     // This runs several times for each reader and message. So it makes an iterator only if there is a backlog.
-    if (this.#arrears.size === 0) return undefined;
-    for (const arrears of this.#arrears.values()) if (arrears.isDue) return arrears;
+    if (this.#backlogs.size === 0) return undefined;
+    for (const backlog of this.#backlogs.values()) if (backlog.isDue) return backlog;
     return undefined;
   }
 
-  #takeGiven(): Message | undefined {
+  #takeFromRun(): Message | undefined {
     const run = this.#run;
     if (run === undefined) return undefined;
     const message = run.messageAt(this.#next);
     this.#next += 1;
     if (this.#next >= run.length) {
       this.#run = undefined;
-      this.#shared = false;
+      this.#isRunShared = false;
     }
     return message;
   }
 
-  #takeOwed(): Message | undefined {
-    if (this.#own.length === 0) this.#own = this.#nextOwed();
-    const [draft, ...rest] = this.#own;
+  #takeFromBacklog(): Message | undefined {
+    if (this.#ownMessages.length === 0) this.#ownMessages = this.#nextOfBacklog();
+    const [draft, ...rest] = this.#ownMessages;
     if (draft === undefined) return undefined;
-    this.#own = rest.length === 0 ? noDrafts : rest;
-    const positions = new Map([...this.#arrears].map(([key, { position }]) => [key, position]));
+    this.#ownMessages = rest.length === 0 ? noDrafts : rest;
+    const positions = new Map([...this.#backlogs].map(([key, { position }]) => [key, position]));
     return this.#host.make(draft, positions);
   }
 
-  #nextOwed(): readonly MessageDraft[] {
-    const arrears = this.#firstDue();
-    if (arrears === undefined) return [];
-    const drafts = arrears.take();
-    if (arrears.isSettled) this.#arrears.delete(arrears.source.key);
-    this.#weigh();
+  #nextOfBacklog(): readonly MessageDraft[] {
+    const backlog = this.#firstDue();
+    if (backlog === undefined) return [];
+    const drafts = backlog.take();
+    if (backlog.isSettled) this.#backlogs.delete(backlog.source.key);
+    this.#checkBounds();
     return drafts;
   }
 
-  #weigh(): void {
+  #checkBounds(): void {
     let changes = 0;
     let bytes = 0;
-    for (const { size, source } of this.#arrears.values()) {
+    for (const { size, source } of this.#backlogs.values()) {
       changes += size;
       bytes += size * source.meanBytes;
     }

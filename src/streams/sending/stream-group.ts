@@ -13,56 +13,63 @@ import type { ServedSchema } from '../../operations/served-schema.ts';
 import { ObjectMessage } from '../object-message.ts';
 import { MessageBytes } from '../outlet.ts';
 
-/** What one message has become. */
+/** The result of rendering one message. */
 export type MessageRendering =
   | { readonly type: 'message'; readonly payload: MessageBytes }
   /** The message holds too many objects for one answer of this document. These messages replace it, in order. */
   | { readonly type: 'split'; readonly messages: readonly object[] }
-  /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
+  /** The message has only errors. The stream ends, because it would have a gap without this message. */
   | {
       readonly type: 'last';
       readonly code: string;
-      /** What a reader is told: each under its own id, which its line in the log has too. */
+      /** Returns the errors for one stream. Each stream has its own request id, which is also in the log. */
       tell(masking: MaskOptions): FormattedExecutionResult;
     };
 
-/** Characters of a message that holds several objects: 256 KiB. A longer one is split, so that a slow client has somewhere to resume. */
+/**
+ * Maximum length of a message with several objects, in characters: 256 KiB. A longer one is split, so that a slow client can resume between
+ * the parts.
+ */
 const maxLength = 256 << 10;
 
-/** Characters at which counting stops. A longer message counts as this long: counting all of it would take more than a millisecond. */
+/** Length at which counting stops, in characters. Counting a longer message would take more than a millisecond. */
 const longestCounted = 4 << 20;
 
 export interface StreamGroupOptions {
   readonly execute: OpenedSubscription['execute'];
   readonly served: ServedSchema;
-  /** Of the first of them: whoever else is in the group would be given the same. */
+  /** The caller of the first stream. All other callers of the group would get the same messages. */
   readonly caller: Caller;
   readonly contextOf: (scope: OperationScope) => object;
   readonly encoder: AnswerEncoder;
-  /** How long one message may take to make. */
+  /** Bounds the time to make one message. */
   readonly deadlines: Deadlines;
   readonly masking: MaskOptions;
   /** True if the document selects fields that can change although the objects of a message do not. */
   readonly isVolatile: boolean;
-  /** Told what a message has become, if that is no error. */
+  /** Called with the bytes of a rendered message, unless it ended in errors. */
   readonly onRendered: (message: object, payload: MessageBytes) => void;
 }
 
 /**
- * Streams that see the same of a message: one execution and one encoding for all of them. The result is kept for as long as the message exists.
+ * Streams that get the same bytes of each message: one execution and one encoding for all of them. The result is kept as long as the
+ * message exists.
  *
- * A first state is an exception where the document is volatile: it is made anew for each stream, as it may be given to streams that begin much later.
+ * Exception: a first state of a volatile document is rendered again for each stream, because it may be given to streams that begin much
+ * later.
+ *
+ * Next: `execute` runs the document over the message with graphql-js. Its resolvers read the rows of the message.
  */
 export class StreamGroup {
   readonly #options: StreamGroupOptions;
   readonly #renderings = new WeakMap<object, MessageRendering | Promise<MessageRendering>>();
   readonly #life = new AbortController();
   #members = 0;
-  /** Largest number of objects in one message that the document can afford, as far as earlier messages have shown. */
+  /** Largest number of objects that the document could afford in one message so far. */
   #mostObjects = Number.POSITIVE_INFINITY;
   /** Characters and objects of the latest messages. Each message halves the weight of those before it. */
   #recent = { length: 0, objects: 0 };
-  /** Halves of a message that was too long. They are rendered before they are split again, as the other half may be the long one. */
+  /** Halves of a message that was too long. They are rendered before they are split again, because only one half may be long. */
   readonly #halves = new WeakSet<object>();
 
   constructor(options: StreamGroupOptions) {
@@ -77,7 +84,7 @@ export class StreamGroup {
     this.#members++;
   }
 
-  /** True if that was the last one: what it still reads is ended then. */
+  /** True if the last stream has left. Renderings in progress are then aborted. */
   leave(): boolean {
     this.#members--;
     if (this.#members > 0) return false;
@@ -85,7 +92,7 @@ export class StreamGroup {
     return true;
   }
 
-  /** The shared result for the message, if it was made already. */
+  /** Returns the shared result of a message, if it exists already. */
   findRendering(message: object): MessageRendering | Promise<MessageRendering> | undefined {
     return this.#renderings.get(message);
   }
@@ -98,10 +105,10 @@ export class StreamGroup {
     return made;
   }
 
-  /** Undefined if the message is small enough. */
+  /** Splits a message by what earlier messages have shown. Undefined if the message is small enough. */
   #split(message: object): MessageRendering | undefined {
     const { length, objects } = this.#recent;
-    // Three quarters of the bound, as objects differ in length.
+    // Three quarters of the bound, because objects differ in length.
     const mostByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
     const most = Math.min(this.#mostObjects, mostByLength);
     if (!(message instanceof ObjectMessage) || message.objectCount <= most) return undefined;
@@ -121,7 +128,7 @@ export class StreamGroup {
     const length = jsonLength(listsOf(body), longestCounted);
     this.#recent = { length: this.#recent.length / 2 + length, objects: this.#recent.objects / 2 + message.objectCount };
     if (length <= maxLength || message.objectCount < 2) return undefined;
-    // In halves: one large object is soon alone, and the messages of the others stay large.
+    // In halves: one large object is soon alone, and the messages with the others stay large.
     const halves = message.split(Math.ceil(message.objectCount / 2));
     for (const half of halves) this.#halves.add(half);
     return { type: 'split', messages: halves };
@@ -166,7 +173,7 @@ export class StreamGroup {
     }
     const shorter = this.#splitLong(message, body);
     if (shorter !== undefined) return shorter;
-    // What waits learns by this that nobody is left to wait for.
+    // This error only ends renderings for which no stream is left.
     for (const bug of bugs) if (bug !== over) masking.onBug(bug);
     try {
       const json = encoder.encode(body, this.#life.signal);
@@ -181,18 +188,21 @@ export class StreamGroup {
     const [only] = json;
     const payload = new MessageBytes(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
     this.#options.onRendered(message, payload);
-    // The limit grows by one, so that a document that cannot afford more is executed in vain for only one message of many.
+    // The limit grows by one, so that at most one message of many is executed in vain.
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
   }
 }
 
-/** The lists of objects in a message. All else, such as a summary, is as long in each part of a message that is split. */
+/** The lists of objects in a message. Other fields, such as a summary, have the same length in each part of a split message. */
 function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
   return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
 }
 
-/** Returns a check that throws once the message has no reader any more, or its time is over. It is made here, so that it does not hold the message. */
+/**
+ * Returns a check that throws if no stream is left, or if the time is over. It is a function of its own, so that it does not hold the
+ * message.
+ */
 function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () => void {
   return () => {
     signal.throwIfAborted();
@@ -203,5 +213,5 @@ function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () =
 
 function ignored(): void {}
 
-/** Not an error: nobody is left to read for. */
+/** The abort reason if no stream is left. Not an error. */
 const over = new Error('the stream has ended');

@@ -15,23 +15,29 @@ export interface ValidatedSubscription {
   readonly servedSchema: ServedSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** Asks its root field where its messages come from. What is wrong with variables or arguments is told as errors alone; nothing runs yet. */
+  /**
+   * Runs the `subscribe` resolver of the root field, which returns the source of messages. Returns errors if variables or arguments are
+   * wrong. Nothing runs yet.
+   */
   openSource(contextValue: object): ReturnType<typeof subscribeTo>;
 }
 
-/** A subscription that was asked for: what, how it was put, and by whom. */
+/** A requested stream: the validated subscription, the request and its origin. */
 export interface StreamRequest {
   readonly subscription: ValidatedSubscription;
   readonly request: OperationRequest;
   readonly origin: RequestOrigin;
 }
 
-/** What a message has become is kept with it, and views keep their messages weakly. Those of a first state are dear: the newest are held. */
+/**
+ * Bytes of large renderings that are held strongly, the newest first. Other renderings live as long as their message, and views hold
+ * messages weakly.
+ */
 const heldBytes = 8 << 20;
-/** Of a message that is dear. */
+/** Renderings of at least this many bytes are held. */
 const dearBytes = 16 << 10;
 
-/** What a group is made with, but for what follows from the document. */
+/** Options of a group that do not follow from the document. */
 type GroupOptions = Omit<StreamGroupOptions, 'onRendered' | 'isVolatile'>;
 
 interface Held {
@@ -39,7 +45,7 @@ interface Held {
   readonly bytes: number;
 }
 
-/** The groups that have members. */
+/** The groups that have streams. */
 export class StreamGroups {
   readonly #held = new LRUCache<object, Held>({ maxSize: heldBytes, sizeCalculation: ({ bytes }) => bytes });
   readonly #groups = new Map<GraphQLSchema, Map<string, StreamGroup>>();
@@ -48,7 +54,7 @@ export class StreamGroups {
     return this.#groups.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** The group of who asks the same, a new one if there is none. Disposing leaves it, once. */
+  /** Joins the group of streams with the same request, or creates it. Disposing leaves the group, once. */
   join(asked: StreamRequest, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
     const { schema } = asked.subscription.servedSchema;
     const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
@@ -83,14 +89,14 @@ export class StreamGroups {
   }
 }
 
-/** A digest: the texts of 5,000 streams would be heavy keys. */
+/** A digest, because the texts of 5,000 streams would be large keys. */
 function keyOf({ subscription: { servedSchema, document, operation }, request, origin }: StreamRequest): string {
   const who = isPersonal(servedSchema.schema, document, request.operationName) ? origin.caller.key : null;
   const key = [request.query, request.operationName ?? null, viewVariables(document, operation, request.variables), who];
   return createHash('sha256').update(canonicalJson(key)).digest('base64');
 }
 
-/** The variables by which views differ, in one order: those the operation knows, but for where it begins. */
+/** The variables that divide streams into groups, ordered by name: those that the operation declares, but the cursor variable. */
 function viewVariables(document: DocumentNode, operation: OperationDefinitionNode, variables: JsonObject = {}): Json {
   const cursor = cursorVariableOf(document, operation);
   const names = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value).toSorted();
@@ -99,7 +105,7 @@ function viewVariables(document: DocumentNode, operation: OperationDefinitionNod
 
 const cursorVariables = new WeakMap<OperationDefinitionNode, { readonly name: string | undefined }>();
 
-/** The variable that says where to go on and nothing else: used once in the whole document, as the root field's `after`. */
+/** Returns the name of the variable that passes only the cursor: it is used once in the document, as `after` of the root field. */
 export function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | undefined {
   const known = cursorVariables.get(operation) ?? { name: findCursorVariable(document, operation) };
   cursorVariables.set(operation, known);

@@ -9,28 +9,35 @@ import type { MessageRendering, StreamGroup } from './stream-group.ts';
 export interface StreamSenderOptions {
   readonly outlet: StreamOutlet;
   readonly scheduler: WorkScheduler;
-  /** Makes of messages what is sent. */
+  /** Renders messages to bytes. */
   readonly group: Pick<StreamGroup, 'findRendering' | 'render'>;
-  /** How its errors are told. */
+  /** Masks the errors of this stream. */
   readonly masking: MaskOptions;
-  /** Called once, whatever ended it. */
+  /** Called once when the stream has ended, for any reason. */
   readonly onClosed: (why: StreamEnd) => void;
 }
 
-/** Why a stream is over, and what its client is told last. */
+/** The reason for the end of a stream, and the last message to its client. */
 export interface StreamEnd {
-  /** `CLIENT`, `LIFETIME`, or a code. */
+  /** `CLIENT`, `LIFETIME`, or the code of an error. */
   readonly reason: string;
-  /** Absent: nothing but `complete`. */
+  /** The last message before `complete`. Default: none. */
   readonly last?: FormattedExecutionResult;
 }
 
-/** Messages in one piece of work, where others in the group have had them made: written together, ten cost little more than one. */
+/**
+ * Maximum number of messages in one piece of work, if other streams of the group have had them rendered. Ten of them cost little more than
+ * one.
+ */
 const maxReady = 16;
 
 /**
- * Carries messages from a reader to an outlet, each made as late as there is room for it. Without room nothing is taken, and what comes
- * is merged in the reader's queue; while one is being made nobody waits but its own client.
+ * Sends the messages of a reader to an outlet. It takes a message only when the outlet has room. Without room, changes merge in the queue
+ * of the reader. While a message is being rendered, only this stream waits.
+ *
+ * It works in pieces, in one queue with all other streams. `ready` and `resume` put it into the queue; the scheduler calls `work`.
+ *
+ * Next: the group renders the message (stream-group.ts), and the outlet writes its bytes.
  */
 export class StreamSender implements StreamHandle, StreamListener, ScheduledWorker {
   readonly outlet: StreamOutlet;
@@ -39,7 +46,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   readonly #masking: MaskOptions;
   readonly #onClosed: StreamSenderOptions['onClosed'];
   #reader: StreamReader<object> | undefined;
-  /** Parts of a message that had to be split, to be sent before the reader is asked for another one. */
+  /** Parts of a message that was split. They are sent before the next message is taken. */
   #split: readonly object[] = [];
   /** The state that was sent last, if this is a stream of states. */
   #state: MessageBytes | undefined;
@@ -57,7 +64,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     return this.#phase === 'ended';
   }
 
-  /** Begins to carry. The reader is its own from then on: disposed of at once if the end has come first. */
+  /** Starts to send. From now on the sender owns the reader. If the stream has ended already, the reader is disposed. */
   start(reader: StreamReader<object>): void {
     if (this.isEnded) {
       reader[Symbol.dispose]();
@@ -86,14 +93,14 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     this.#finish({ reason: 'CLIENT' });
   }
 
-  /** Ends it from our side: what is on its way is followed by the last message, if there is one, and `complete`. */
+  /** Ends the stream from our side, with the last message, if there is one, and `complete`. */
   end(why: StreamEnd): void {
     if (this.isEnded) return;
     this.#finish(why);
     this.outlet.end(why.last);
   }
 
-  /** One message that has to be made; with those before it that others have had made already, as these cost next to nothing. */
+  /** Sends up to 16 messages that are rendered already, and at most one that has to be rendered. True if more are left. */
   work(): boolean {
     try {
       for (let ready = 0; ready < maxReady; ready++) {
@@ -102,13 +109,16 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
       }
       return true;
     } catch (error) {
-      // A bug in one reader or outlet ends this stream; those that stand behind it in the row are none of its business.
+      // A bug in one reader or outlet ends only this stream.
       this.#fail(error);
       return false;
     }
   }
 
-  /** What there is more after: a message that had to be made for it, or one that was ready. `nothing`: there is no more, or it cannot be sent. */
+  /**
+   * Sends one message. Returns `made` if it had to be rendered, `ready` if it was rendered already. Returns `nothing` if no further message
+   * follows now.
+   */
   #carryOne(): 'made' | 'ready' | 'nothing' {
     const { outlet } = this;
     const reader = this.#reader;
@@ -140,7 +150,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     if (this.#send(rendering, 'nothing')) this.#scheduler.schedule(this);
   }
 
-  /** False if that was the last one. */
+  /** False if the stream has ended. */
   #send(rendering: MessageRendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
       this.end({ reason: rendering.code, last: rendering.tell(this.#masking) });
@@ -156,7 +166,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     return !this.isEnded;
   }
 
-  /** True for a state equal to the one before it: what changed is not in the document. */
+  /** True if the state is equal to the one before it, so that it need not be sent. */
   #isSentState(payload: MessageBytes): boolean {
     if (this.#reader?.isState !== true) return false;
     if (this.#state?.json.equals(payload.json)) return true;

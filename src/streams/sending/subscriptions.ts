@@ -25,52 +25,52 @@ import { cursorVariableOf, StreamGroups, type StreamRequest } from './stream-gro
 import { type StreamEnd, StreamSender } from './stream-sender.ts';
 
 export interface SubscriptionsOptions {
-  /** What the resolvers get. */
+  /** Makes the context of the resolvers. */
   readonly contextOf: (scope: OperationScope) => object;
-  /** How long a stream may take to begin, and a message to be made. */
+  /** Bounds the time to begin a stream, and to make a message. */
   readonly deadlines: Deadlines;
   readonly encoder: AnswerEncoder;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of every stream that has ended, or did not begin. */
+  /** Called for each stream that has ended or could not begin. */
   readonly onAnswered: (ended: AnsweredOperation) => void;
   readonly served: () => ServedSchema;
-  /** In the process, over all transports. */
+  /** Maximum number of streams in the process, over all transports. */
   readonly maxStreams: number;
-  /** From `maxHeapForStreams` on no new stream begins; those that run go on. */
+  /** From `maxHeapForStreams` on, no new stream begins. Running streams continue. */
   readonly heap: HeapGauge;
-  /** Told why each stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
+  /** Called with the reason when a stream that had begun has ended: `CLIENT`, `LIFETIME`, or a code. */
   readonly onClosed: (reason: string) => void;
 }
 
-/** How long one stream, or one socket, may live; each up to a tenth more or less, so that clients do not come back all at once. */
+/** Lifetime of a stream or a socket. Each lives up to 10 % shorter or longer, so that clients do not all come back at once. */
 const lifetimeMs = 3_600_000;
 
-/** How exactly lifetimes are kept. */
+/** Interval in which lifetimes are checked. */
 const lifetimeCheckMs = 12_000;
 
-/** Schemas that streams may keep alive. */
+/** Number of schemas that streams may keep alive. */
 const maxSchemas = 3;
 
 /**
- * Characters of a stream's document and variables together, as groups are told apart by them. The variable that says where to go on does not count:
- * it grows with the fleet, its seal bounds it, and it is let go of once the stream has begun.
+ * Maximum characters of the document and the variables of a stream, as groups are distinguished by them. The cursor variable does not
+ * count: it grows with the fleet, and it is released once the stream has begun.
  */
 const maxRequestLength = 64 << 10;
 
-/** While it drains, streams are ended in slices of this time. */
+/** Interval in which streams are ended while the gateway drains. */
 const sliceMs = 100;
 
-/** Codes of streams that may well begin a little later, or elsewhere, with the HTTP status that says so. */
+/** HTTP statuses for codes with which a stream may begin a little later, or on another gateway. */
 const unavailableStatuses: ReadonlyMap<string, number> = new Map([
   ['OVERLOADED', 429],
   ['SHUTTING_DOWN', 503],
 ]);
 
-/** Not an error: how those below hear that nobody reads any more. */
+/** The abort reason after a stream has ended. Not an error. */
 const over = new Error('the stream has ended');
 
-/** What is kept of an origin while its stream lives: neither variables nor what was made of them, where a large cursor may be. */
+/** The parts of a request that are kept while its stream lives. Variables are not kept, because they may have a large cursor. */
 interface Kept {
   readonly subscription: { readonly servedSchema: ServedSchema; readonly operation: OperationDefinitionNode };
   readonly request: Pick<OperationRequest, 'query' | 'operationName'>;
@@ -94,8 +94,8 @@ interface Beginning {
 }
 
 /**
- * The streams of all transports: the same verdicts, bounds and ends, and one execution for all who see the same. What is sent to one never waits
- * for another.
+ * All streams of all transports, with the same limits and ends. Streams that see the same share one execution of each message. A slow
+ * stream never delays another one.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
@@ -105,7 +105,7 @@ export class Subscriptions {
   readonly #openings = new Set<AbortController>();
   readonly #streams = new Map<StreamSender, Entry>();
   readonly #lifetimes: IntervalTimer<StreamSender>;
-  /** The how-many-eth schema each is. Weak: only streams keep schemas. */
+  /** Number of each schema, in the order in which they were served. Weak: only streams keep old schemas alive. */
   readonly #generations = new WeakMap<GraphQLSchema, number>();
   #generation = 0;
   #isClosed = false;
@@ -117,28 +117,31 @@ export class Subscriptions {
     this.#lifetimes = new IntervalTimer({ clock: options.clock, everyMs: lifetimeCheckMs, onInterval: (stream) => this.#expire(stream) });
   }
 
-  /** Streams that have begun and are not over. */
+  /** Number of open streams of a transport. */
   count(transport: StreamOutlet['transport']): number {
     return this.#streams.keys().reduce((sum, { outlet }) => (outlet.transport === transport ? sum + 1 : sum), 0);
   }
 
-  /** Distinct views that are read. */
+  /** Number of groups with streams. */
   get groups(): number {
     return this.#groups.size;
   }
 
-  /** An hour, up to a tenth more or less by chance. Streams over server-sent events are ended after it here; for a WebSocket its owner does it. */
+  /**
+   * Returns an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here after this time. A WebSocket is ended by
+   * its connection.
+   */
   lifetimeMs(): number {
     return lifetimeMs * (0.9 + 0.2 * this.#options.clock.random());
   }
 
   /**
-   * Begins a stream. Its messages go to the outlet, the first ones perhaps before this resolves, and so may its end. The origin's abortController belongs to
-   * the stream: aborting it is `close`, and it is aborted when the stream is over.
+   * Begins a stream. Its messages, and its end, may reach the outlet before this resolves. The abort controller of the origin belongs to
+   * the stream: aborting it closes the stream, and it is aborted when the stream has ended.
    *
-   * @returns The stream; or the answer that says why there is none, such as `OVERLOADED` over the bound and `SHUTTING_DOWN` while it drains: then
-   * the outlet was given nothing.
-   * @throws The reason of the origin's abortController, if that is no MusterError and was aborted before the stream began.
+   * @returns The stream. Or the answer that says why it did not begin, such as `OVERLOADED` or `SHUTTING_DOWN`: the outlet then got
+   * nothing.
+   * @throws The abort reason, if the origin was aborted with another error than a MusterError before the stream began.
    */
   async open(asked: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
     const { contextOf, clock, deadlines } = this.#options;
@@ -157,7 +160,7 @@ export class Subscriptions {
     try {
       await this.#gate.pass();
       signal.throwIfAborted();
-      // What has no messages yet has no nulls to explain.
+      // No faults to report: nothing of the result has been read yet.
       const scope = {
         caller,
         signal,
@@ -181,7 +184,7 @@ export class Subscriptions {
     }
   }
 
-  /** To be called when another schema serves: what still reads by one older than the newest three is ended with `GONE`. */
+  /** Call it when another schema is served. Streams whose schema is older than the newest three end with `GONE`. */
   schemaSwapped(): void {
     const { schema } = this.#options.served();
     if (this.#generation > 0 && this.#generations.get(schema) === this.#generation) return;
@@ -192,8 +195,8 @@ export class Subscriptions {
   }
 
   /**
-   * Begins no more, and ends those over server-sent events with `complete`, evenly over this time; resolves when that is done. Streams of a
-   * WebSocket end with it.
+   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they
+   * have ended. Streams of a WebSocket end with the socket.
    */
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
@@ -210,7 +213,7 @@ export class Subscriptions {
     }
   }
 
-  /** Thousands of them end one after the other, each with its last words, while others have their turns. */
+  /** Ends the streams one by one, so that other work can run between them. */
   #endInTurns(ending: (readonly [StreamSender, Entry])[]): void {
     if (ending.length === 0) return;
     const work = (): boolean => {
@@ -312,7 +315,7 @@ export class Subscriptions {
     this.#answered(asked, startedMs, code);
     const status = unavailableStatuses.get(code);
     if (status === undefined) return new EncodedAnswer(body);
-    // Clients that are sent away together should not come back together.
+    // A random delay, so that refused clients do not all come back at once.
     const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
     return new EncodedAnswer(body, { http: { status, headers: { 'retry-after': retryAfter } } });
   }
@@ -342,7 +345,7 @@ export class Subscriptions {
   }
 }
 
-/** Gives subscriptions to our streams, which send messages by themselves: one execution and one encoding for all who see the same. */
+/** A plugin that hands subscriptions to `Subscriptions.open`. The stream sends its messages without Yoga. */
 export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): OperationPlugin {
   return {
     onSubscribe: ({ setSubscribeFn }) =>
@@ -364,7 +367,7 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
   };
 }
 
-/** Made here, where nothing else is in sight that would live as long. */
+/** A function of its own, so that the result holds nothing else of the request. */
 function keptOf({ subscription: { servedSchema, operation }, request: { query, operationName }, origin }: StreamRequest): Kept {
   return {
     subscription: { servedSchema, operation },

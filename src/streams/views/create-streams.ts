@@ -27,40 +27,44 @@ import { type CheckedStream, createViewRegistry } from './view-registry.ts';
 export interface StreamsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** That of the schema that serves now. */
+  /** The model of the current schema. */
   readonly model: () => Model;
-  /** Calls back after each change of the model until the signal aborts: streams of kinds that are no longer in it end. */
+  /** Calls back after each change of the model, until the signal aborts. Streams of kinds that the new model does not have then end. */
   readonly onModel?: (callback: () => void, signal: AbortSignal) => void;
-  /** What the config says of a cluster. Undefined if it has just left. */
+  /** The settings of a cluster in the config. Undefined if the cluster has just left. */
   readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
-  /** 32 bytes: what cursors are sealed with. Replicas that share it read each other's. */
+  /** The key that seals cursors: 32 bytes. Gateways that share it can read each other's cursors. */
   readonly sealKey: Uint8Array;
-  /** Kinds to be treated as Secrets are, by `keyOfKind`. None by default. */
+  /** Kinds that are treated like Secrets, by `keyOfKind`. Default: none. */
   readonly sensitiveKinds?: readonly string[];
-  /** What all queues of all readers may hold; one of its own by default. */
+  /** Bounds the bytes in the queues of all readers. Default: a budget of its own. */
   readonly budget?: QueueBudget;
-  /** What all views may hold open; one of its own by default. */
+  /** Bounds the sources that all views hold open. Default: a budget of its own. */
   readonly sources?: SourceBudget;
-  /** The row in which views tell what is new; one of its own by default. */
+  /** Schedules the work of all views. Default: a scheduler of its own. */
   readonly scheduler?: WorkScheduler;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How much there is of streams now: all 0 once nobody reads. */
+/** The streams that exist now. All counts are 0 once no reader is left. */
 interface StreamCounts {
   readonly views: number;
   readonly readers: number;
-  /** Estimated bytes that wait for readers who are not in step. */
+  /** Estimated bytes that wait for readers that are not in step. */
   readonly queuedBytes: number;
 }
 
-/** The streams, for the one who owns them. */
+/** The streams, with counts for their owner. */
 export interface OwnedStreams extends Streams {
   counts(): StreamCounts;
 }
 
-/** The streams over these mirrors, until the signal aborts: then their views end, without a word to their readers. */
+/**
+ * Creates the streams over these mirrors. When the signal aborts, all views end and their readers are disposed without a message.
+ *
+ * Next: `checkStream` checks the arguments, and the view registry (view-registry.ts) opens the reader.
+ */
 export function createStreams(options: StreamsOptions, signal: AbortSignal): OwnedStreams {
   const { mirrors, access, settingsOf, sealKey, sensitiveKinds, clock, log, budget = createQueueBudget() } = options;
   const { scheduler = new WorkScheduler(clock), sources = createSourceBudget() } = options;
@@ -106,9 +110,10 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   refuseRelations(relations);
   if (tallied) refuseTally(kinds.filter((kind) => sensitive.has(kind)));
   const point = after === undefined ? undefined : resumePointOf(seal, after, { stream: filter });
-  // Each message is about one cluster, so that "of no cluster" is told as "of no namespace of any cluster": SYNCED without an object.
+  // A message is always about one cluster. So a request for no cluster becomes a request for no namespace of any cluster: it gets only
+  // SYNCED.
   const isEmpty = clusters?.length === 0;
-  // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
+  // A resumed stream may name clusters that have left meanwhile. They are kept, so that the client receives `GONE` for them.
   const named =
     point === undefined && clusters !== undefined
       ? views.named(caller, clusters).map(({ name }) => name)
@@ -127,13 +132,13 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   };
 }
 
-/** What becomes of an object is told by its status. */
+/** Jobs are counted by their status. A kind of which only metadata is held cannot be counted. */
 function refuseTally([kind]: readonly ModelKind[]): void {
   if (kind === undefined) return;
   throw new MusterError('BAD_INPUT', `expected a kind of which more is held than the metadata, got ${keyOfKind(kind)}`);
 }
 
-/** A stream tells what becomes of its own objects. */
+/** Refuses filters that continue into another object. A change of that object would send no message. */
 function refuseRelations(relations: RelationsByKind): void {
   const [name] = [...relations.values()].flat().map((relation) => relation.name);
   if (name === undefined) return;
@@ -154,7 +159,7 @@ function resumePointOf(seal: Seal, after: string, scope: StreamScope): ResumePoi
   return { digest: createHash('sha256').update(bytes).digest('base64'), cursor };
 }
 
-/** Each kind once, whatever it was called. */
+/** Resolves the names of kinds. Each kind appears once, even if it was named twice. */
 function kindsOf(model: Model, names: readonly string[]): readonly ModelKind[] {
   if (names.length === 0) throw new MusterError('BAD_INPUT', 'expected at least one kind, got none');
   return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];

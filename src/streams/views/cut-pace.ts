@@ -2,18 +2,18 @@ import type { Clock } from '../../core/clock.ts';
 
 interface CutPaceOptions {
   readonly clock: Clock;
-  /** A window is over: what came meanwhile may be told. */
+  /** Called when the time between two batches is over, so that the next cut may happen. */
   readonly onElapsed: () => void;
-  /** Readers have been waited for long enough. */
+  /** Called when the view has waited for readers as long as it may. */
   readonly onImpatient: () => void;
 }
 
-/** Batches leave at least so far apart, the first at once. */
+/** Minimum time between two batches. */
 const windowMs = 5;
-/** Who leaves a batch untaken, and has not said that it would, is waited for so long. */
+/** Maximum time for which a view waits for readers that have not taken the last batch and have not paused. */
 const patienceMs = 1_000;
 
-/** When the batches of a view may leave. Nothing of it runs once the signal has aborted. */
+/** Decides when the batches of a view may leave. Stops when the signal aborts. */
 export class CutPace {
   readonly #options: CutPaceOptions;
   readonly #signal: AbortSignal;
@@ -28,22 +28,22 @@ export class CutPace {
     signal.addEventListener('abort', () => this.stopWaiting(), { once: true });
   }
 
-  /** A batch has left so recently that the next one has to wait. */
+  /** True if the last batch left so recently that the next one has to wait. */
   get isWindowOpen(): boolean {
     return this.#windowOpen;
   }
 
-  /** Readers are being waited for. */
+  /** True while the view waits for readers. */
   get isWaiting(): boolean {
     return this.#waiting !== undefined;
   }
 
-  /** How long ago a batch left. */
+  /** Time since the last batch, in milliseconds. */
   get quietMs(): number {
     return this.#options.clock.monotonic() - this.#leftMs;
   }
 
-  /** A batch leaves. */
+  /** Call it when a batch leaves. The next one may leave 5 ms later. */
   noteBatch(): void {
     const { clock, onElapsed } = this.#options;
     this.#leftMs = clock.monotonic();
@@ -54,7 +54,7 @@ export class CutPace {
     });
   }
 
-  /** Readers have something of the last batch still to take. */
+  /** Waits for readers that still have messages of the last batch, at most 1 s. */
   waitForReaders(): void {
     if (this.#waiting !== undefined || this.#signal.aborted) return;
     const waiting = new AbortController();
@@ -66,7 +66,7 @@ export class CutPace {
     });
   }
 
-  /** They have taken it, or are not waited for any more. */
+  /** Stops waiting: the readers have taken their messages, or the view cuts without them. */
   stopWaiting(): void {
     this.#waiting?.abort();
     this.#waiting = undefined;

@@ -9,8 +9,8 @@ import type { QuerySource } from '../../store/query-source.ts';
 const knownAtOnce = 2_000;
 
 /**
- * Which objects of a mirror a stream selects. A filter may take a millisecond for each object, so objects are judged in steps, before a message needs
- * all of them in one event-loop turn. Objects never change, so a verdict holds until `forget`.
+ * The objects of a mirror that match the filter of a stream. One object may take a millisecond to judge. So objects are judged in steps,
+ * before a message needs all of them in one event-loop turn. Objects never change, so a verdict holds until `forget`.
  */
 export class JudgedSelection {
   readonly #source: QuerySource;
@@ -19,7 +19,7 @@ export class JudgedSelection {
   readonly #matches: (object: KubernetesObject) => boolean;
   readonly #matchesInAttempts: (object: KubernetesObject) => boolean | undefined;
   readonly #verdicts = new Map<KubernetesObject, boolean>();
-  /** Decides when to yield while single objects are judged. Its looks are not charged to a limit. */
+  /** Decides when to yield while single objects are judged. These reads are not charged to a limit. */
   readonly #untold = createReadCounter();
 
   constructor(source: QuerySource, conditions: ListConditions) {
@@ -29,10 +29,10 @@ export class JudgedSelection {
     this.#matchesInAttempts = inAttempts(this.#matches, this.#read);
   }
 
-  /** True if the stream selects the object. */
+  /** True if the object matches. */
   readonly has = (object: KubernetesObject): boolean => this.#verdicts.get(object) ?? this.#matches(object);
 
-  /** All selected objects as of now. Objects without a verdict are judged during the call. */
+  /** Returns all objects that match now. Objects without a verdict are judged during the call. */
   all(): readonly KubernetesObject[] {
     return candidatesFor(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
   }

@@ -6,35 +6,37 @@ import { SourceBacklog } from '../readers/source-backlog.ts';
 import { type IncompleteSource, sliceForResume } from './resume.ts';
 import type { ViewSource } from './view-source.ts';
 
-/** What a reader is given first. */
+/** The first messages of a reader: its first state, or what it has missed. */
 interface Opening<Message extends object> extends MessageRun<Message> {
-  /** What it knows of sources that are not whole now, each reader for itself. */
-  awaited(): readonly SourceBacklog[];
+  /** Creates the backlogs of a reader for sources that are incomplete now. Each reader has its own. */
+  incomplete(): readonly SourceBacklog[];
 }
 
 interface OpeningsOptions<Message extends object> {
-  /** `WatchScope.digest`. */
+  /** The `WatchScope.digest` of the view. */
   readonly scope: string;
   readonly kinds: readonly ModelKind[];
   readonly sources: () => ReadonlyMap<string, ViewSource>;
   readonly run: (said: RunContents) => MessageRun<Message>;
 }
 
-/** What a run is made of. */
+/** The content of a run, before it becomes messages. */
 export interface RunContents {
-  readonly parts: readonly SourceSlice[];
-  readonly before: (part: SourceSlice) => SourceKnowledge;
-  readonly beside?: ReadonlyMap<string, SourcePosition | undefined>;
-  /** True for what readers are given first: others may be given the same later. */
+  readonly slices: readonly SourceSlice[];
+  readonly before: (slice: SourceSlice) => SourceKnowledge;
+  readonly incompletePositions?: ReadonlyMap<string, SourcePosition | undefined>;
+  /** True for the first messages of readers. Readers that begin later may get the same messages. */
   readonly isOpening?: boolean;
 }
 
-/** Beyond these, who comes back at the same place as another is told the same once more. */
+/** Maximum number of openings that are shared. Beyond it, readers at the same point get messages of their own. */
 const maxKnown = 256;
 
 /**
- * What readers are given first: one for all who begin at the same place, whether that is the first state or a cursor that many were given, as after
- * a restart all come back at once. Asked right after a cut; nothing is kept that no reader holds, and little of what was.
+ * The first messages of readers, shared by all readers that begin at the same point. After a restart, many clients come back with the same
+ * cursor.
+ *
+ * Call it right after a cut. Openings are held weakly, so one that no reader uses is dropped.
  */
 export class Openings<Message extends object> {
   readonly #options: OpeningsOptions<Message>;
@@ -47,9 +49,9 @@ export class Openings<Message extends object> {
     this.#options = options;
   }
 
-  /** For one who begins there: at the beginning, if nothing is said. */
+  /** Returns the opening at this point. Without a point: the first state. */
   openingAt(point: ResumePoint | undefined): Opening<Message> {
-    // No digest is empty.
+    // A digest is never empty.
     const key = point?.digest ?? '';
     const known = this.#known.get(key)?.deref();
     if (known !== undefined) return known;
@@ -61,46 +63,49 @@ export class Openings<Message extends object> {
     return opening;
   }
 
-  /** How many there are that somebody may come to share. */
+  /** Number of openings that later readers can share. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Something has changed: who comes from now on is given something else. */
+  /** Call it after a cut: readers that begin later get other messages. */
   forget(): void {
     this.#known.clear();
   }
 
   #first(): Opening<Message> {
     const { sources, run } = this.#options;
-    const parts = [...sources().values()].flatMap((source) => source.wholeSlice() ?? []);
-    return openingOf(run({ parts, before: () => nothingKnown, isOpening: true }), []);
+    const slices = [...sources().values()].flatMap((source) => source.wholeSlice() ?? []);
+    return openingOf(run({ slices, before: () => nothingKnown, isOpening: true }), []);
   }
 
   #resumed(cursor: StreamCursor): Opening<Message> {
     const { scope, kinds, sources, run } = this.#options;
-    const { parts, known, awaited } = sliceForResume({ scope, kinds, sources: sources() }, cursor);
-    const beside = new Map(awaited.map(({ source, known: { position } }) => [source.key, position]));
-    const missed = run({ parts, before: (part) => known.get(part) ?? nothingKnown, beside, isOpening: true });
-    const summary = missed.length === 0 ? this.#summaryAlone(parts) : [];
-    return openingOf(summary.length === 0 ? missed : run({ parts: summary, before: () => nothingKnown, beside, isOpening: true }), awaited);
+    const { slices, known, incomplete } = sliceForResume({ scope, kinds, sources: sources() }, cursor);
+    const incompletePositions = new Map(incomplete.map(({ source, known: { position } }) => [source.key, position]));
+    const missed = run({ slices, before: (slice) => known.get(slice) ?? nothingKnown, incompletePositions, isOpening: true });
+    const summary = missed.length === 0 ? this.#summaryAlone(slices) : [];
+    return openingOf(
+      summary.length === 0 ? missed : run({ slices: summary, before: () => nothingKnown, incompletePositions, isOpening: true }),
+      incomplete,
+    );
   }
 
   /**
-   * A BOOKMARK for a reader of summaries that has missed no change of a Job. A summary also depends on clusters and on the propagation: the reader may
-   * know an older one. Empty if the view has no summaries.
+   * Returns the slice of a BOOKMARK for a stream of summaries that has missed no change of a Job. The summary also depends on clusters and
+   * on the propagation, so the one that the client has may be old. Empty if the view has no summaries.
    */
-  #summaryAlone(parts: readonly SourceSlice[]): readonly SourceSlice[] {
+  #summaryAlone(slices: readonly SourceSlice[]): readonly SourceSlice[] {
     const sources = this.#options.sources();
-    const part = parts.find(({ source }) => sources.get(source.key)?.jobCounter !== undefined);
-    return part === undefined ? [] : [{ ...part, news: { type: 'confirmed' } }];
+    const slice = slices.find(({ source }) => sources.get(source.key)?.jobCounter !== undefined);
+    return slice === undefined ? [] : [{ ...slice, news: { type: 'confirmed' } }];
   }
 }
 
-/** One object, so that whoever walks through it keeps it for those who come after. */
+/** Makes one object of run and backlogs. A reader that holds the run then keeps the opening alive for later readers. */
 function openingOf<Message extends object>(
   { length, messageAt }: MessageRun<Message>,
-  awaited: readonly IncompleteSource[],
+  incomplete: readonly IncompleteSource[],
 ): Opening<Message> {
-  return { length, messageAt, awaited: () => awaited.map(({ source, known, goal }) => new SourceBacklog(source, known, goal)) };
+  return { length, messageAt, incomplete: () => incomplete.map(({ source, known, goal }) => new SourceBacklog(source, known, goal)) };
 }

@@ -9,8 +9,8 @@ import { batchesOf, changeOfTransition } from './selection-changes.ts';
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 
 /**
- * The changes of a selection since the last cut. Events of a costly selection wait, at most one for each object. `judge` or `settle` then decides whether
- * an event adds, changes or removes an object of the selection.
+ * The changes of a selection since the last cut. If the selection is costly, events wait here until they are judged, at most one for each
+ * object. `judge` or `settle` decides whether an event adds, changes or removes an object.
  */
 export class PendingChanges {
   readonly #tally: JobPhaseCounter | undefined;
@@ -31,9 +31,9 @@ export class PendingChanges {
     return this.#events.size === 0;
   }
 
-  add(event: ObjectEvent, held: SelectedMirror): void {
-    if (!held.isCostly) {
-      this.#take(event, held);
+  add(event: ObjectEvent, mirror: SelectedMirror): void {
+    if (!mirror.isCostly) {
+      this.#take(event, mirror);
       return;
     }
     const key = keyOfObject(event.object);
@@ -44,25 +44,25 @@ export class PendingChanges {
   }
 
   /** Judges all waiting events, including events that arrive meanwhile. */
-  *judge(held: SelectedMirror): Steps<void> {
+  *judge(mirror: SelectedMirror): Steps<void> {
     while (this.#events.size > 0) {
       for (const [key, event] of this.#events) {
-        yield* held.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
+        yield* mirror.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
         // The event stays in the map until it is judged. Between two steps a cut may take it, or another event of the object may replace it.
         if (this.#events.get(key) !== event) continue;
         this.#events.delete(key);
-        this.#take(event, held);
+        this.#take(event, mirror);
       }
     }
   }
 
   /** Judges the waiting events in one step. Without a mirror they are dropped. */
-  settle(held: SelectedMirror | undefined): void {
-    if (held !== undefined) for (const event of this.#events.values()) this.#take(event, held);
+  settle(mirror: SelectedMirror | undefined): void {
+    if (mirror !== undefined) for (const event of this.#events.values()) this.#take(event, mirror);
     this.#events.clear();
   }
 
-  /** All changes that are judged, in messages. */
+  /** Takes all judged changes, in batches of one message each. */
   take(): readonly (readonly ObjectChange[])[] {
     return batchesOf(this.#changes);
   }
@@ -72,15 +72,15 @@ export class PendingChanges {
     this.#changes.clear();
   }
 
-  #take(event: ObjectEvent, held: SelectedMirror): void {
-    const transition = held.transitionIn(event);
+  #take(event: ObjectEvent, mirror: SelectedMirror): void {
+    const transition = mirror.transitionIn(event);
     if (transition === undefined) return;
     this.#changes.put(changeOfTransition(transition));
     this.#tally?.changed(transition.before, transition.after);
   }
 }
 
-/** One event from the state before the first to the state after the last. Undefined for an object that was added and deleted. */
+/** Merges two events of one object. Undefined if the object was added and deleted again. */
 function merged({ before }: ObjectEvent, event: ObjectEvent): ObjectEvent | undefined {
   if (before !== undefined) return { ...event, before };
   if (event.type === 'deleted') return undefined;

@@ -9,58 +9,59 @@ import type { ViewSource } from './view-source.ts';
 import { unknownCluster } from './view-sources.ts';
 import { compareVisibility } from './watch-scope.ts';
 
-/** What somebody who resumes has to be told. */
+/** What a view has to send to a reader that resumes. */
 interface Resumption {
-  readonly parts: readonly SourceSlice[];
-  /** What they know of the source of each. */
+  readonly slices: readonly SourceSlice[];
+  /** What the reader knows about the source of each slice. */
   readonly known: ReadonlyMap<SourceSlice, SourceKnowledge>;
-  /** Of sources that they know, but that are not whole now. */
-  readonly awaited: readonly IncompleteSource[];
+  /** Sources that the reader knows and that are incomplete now. */
+  readonly incomplete: readonly IncompleteSource[];
 }
 
-/** A source of which nobody can tell now what was missed. */
+/** A source of which the missed changes are not known yet, because it is incomplete. */
 export interface IncompleteSource {
   readonly source: ViewSource;
   readonly known: SourceKnowledge;
-  /** What those in step know. */
+  /** What readers in step know. */
   readonly goal: SourceKnowledge;
 }
 
 interface ResumedView {
-  /** `WatchScope.digest`. */
+  /** The `WatchScope.digest` of the view. */
   readonly scope: string;
   readonly kinds: readonly ModelKind[];
   readonly sources: ReadonlyMap<string, ViewSource>;
 }
 
 /**
- * What the view has to say to whoever knows what the cursor says. Right after a cut.
+ * Returns what the view has to send to a reader with this cursor. Call it right after a cut.
  *
- * What was known in another scope is void: it may have shown more, or less. So is what belongs to the fleet no more.
+ * If the cursor was made for another scope, its positions are void, because that scope may show other objects. Positions in sources that
+ * have left are void too.
  */
 export function sliceForResume({ scope, kinds, sources }: ResumedView, cursor: StreamCursor): Resumption {
   const known = new Map<SourceSlice, SourceKnowledge>();
-  const awaited: IncompleteSource[] = [];
-  const add = (part: SourceSlice | undefined, position: SourcePosition | undefined): void => {
-    if (part !== undefined) known.set(part, position === undefined ? nothingKnown : { position, fault: undefined });
+  const incomplete: IncompleteSource[] = [];
+  const add = (slice: SourceSlice | undefined, position: SourcePosition | undefined): void => {
+    if (slice !== undefined) known.set(slice, position === undefined ? nothingKnown : { position, fault: undefined });
   };
   for (const [key, source] of sources) {
     const said = cursor.isUnreadable === true ? voidPosition : cursor.positions.get(key);
     const position = said === undefined || cursor.scope === scope ? said : voidPosition;
     if (position === undefined) add(source.wholeSlice(), undefined);
     else {
-      const part = missedOf(source, position);
-      add(part, position);
-      if (part === undefined) awaited.push({ source, known: { position, fault: undefined }, goal: source.known });
+      const slice = missedOf(source, position);
+      add(slice, position);
+      if (slice === undefined) incomplete.push({ source, known: { position, fault: undefined }, goal: source.known });
     }
   }
   for (const [key, position] of cursor.positions) if (!sources.has(key)) add(voidOf(key, kinds), position);
-  return { parts: [...known.keys()], known, awaited };
+  return { slices: [...known.keys()], known, incomplete };
 }
 
 /**
- * Returns what a reader that is up to date with these sources still has to be told about the sources of another view. It is nothing for a source of
- * which both views see the same. Called right after a cut of both views.
+ * Returns what a reader that is up to date with the old view has to receive from the new view. A source with the same visibility in both
+ * views has no changes. Call it right after a cut of both views.
  */
 export function slicesBetweenViews(from: ReadonlyMap<string, ViewSource>, to: ReadonlyMap<string, ViewSource>): readonly SourceSlice[] {
   return [...to.values()].map((source) => {
@@ -71,11 +72,11 @@ export function slicesBetweenViews(from: ReadonlyMap<string, ViewSource>, to: Re
   });
 }
 
-function sightOf({ sight }: ViewSource): Visibility {
-  return 'code' in sight ? { type: 'none', fault: sight } : sight;
+function sightOf({ visibility }: ViewSource): Visibility {
+  return 'code' in visibility ? { type: 'none', fault: visibility } : visibility;
 }
 
-/** Undefined where nobody can tell now. */
+/** Undefined if the source is incomplete, so that the missed changes are not known yet. */
 function missedOf(source: ViewSource, position: SourcePosition): SourceSlice | undefined {
   const fault = source.voidFault;
   if (fault === undefined) return source.sliceSince(position);
@@ -95,7 +96,7 @@ function voidOf(key: string, kinds: readonly ModelKind[]): SourceSlice | undefin
   };
 }
 
-/** What a cursor knows and the view does not. */
+/** A source that the cursor has and the view does not have. */
 function strangerOf(key: string, cluster: ClusterView, kind: ModelKind): MessageSource {
   return {
     key,

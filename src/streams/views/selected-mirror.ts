@@ -15,15 +15,15 @@ import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts'
 import { JudgedSelection } from './judged-selection.ts';
 import { batchesOf, changeOfTransition, type SelectionTransition, transitionIn } from './selection-changes.ts';
 
-/** What is selected from a mirror. */
+/** What a stream selects from a mirror. */
 export interface MirrorSelection {
   readonly kind: ModelKind;
   readonly cluster: ClusterView;
   readonly conditions: ListConditions;
-  readonly sight: QueryVisibility;
+  readonly visibility: QueryVisibility;
 }
 
-/** A mirror that is followed, and what of it is selected. Ending it leaves nothing behind. */
+/** A mirror, with the selection of a stream from it. It follows the change feed of the mirror until `end`. */
 export class SelectedMirror {
   readonly mirror: MirrorReader;
   readonly #life = new AbortController();
@@ -33,7 +33,7 @@ export class SelectedMirror {
   #meaning: string;
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
-  /** @param hear Told what changes, never from within this call. */
+  /** @param hear Called with the events of the mirror, never from within this constructor. */
   constructor(mirror: MirrorReader, selection: MirrorSelection, hear: (events: readonly StoreEvent[]) => void) {
     this.mirror = mirror;
     this.#conditions = selection.conditions;
@@ -46,30 +46,30 @@ export class SelectedMirror {
     return this.mirror.resource;
   }
 
-  /** There is a list that was whole. */
+  /** True if the mirror has had a complete list. */
   get isListed(): boolean {
     const { phase } = this.mirror.sync();
     return phase === 'SYNCED' || phase === 'STALE';
   }
 
-  /** Up to where the store is true: `void` where no version says so. */
+  /** The position of the store. `void` if the store has no version. */
   get position(): SourcePosition {
     const { version, epoch } = this.mirror.store;
     return version === undefined ? voidPosition : { type: 'exact', epoch: this.#short(epoch), version };
   }
 
-  /** What an object takes, estimated. */
+  /** Estimated bytes of one object. */
   get meanBytes(): number {
     const { size, bytes } = this.mirror.store;
     return size === 0 ? 1_024 : Math.ceil(bytes / size);
   }
 
-  /** Hears at once all that waits. */
+  /** Delivers all waiting events of the mirror at once. */
   pull(): void {
     this.#pull();
   }
 
-  /** Replaces the selection. False if the new one gives the same objects as before, in the same version. */
+  /** Replaces the selection. False if it still selects the same objects in the same version. */
   reselect(selection: MirrorSelection): boolean {
     const meaning = meaningOf(selection, this.resource);
     if (meaning === this.#meaning) return false;
@@ -80,12 +80,12 @@ export class SelectedMirror {
     return true;
   }
 
-  /** Undefined if it is nothing to the selection. */
+  /** Returns what the event means for the selection. Undefined if it means nothing. */
   transitionIn(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): SelectionTransition | undefined {
     return transitionIn(event, this.#selected.has);
   }
 
-  /** All objects of the selection, as they are now. */
+  /** Returns all selected objects as of now. */
   select(): readonly KubernetesObject[] {
     return this.#selected.all();
   }
@@ -95,12 +95,20 @@ export class SelectedMirror {
     return isCostly(this.#conditions);
   }
 
-  /** Judges these objects, in steps. @returns How many were not judged yet. */
+  /**
+   * Judges these objects in steps.
+   *
+   * @returns How many were not judged yet.
+   */
   judge(objects: Iterable<KubernetesObject>): Steps<number> {
     return this.#selected.judge(objects);
   }
 
-  /** Judges all objects that the mirror holds now, in steps. @returns How many were not judged yet. */
+  /**
+   * Judges all objects that the mirror holds now, in steps.
+   *
+   * @returns How many were not judged yet.
+   */
   judgeAll(look: CountReads): Steps<number> {
     return this.#selected.judgeAll(look);
   }
@@ -116,7 +124,10 @@ export class SelectedMirror {
     this.#selected.forget();
   }
 
-  /** What has become since then of those objects of the selection that the reader knows, a message each; undefined if that is not remembered. */
+  /**
+   * Returns the changes since this position, in batches of one message each. It has only objects that a reader at this position knows.
+   * Undefined if the history of the mirror does not reach back that far.
+   */
   changesSince(position: SourcePosition): readonly (readonly ObjectChange[])[] | undefined {
     const events = this.#eventsSince(position);
     if (events === undefined) return undefined;
@@ -139,8 +150,8 @@ export class SelectedMirror {
   }
 
   /**
-   * A cursor names the epochs of hundreds of clusters. What the filter means is part of it, and the version in which the kind is served: a reader that
-   * resumes after one of them has changed has to be told all objects anew, although the objects themselves are the same.
+   * Shortens the epoch to 8 characters, because a cursor names the epochs of hundreds of clusters. The short epoch also covers the meaning
+   * of the filter and the served version. If one of them changes, a reader that resumes receives all objects again.
    */
   #short(long: string): string {
     if (this.#epoch?.long !== long) this.#epoch = { long, short: shortEpoch(long, this.#meaning) };
@@ -148,7 +159,7 @@ export class SelectedMirror {
   }
 }
 
-/** True for conditions that take long to check, of all objects of a large mirror together. */
+/** True for conditions that take long to check for all objects of a large mirror. */
 export function isCostly({ where, search = '' }: ListConditions): boolean {
   return where !== undefined || search !== '';
 }
@@ -168,6 +179,6 @@ function shortEpoch(epoch: string, meaning: string): string {
     .slice(0, 8);
 }
 
-function sourceOf({ resource, store }: MirrorReader, { kind, cluster, sight }: MirrorSelection): QuerySource {
-  return { cluster, kind, apiVersion: apiVersionOf(resource), store, visibility: sight };
+function sourceOf({ resource, store }: MirrorReader, { kind, cluster, visibility }: MirrorSelection): QuerySource {
+  return { cluster, kind, apiVersion: apiVersionOf(resource), store, visibility: visibility };
 }

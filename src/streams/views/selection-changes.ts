@@ -7,16 +7,16 @@ import { maxMessageObjects } from '../messages/message-drafts.ts';
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 type Matches = (object: KubernetesObject) => boolean;
 
-/** What an event is to a selection: the object as it was and is part of it, where it was and is. */
+/** What one event means for a selection. `before` and `after` are set if the selection had or has the object. */
 export interface SelectionTransition {
   readonly key: string;
   readonly before: KubernetesObject | undefined;
   readonly after: KubernetesObject | undefined;
-  /** The last state in which it was part of the selection; where it left the mirror, the state it left in, if that was one. */
+  /** The last state that the selection had. If the object was deleted while it matched: its state at the deletion. */
   readonly last: KubernetesObject;
 }
 
-/** Undefined if the selection had nothing of the object, and has nothing of it. */
+/** Returns what the event means. Undefined if the selection neither had the object nor has it now. */
 export function transitionIn(event: ObjectEvent, matches: Matches): SelectionTransition | undefined {
   const { object, before } = event;
   const was = before !== undefined && matches(before);
@@ -27,13 +27,13 @@ export function transitionIn(event: ObjectEvent, matches: Matches): SelectionTra
   return { key: keyOfObject(object), before: was ? before : undefined, after, last };
 }
 
-/** The same, as readers are told it. */
+/** Turns a transition into the change that readers receive. */
 export function changeOfTransition({ key, before, after, last }: SelectionTransition): ObjectChange {
   if (after === undefined) return { type: 'DELETED', key, object: last };
   return { type: before === undefined ? 'ADDED' : 'MODIFIED', key, object: after };
 }
 
-/** Empties the queue into messages. */
+/** Empties the queue into batches of one message each. */
 export function batchesOf(queue: ChangesQueue): readonly (readonly ObjectChange[])[] {
   const batches: (readonly ObjectChange[])[] = [];
   while (queue.size > 0) batches.push(queue.take(maxMessageObjects));

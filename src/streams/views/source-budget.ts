@@ -1,23 +1,23 @@
 import { MusterError } from '../../core/errors.ts';
 
-/** How many sources all views may hold open: each is a follower of its mirror, with what it knows, about 3 kB. */
+/** Bounds the number of sources that all views hold open. A source takes about 3 kB. */
 export interface SourceBudget {
-  /** Held open, or about to be. */
+  /** Number of sources that are open or will be. */
   readonly taken: number;
   /**
-   * Whether a view of so many may begin. Those that there are go on, also when clusters join.
+   * Checks whether a new view with this many sources may begin. Existing views continue, also when clusters join.
    *
-   * @throws {MusterError} `TOO_COSTLY` if that is too many for one view, `OVERLOADED` if it is too many beside the others.
+   * @throws {MusterError} `TOO_COSTLY` if it is too many for one view. `OVERLOADED` if it is too many together with the other views.
    */
   admit(wanted: number): void;
-  /** So many more; fewer, if it is negative. */
+  /** Adds this many open sources. A negative number removes them. */
   add(count: number): void;
 }
 
 const defaultMost = 50_000;
 const mostOfOne = 12_000;
 
-/** @param most 50,000 by default, of which one view has at most 12,000. */
+/** @param most Maximum of all views. Default: 50,000. One view has at most 12,000. */
 export function createSourceBudget(most = defaultMost): SourceBudget {
   let taken = 0;
   return {

@@ -8,14 +8,14 @@ import type { Seal } from '../../load/reads/cursor-seal.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import type { SourceBudget } from './source-budget.ts';
 
-/** What all views share. */
+/** The parts of the gateway that all views use. */
 export interface ViewDependencies {
   readonly mirrors: Mirrors;
   readonly access: Access;
   readonly views: ClusterViews;
   readonly seal: Seal;
   readonly sensitive: SensitiveKinds;
-  /** Where they take their turns. */
+  /** Schedules the work of all views in one queue. */
   readonly scheduler: WorkScheduler;
   readonly sources: SourceBudget;
   readonly clock: Clock;

@@ -24,7 +24,7 @@ export const pieceMs = 2;
 /** Up to this many objects that changed meanwhile are judged in the event-loop turn that needs them. */
 const fewObjects = 16;
 
-/** Decides piece by piece which objects a view selects. So no cut and no first message takes long in one event-loop turn. */
+/** Judges in pieces which objects a view selects, so that no cut and no first message takes long in one event-loop turn. */
 export class ViewJudging {
   readonly #options: ViewJudgingOptions;
   #steps: Steps<void> | undefined;
@@ -36,16 +36,17 @@ export class ViewJudging {
   }
 
   /**
-   * Does the next piece. False if there is more. A first state that costs more than an answer may ends the readers that wait for it, and no other reader.
+   * Does the next piece of work. False if more work is left. If the first state costs more than an answer may, only the readers that wait
+   * for it end.
    *
-   * @throws {MusterError} `TOO_COSTLY` if no reader waits, as for a list that was read anew.
+   * @throws {MusterError} `TOO_COSTLY` if no reader waits for a first message, as after a new list.
    */
   proceed(joining: ReadonlySet<Joining>): boolean {
     try {
       return this.#proceed(joining);
     } catch (error) {
       if (!(error instanceof MusterError) || joining.size === 0) throw error;
-      // Readers that resume may need much less. They are tried again without the others.
+      // Readers that resume may need much less, so they are tried again without the others.
       const beginning = [...joining].filter(({ after }) => after === undefined);
       for (const reader of beginning.length > 0 ? beginning : [...joining]) reader.end(error);
       this.forget();
@@ -66,7 +67,7 @@ export class ViewJudging {
     return false;
   }
 
-  /** Drops the verdicts. Called after a cut, when no reader waits for its first message. */
+  /** Drops the verdicts. Call it after a cut, when no reader waits for its first message. */
   forget(): void {
     if (!this.#options.isCostly) return;
     this.#looks = 0;

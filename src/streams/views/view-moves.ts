@@ -4,27 +4,27 @@ import type { ViewReader } from '../readers/view-reader.ts';
 import type { RightsVerdict } from './view-rights.ts';
 import type { WatchScope } from './watch-scope.ts';
 
-/** A view that readers may go on in. */
+/** A view to which readers may move. */
 export interface MoveTarget {
-  /** It has all its sources; else it is told to make them. */
+  /** True if the view has all its sources. Otherwise it starts to make them. */
   areSourcesReady(): boolean;
-  /** Ends it if it has no readers. */
+  /** Ends the view if it has no readers. */
   endUnread(): void;
 }
 
 interface ViewMovesOptions<Target extends MoveTarget> {
   readonly clock: Clock;
-  /** The view of the same question for another scope. */
+  /** Returns the view of the same query for another scope. */
   readonly viewFor: (scope: WatchScope) => Target;
 }
 
-/** In one piece of work. */
+/** Milliseconds of one piece of work. */
 const pieceMs = 2;
 
-/** Who may see more than the view they are in shows, and goes on in another one: one after the other, as there is time. */
+/** Moves readers whose rights have grown to the view of their new scope, one reader after the other, in pieces of 2 ms. */
 export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget> {
   readonly #options: ViewMovesOptions<Target>;
-  /** By caller. */
+  /** The new scopes, by key of the caller. */
   readonly #scopes = new Map<string, WatchScope>();
   readonly #targets = new Set<Target>();
 
@@ -36,7 +36,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
     return this.#scopes.size === 0;
   }
 
-  /** The last verdict on a caller counts. */
+  /** Records the verdicts. The last verdict on a caller counts. */
   applyVerdicts(verdicts: ReadonlyMap<string, RightsVerdict>): void {
     for (const [caller, verdict] of verdicts) {
       if (verdict.type === 'gained') this.#scopes.set(caller, verdict.scope);
@@ -44,7 +44,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
     }
   }
 
-  /** Moves some of these. They are all there are. */
+  /** Moves some of the readers. `readers` must be all readers of the view. */
   proceed(readers: Iterable<ViewReader<Message>>, move: (reader: ViewReader<Message>, target: Target) => void): void {
     const { clock, viewFor } = this.#options;
     const endMs = clock.monotonic() + pieceMs;
@@ -60,7 +60,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
     this.end();
   }
 
-  /** Nobody moves any more. A view to which nobody came in the end, as who was to come has ended, ends too. */
+  /** Drops all pending moves. Ends the target views that have no readers. */
   end(): void {
     this.#scopes.clear();
     for (const target of this.#targets) target.endUnread();

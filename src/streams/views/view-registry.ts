@@ -13,10 +13,10 @@ import type { ViewDependencies } from './view-dependencies.ts';
 import type { ViewQuery } from './view-sources.ts';
 import { type WatchScope, watchScopeOf } from './watch-scope.ts';
 
-/** A stream that was asked for, checked. */
+/** A requested stream whose arguments are checked. */
 export interface CheckedStream {
   readonly caller: Caller;
-  /** What the query was checked against: what a filter finds depends on it. */
+  /** The model against which the query was checked. The meaning of a filter depends on it. */
   readonly model: Model;
   readonly query: ViewQuery;
   readonly after: ResumePoint | undefined;
@@ -28,16 +28,16 @@ interface ViewRegistryOptions<Message extends ChangesMessage> {
   readonly maker: MessageMaker<Message>;
 }
 
-/** The views of one sort of message: one for all who ask the same with the same rights. */
+/** The views of one type of message. Streams with the same query, model and rights share one view. */
 interface ViewRegistry<Message extends ChangesMessage> {
   readonly views: number;
   readonly readers: number;
   source(asked: CheckedStream): StreamSource<Message>;
-  /** Ends the streams of kinds that the model has no more. */
+  /** Ends the streams of kinds that the new model does not have. */
   modelChanged(model: Model): void;
 }
 
-/** No view yet. All end when the signal aborts. */
+/** Creates the registry. All views end when the signal aborts. */
 export function createViewRegistry<Message extends ChangesMessage>(
   { surroundings, budget, maker }: ViewRegistryOptions<Message>,
   life: AbortSignal,
@@ -61,7 +61,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
     const key = JSON.stringify([models.of(model), query.filter, scope.digest]);
     const known = views.get(key);
     if (known !== undefined) return known;
-    // Who moves has had its view until now.
+    // A reader that moves has been admitted with its old view.
     if (from === 'opening') sources.admit(query.kinds.length * (query.clusters?.length ?? mirrors.members().size));
     const view = new StreamView<Message>({
       surroundings,
@@ -78,7 +78,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
     return view;
   };
 
-  /** Of the clusters that there are when it is known, not of those when it was asked for. */
+  /** Asks again if clusters join or leave meanwhile, so that the scope covers the members at the end of the request. */
   const settledScope = async ({ query, caller }: CheckedStream, signal: AbortSignal): Promise<WatchScope> => {
     for (;;) {
       const members = mirrors.members();
@@ -117,7 +117,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
   };
 }
 
-/** Tells things apart by a number each. */
+/** Gives each object a number of its own. */
 function createNumbers<T extends object>(): { of(thing: T): number } {
   const numbers = new WeakMap<T, number>();
   let last = 0;

@@ -4,7 +4,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { compareVisibility, type WatchScope, watchVisibility } from './watch-scope.ts';
 
-/** One kind of one cluster that is about to be told of. */
+/** A source of which a message is about to be sent. */
 interface ToldOf {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: ModelKind;
@@ -12,22 +12,22 @@ interface ToldOf {
 
 interface ViewRightsOptions {
   readonly access: Access;
-  /** What each of the callers could watch when they came. */
+  /** The scope of the view: what each of its callers could watch when their streams began. */
   readonly scope: WatchScope;
-  /** What a caller may watch of the view's question now. */
+  /** Returns what a caller may watch of the query of the view now. */
   readonly scopeFor: (caller: Caller, signal: AbortSignal) => WatchScope | Promise<WatchScope>;
 }
 
-/** What has become of a caller's rights: they are the scope's still, some have gone, or there are more. */
+/** The result of a check of rights. `kept`: the scope is the same. `lost`: the caller may see less. `gained`: the caller may see more. */
 export type RightsVerdict = { readonly type: 'kept' } | { readonly type: 'lost' } | { readonly type: 'gained'; readonly scope: WatchScope };
 
-/** Whose rights a view goes by, and what has become of them. */
+/** The callers of a view, and checks of their rights. */
 export class ViewRights {
   readonly #options: ViewRightsOptions;
   readonly #signal: AbortSignal;
   readonly #callers = new Map<string, { readonly caller: Caller; readers: number }>();
 
-  /** @param signal What is still asked when it aborts is asked for nobody. */
+  /** @param signal Ends the checks: after its abort no verdict is reported. */
   constructor(options: ViewRightsOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
@@ -46,21 +46,21 @@ export class ViewRights {
     if (known.readers === 0) this.#callers.delete(key);
   }
 
-  /** The keys of callers who may no longer see all that was in sight of these; only those of whom it is known at once. */
-  callersWithout(told: readonly ToldOf[]): ReadonlySet<string> {
+  /** Returns the keys of callers that may no longer see all of these sources. Checks only rights that are known at once. */
+  callersWithout(sent: readonly ToldOf[]): ReadonlySet<string> {
     const lost = new Set<string>();
-    for (const { caller } of this.#callers.values()) if (told.some((one) => this.#hasLost(caller, one))) lost.add(caller.key);
+    for (const { caller } of this.#callers.values()) if (sent.some((one) => this.#hasLost(caller, one))) lost.add(caller.key);
     return lost;
   }
 
   /**
-   * Asks again what each caller may watch. `judge` is called for each once all are known, in one turn, and in this one where nothing has to be
-   * asked; not at all after the signal has aborted.
+   * Checks again what each caller may watch. Calls `judge` once, when all answers are known. The call is synchronous if all answers are
+   * known at once. There is no call after the signal has aborted.
    *
-   * @param isMember False for a cluster that has left: that it is not seen any more is no lost right.
+   * @param isMember False for a cluster that has left. A cluster that has left is no lost right.
    */
   check(
-    told: readonly ToldOf[],
+    sent: readonly ToldOf[],
     isMember: (cluster: ClusterName) => boolean,
     judge: (verdicts: ReadonlyMap<string, RightsVerdict>) => void,
   ): void {
@@ -68,7 +68,7 @@ export class ViewRights {
     const scopes = callers.map((caller) => this.#options.scopeFor(caller, this.#signal));
     const settle = (known: readonly WatchScope[]): void => {
       if (this.#signal.aborted) return;
-      const still = told.filter(({ cluster }) => isMember(cluster.name));
+      const still = sent.filter(({ cluster }) => isMember(cluster.name));
       const verdicts = callers.flatMap(({ key }, index) => {
         const scope = known[index];
         return scope === undefined ? [] : [[key, this.#verdictOn(scope, still)] as const];
@@ -79,12 +79,12 @@ export class ViewRights {
     else settle(scopes as readonly WatchScope[]);
   }
 
-  #verdictOn(now: WatchScope, told: readonly ToldOf[]): RightsVerdict {
+  #verdictOn(now: WatchScope, sent: readonly ToldOf[]): RightsVerdict {
     const { scope } = this.#options;
     const isLess = ({ cluster, kind }: ToldOf) =>
       compareVisibility(scope.sightOf(cluster.name, kind), now.sightOf(cluster.name, kind)) === 'less';
     if (now.digest === scope.digest) return { type: 'kept' };
-    return told.some(isLess) ? { type: 'lost' } : { type: 'gained', scope: now };
+    return sent.some(isLess) ? { type: 'lost' } : { type: 'gained', scope: now };
   }
 
   #hasLost(caller: Caller, { cluster, kind }: ToldOf): boolean {
@@ -97,12 +97,12 @@ export class ViewRights {
   }
 }
 
-/** Why the streams of whoever has lost a right end. */
+/** The reason with which streams end when their caller has lost a right. */
 export function lostRightError(): MusterError {
   return new MusterError('FORBIDDEN', 'the right to watch some of what is streamed has been lost');
 }
 
-/** Why a stream ends whose view has a bug. */
+/** The reason with which streams end when their view has a bug. */
 export function failedViewError(): MusterError {
   return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
 }

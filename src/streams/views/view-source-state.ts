@@ -19,7 +19,7 @@ interface SourceQuestion {
 
 export interface ViewSourceOptions {
   readonly mirrors: Mirrors;
-  /** Of the view: holds the mirrors of all its sources. */
+  /** The loader of the view. It holds the mirrors of all sources. */
   readonly loader: MirrorLoader;
   readonly query: SourceQuestion;
   readonly cluster: ClusterView;
@@ -28,7 +28,7 @@ export interface ViewSourceOptions {
   readonly kind: ModelKind;
   readonly sensitive: boolean;
   /** Visibility of the kind to the caller; a fault if the caller may see no object. */
-  readonly sight: QueryVisibility | Fault;
+  readonly visibility: QueryVisibility | Fault;
   /** Called when there may be changes for the next cut to send. */
   readonly onNews: () => void;
   /** Runs an action that contains code of the selection, and handles the errors that it throws. */
@@ -63,7 +63,10 @@ export function hasEnded({ phase }: SourceState): boolean {
   return phase === 'left' || phase === 'returning';
 }
 
-/** The fault that voids what readers know. Only NOT_SERVED keeps its message: the message of another fault is about the mirror that follows. */
+/**
+ * Makes the fault that voids what readers know. Only NOT_SERVED keeps its message. The message of another fault is about the mirror that
+ * follows.
+ */
 export function goneFault(source: Pick<SourceRequest, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = readFault(source, 'GONE');
   return code === 'NOT_SERVED' ? { ...gone, message } : gone;

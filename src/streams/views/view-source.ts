@@ -72,8 +72,8 @@ export class ViewSource implements MessageSource {
     return this.#cluster.name;
   }
 
-  get sight(): QueryVisibility | Fault {
-    return this.#options.sight;
+  get visibility(): QueryVisibility | Fault {
+    return this.#options.visibility;
   }
 
   /** What readers in step know about this source. */
@@ -83,7 +83,7 @@ export class ViewSource implements MessageSource {
 
   /** The fault that voids what readers knew: the cluster does not serve the kind, or has left. Undefined if neither is true. */
   get voidFault(): Fault | undefined {
-    if (this.#held !== undefined || 'code' in this.sight) return undefined;
+    if (this.#held !== undefined || 'code' in this.visibility) return undefined;
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
     return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneFault(this, fault) : undefined;
   }
@@ -108,9 +108,9 @@ export class ViewSource implements MessageSource {
 
   /** The sync of the mirror now. */
   get sync(): SyncView {
-    const { sight } = this.#options;
-    if (this.#held === undefined || 'code' in sight) return this.#heldSync;
-    return sourceSyncOf(this.#ask(), this.#held.mirror, sight);
+    const { visibility } = this.#options;
+    if (this.#held === undefined || 'code' in visibility) return this.#heldSync;
+    return sourceSyncOf(this.#ask(), this.#held.mirror, visibility);
   }
 
   /** The sync of the mirror at the last cut. Call it right after a cut. */
@@ -127,12 +127,12 @@ export class ViewSource implements MessageSource {
   /** Call it when the cluster has changed: its properties, what it serves, or whether it is a member of the fleet. */
   refresh(cluster: ClusterView | undefined): void {
     this.#syncAtCut = undefined;
-    const { sight, mirrors } = this.#options;
+    const { visibility, mirrors } = this.#options;
     if (cluster !== undefined) this.#cluster = cluster;
-    if ('code' in sight) this.#setFault(sight);
-    else if (this.#held === undefined) this.#load(sight);
+    if ('code' in visibility) this.#setFault(visibility);
+    else if (this.#held === undefined) this.#load(visibility);
     else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
-    else if (this.#held.reselect(this.#selection(sight))) this.#restart(this.#held);
+    else if (this.#held.reselect(this.#selection(visibility))) this.#restart(this.#held);
     this.#resource = this.#held?.resource ?? this.#resource;
   }
 
@@ -249,8 +249,8 @@ export class ViewSource implements MessageSource {
 
   /** The fault for namespaces that the caller asked for and the mirror does not cover. Undefined if the mirror covers all of them. */
   get #unreadFault(): Fault | undefined {
-    const { sight } = this.#options;
-    return this.#held === undefined || 'code' in sight ? undefined : unreadNamespacesFault(this.#ask(), this.#held.mirror, sight);
+    const { visibility } = this.#options;
+    return this.#held === undefined || 'code' in visibility ? undefined : unreadNamespacesFault(this.#ask(), this.#held.mirror, visibility);
   }
 
   #takeNews(readers: 'some' | 'none'): SliceNews | undefined {
@@ -269,13 +269,13 @@ export class ViewSource implements MessageSource {
   }
 
   /** Loads the mirror. Takes it at once if the view holds it already, as it does at its start. */
-  #load(sight: QueryVisibility): void {
+  #load(visibility: QueryVisibility): void {
     const { loader, guard } = this.#options;
     const loaded = loader.load(this.#ask());
-    if (!(loaded instanceof Promise)) this.#loaded(sight, loaded);
+    if (!(loaded instanceof Promise)) this.#loaded(visibility, loaded);
     else
       void loaded.then(
-        (mirror) => guard(() => this.#loaded(sight, mirror)),
+        (mirror) => guard(() => this.#loaded(visibility, mirror)),
         (error) =>
           guard(() => {
             throw error;
@@ -283,7 +283,7 @@ export class ViewSource implements MessageSource {
       );
   }
 
-  #loaded(sight: QueryVisibility, mirror: MirrorReader | undefined): void {
+  #loaded(visibility: QueryVisibility, mirror: MirrorReader | undefined): void {
     // The mirror may have been loaded twice, because the cluster has changed meanwhile.
     if (this.#held !== undefined) return;
     if (mirror === undefined) {
@@ -291,7 +291,7 @@ export class ViewSource implements MessageSource {
       return;
     }
     const onEvents = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#onEvents(events));
-    this.#state = { phase: 'listing', mirror: new SelectedMirror(mirror, this.#selection(sight), onEvents) };
+    this.#state = { phase: 'listing', mirror: new SelectedMirror(mirror, this.#selection(visibility), onEvents) };
     this.#resource = mirror.resource;
     this.checkPhase();
   }
@@ -375,7 +375,7 @@ export class ViewSource implements MessageSource {
     this.#fault = undefined;
     this.#gone = goneFault(this, fault);
     // Another mirror may exist already.
-    if (!('code' in this.#options.sight)) this.#load(this.#options.sight);
+    if (!('code' in this.#options.visibility)) this.#load(this.#options.visibility);
     this.#options.onNews();
   }
 
@@ -389,8 +389,8 @@ export class ViewSource implements MessageSource {
     return this.#known.position === undefined ? undefined : voidPosition;
   }
 
-  #selection(sight: QueryVisibility): MirrorSelection {
-    return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.query.conditions, sight };
+  #selection(visibility: QueryVisibility): MirrorSelection {
+    return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.query.conditions, visibility };
   }
 
   #ask(): SourceRequest {

@@ -16,15 +16,15 @@ import type { SourceBudget } from './source-budget.ts';
 import { ViewSource } from './view-source.ts';
 import type { WatchScope } from './watch-scope.ts';
 
-/** What a view selects, whoever reads it. */
+/** What a view selects. */
 export interface ViewQuery {
   readonly kinds: readonly ModelKind[];
-  /** By name; absent: every cluster that may be seen, also those that join. */
+  /** The requested clusters. Undefined: all clusters that are visible to the caller, also those that join later. */
   readonly clusters: readonly ClusterName[] | undefined;
   readonly conditions: ListConditions;
-  /** Jobs are counted. */
+  /** True if the stream has summaries of Jobs. */
   readonly countsJobs: boolean;
-  /** What cursors are bound to. */
+  /** The canonical text of the filter. Cursors are bound to it. */
   readonly filter: string;
 }
 
@@ -33,110 +33,110 @@ interface ViewSourcesOptions {
   readonly clock: Clock;
   readonly views: ClusterViews;
   readonly sensitive: SensitiveKinds;
-  /** Where all that are held open are counted. */
+  /** Counts the open sources of all views. */
   readonly sources: SourceBudget;
   readonly query: ViewQuery;
   readonly scope: WatchScope;
-  /** There may be news in one of them. */
+  /** Called when a source may have news. */
   readonly onNews: () => void;
-  /** Runs what code of the selection is in, and answers for what it throws. */
+  /** Runs an action that contains code of the selection, and handles the errors that it throws. */
   readonly guard: (action: () => void) => void;
 }
 
-/** What those in step know of all sources. */
+/** The knowledge of readers in step about all sources. */
 export interface ViewPositions {
   readonly positions: SourcePositions;
   readonly counts: CountsByCluster;
-  /** How true the first kind was, where it is counted: every cluster asked, by name. */
+  /** The state of the first kind in each requested cluster, ordered by name. Empty if no Jobs are counted. */
   readonly syncs: readonly SyncView[];
 }
 
-/** Made in one piece: about 1 ms. */
+/** Number of sources that are made in one piece of work of about 1 ms. */
 const atOnce = 16;
 
 /**
- * The sources of one view: every kind asked of every cluster asked, as far as they are in its scope. What a cut costs grows with those that have
- * something to say, not with those that there are.
+ * The sources of one view: each requested kind of each requested cluster, as far as the scope covers them. The cost of a cut grows with the
+ * sources that have news, not with all sources.
  */
 export class ViewSources {
   readonly #options: ViewSourcesOptions;
   readonly #loader: MirrorLoader;
   readonly #all = new Map<string, ViewSource>();
-  /** Clusters whose sources there are, or are to be made. */
-  readonly #begun = new Set<ClusterName>();
+  /** Clusters whose sources exist or will be made. */
+  readonly #clusters = new Set<ClusterName>();
   #missing: (readonly [ClusterName, ModelKind])[] = [];
   #loading: Promise<unknown> | undefined;
-  /** Those that have heard something since they were cut. */
-  readonly #news = new Set<ViewSource>();
-  /** The how-many-eth each is: the order in which they speak. */
-  readonly #places = new Map<ViewSource, number>();
-  #place = 0;
-  #vector = new Map<string, SourcePosition>();
-  /** Messages are made of it later: it is not written to any more. */
-  #isGivenOut = false;
+  /** Sources that have had events since their last cut. */
+  readonly #withNews = new Set<ViewSource>();
+  /** Insertion index. A cut sends the sources in this order. */
+  readonly #order = new Map<ViewSource, number>();
+  #nextOrder = 0;
+  #positions = new Map<string, SourcePosition>();
+  /** True if messages use the current map of positions. The next change then makes a copy. */
+  #arePositionsShared = false;
 
-  /** None yet: `beginRequest`. */
+  /** Creates the sources later, in `makeMissing`. */
   constructor(options: ViewSourcesOptions) {
     this.#options = options;
     this.#loader = new MirrorLoader(options);
     this.addMissing(options.mirrors.members());
   }
 
-  /** By `sourceKey`. */
+  /** All sources, by `sourceKey`. */
   get all(): ReadonlyMap<string, ViewSource> {
     return this.#all;
   }
 
-  /** None is still to be made. */
+  /** True if no source has to be made. */
   get areComplete(): boolean {
     return this.#missing.length === 0;
   }
 
   get hasNews(): boolean {
-    for (const source of this.#news) if (source.hasNews) return true;
+    for (const source of this.#withNews) if (source.hasNews) return true;
     return false;
   }
 
-  /** One whose mirror has said that nothing changed. */
+  /** A source whose mirror has confirmed that nothing changed. Undefined if there is none. */
   get confirmed(): ViewSource | undefined {
-    for (const source of this.#news) if (source.confirmed && source.known.position !== undefined) return source;
+    for (const source of this.#withNews) if (source.confirmed && source.known.position !== undefined) return source;
     return undefined;
   }
 
   get positions(): ViewPositions {
-    const vector: SourcePositions = this.#vector;
-    this.#isGivenOut = true;
+    const vector: SourcePositions = this.#positions;
+    this.#arePositionsShared = true;
     if (!this.#options.query.countsJobs) return { positions: vector, counts: new Map(), syncs: [] };
     const counts = new Map<ClusterName, PhaseCounts>();
     for (const { name, jobCounter } of this.#all.values()) if (jobCounter !== undefined) counts.set(name, jobCounter.counts);
     return { positions: vector, counts, syncs: this.#syncs() };
   }
 
-  /** The same state, with the age of this moment: of clusters where nothing happens no cut takes note. */
-  withCurrentAge(told: SyncView): SyncView {
-    const now = this.#all.get(sourceKey(told.cluster.name, told.kind))?.sync;
-    return now !== undefined && now.phase === told.phase && now.fault?.code === told.fault?.code ? now : told;
+  /** Returns the same state with its current age. A cluster without changes has no cut that would update it. */
+  withCurrentAge(sent: SyncView): SyncView {
+    const now = this.#all.get(sourceKey(sent.cluster.name, sent.kind))?.sync;
+    return now !== undefined && now.phase === sent.phase && now.fault?.code === sent.fault?.code ? now : sent;
   }
 
-  /** True for a cluster that the query is about, whether or not it may be seen. */
+  /** True if the query is about this cluster, whether or not the caller may see it. */
   concerns(cluster: ClusterName): boolean {
     const { clusters } = this.#options.query;
     return clusters === undefined || clusters.includes(cluster);
   }
 
-  /** What the scope has of these clusters, or of those named, is to be made, unless it is there. */
+  /** Plans the sources of these clusters that do not exist yet. If the query names clusters, it plans those of the named clusters. */
   addMissing(members: Iterable<ClusterName>): void {
     const { query, sources } = this.#options;
     for (const cluster of query.clusters ?? members) {
-      if (this.#begun.has(cluster)) continue;
-      this.#begun.add(cluster);
+      if (this.#clusters.has(cluster)) continue;
+      this.#clusters.add(cluster);
       sources.add(query.kinds.length);
       for (const kind of query.kinds) this.#missing.push([cluster, kind]);
     }
     this.#loadMissing();
   }
 
-  /** Loads the mirrors of all missing sources in one batch, so that most sources find theirs when they are made. */
+  /** Loads the mirrors of all missing sources in one batch, so that most sources find their mirror when they are made. */
   #loadMissing(): void {
     const { scope, query, onNews } = this.#options;
     const { namespaces } = query.conditions;
@@ -148,13 +148,14 @@ export class ViewSources {
       onNews();
     };
     this.#loading = loading;
-    // What fails now fails once more where a source loads its mirror, which answers for it.
+    // Errors are dropped here. The source loads its mirror again and handles the error.
     loading.then(end, end);
   }
 
   /**
-   * Makes some of those that are missing. Where nobody is told, what these know need not wait for the turn in which the first ones are. False while
-   * their mirrors are being loaded: `onNews` is called when they are there.
+   * Makes some of the missing sources. False while their mirrors load. `onNews` is called when they have loaded.
+   *
+   * @param readers `none` if the view has no readers yet: the new sources then need no message.
    */
   makeMissing(readers: 'some' | 'none'): boolean {
     const { scope, sources } = this.#options;
@@ -167,7 +168,7 @@ export class ViewSources {
     return true;
   }
 
-  /** What has become of a cluster. What may be seen of new ones is asked before they are added. */
+  /** Handles a change of a cluster or of a mirror. A new cluster gets its sources later, when the rights on it are known. */
   mirrorsChanged(change: MirrorsChange): void {
     if (change.type === 'mirrored') this.#all.get(sourceKey(change.cluster, change.kind))?.checkPhase();
     else this.refresh(change.cluster);
@@ -179,32 +180,31 @@ export class ViewSources {
     for (const kind of query.kinds) this.#all.get(sourceKey(cluster, kind))?.refresh(view);
   }
 
-  /** The clusters that there are sources of. */
+  /** The clusters of which the view has sources. */
   get clusters(): ReadonlySet<ClusterName> {
-    return this.#begun;
+    return this.#clusters;
   }
 
   /**
-   * Takes in all there is to know up to now: of those that have heard something, or of all. What one has not heard yet changes nothing of what was
-   * said of it: it is told, from the same position, with the next cut.
+   * Reads the events of the mirrors up to now. `news`: only of sources that have had events. Events that come later belong to the next cut.
    */
   pull(which: 'news' | 'all'): void {
-    for (const source of which === 'news' ? [...this.#news] : this.#all.values()) source.pull();
+    for (const source of which === 'news' ? [...this.#withNews] : this.#all.values()) source.pull();
   }
 
-  /** What is new of each since the last cut. */
+  /** Cuts all sources with news, and returns their slices in insertion order. */
   cut(readers: 'some' | 'none'): readonly SourceSlice[] {
-    const parts: SourceSlice[] = [];
-    const cut = [...this.#news].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
-    this.#news.clear();
+    const slices: SourceSlice[] = [];
+    const cut = [...this.#withNews].sort((a, b) => this.#orderOf(a) - this.#orderOf(b));
+    this.#withNews.clear();
     for (const source of cut) {
-      const part = source.cut(readers);
-      if (part !== undefined) parts.push(part);
-      if (source.hasNews) this.#news.add(source);
+      const slice = source.cut(readers);
+      if (slice !== undefined) slices.push(slice);
+      if (source.hasNews) this.#withNews.add(source);
       if (source.hasLeft && !this.#isNamed && !this.#options.mirrors.members().has(source.name)) this.#remove(source);
     }
-    this.#know(cut);
-    return parts;
+    this.#recordPositions(cut);
+    return slices;
   }
 
   end(): void {
@@ -213,31 +213,31 @@ export class ViewSources {
     this.#options.sources.add(-this.#all.size - this.#missing.length);
     this.#missing = [];
     this.#all.clear();
-    this.#news.clear();
-    this.#places.clear();
+    this.#withNews.clear();
+    this.#order.clear();
   }
 
-  #placeOf(source: ViewSource): number {
-    return this.#places.get(source) ?? 0;
+  #orderOf(source: ViewSource): number {
+    return this.#order.get(source) ?? 0;
   }
 
-  #know(cut: readonly ViewSource[]): void {
+  #recordPositions(cut: readonly ViewSource[]): void {
     if (cut.length === 0) return;
-    if (this.#isGivenOut) this.#vector = new Map(this.#vector);
-    this.#isGivenOut = false;
-    const vector = this.#vector;
+    if (this.#arePositionsShared) this.#positions = new Map(this.#positions);
+    this.#arePositionsShared = false;
+    const vector = this.#positions;
     for (const { key, known } of cut) {
       if (known.position === undefined) vector.delete(key);
       else vector.set(key, known.position);
     }
-    this.#vector = vector;
+    this.#positions = vector;
   }
 
   #remove(source: ViewSource): void {
     this.#all.delete(source.key);
-    this.#news.delete(source);
-    this.#places.delete(source);
-    this.#begun.delete(source.name);
+    this.#withNews.delete(source);
+    this.#order.delete(source);
+    this.#clusters.delete(source.name);
     this.#options.sources.add(-1);
   }
 
@@ -250,23 +250,23 @@ export class ViewSources {
     return this.#options.query.clusters !== undefined;
   }
 
-  /** False if the scope has nothing of it, or it is there. */
+  /** False if the scope does not cover the source, or if it exists already. */
   #add(name: ClusterName, kind: ModelKind, scope: WatchScope): boolean {
     const key = sourceKey(name, kind);
-    const sight = scope.sightOf(name, kind);
-    if (sight === undefined || this.#all.has(key)) return false;
+    const visibility = scope.sightOf(name, kind);
+    if (visibility === undefined || this.#all.has(key)) return false;
     const { mirrors, views, query, sensitive, onNews, guard } = this.#options;
     const loader = this.#loader;
     const { conditions, countsJobs } = query;
     const cluster = views.member(name) ?? unknownCluster(name);
-    const seen: QueryVisibility | Fault = sight.type === 'none' ? sight.fault : sight;
+    const seen: QueryVisibility | Fault = visibility.type === 'none' ? visibility.fault : visibility;
     const stir = (): void => {
-      if (source !== undefined) this.#news.add(source);
+      if (source !== undefined) this.#withNews.add(source);
       onNews();
     };
-    // Whatever it hears moves its position.
+    // Every event moves the position of the source.
     const hear = (action: () => void): void => {
-      if (source !== undefined) this.#news.add(source);
+      if (source !== undefined) this.#withNews.add(source);
       guard(action);
     };
     let source: ViewSource | undefined;
@@ -278,18 +278,18 @@ export class ViewSources {
       clusterNow: () => views.member(name),
       kind,
       sensitive: sensitive.has(kind),
-      sight: seen,
+      visibility: seen,
       onNews: stir,
       guard: hear,
     });
     this.#all.set(key, source);
-    this.#places.set(source, this.#place++);
-    this.#news.add(source);
+    this.#order.set(source, this.#nextOrder++);
+    this.#withNews.add(source);
     return true;
   }
 }
 
-/** A cluster that is not there: nothing is known of it but its name. */
+/** A cluster that is no member. Only its name is known. */
 export function unknownCluster(name: ClusterName): ClusterView {
   return { name, labels: {}, taints: [], zones: [], phase: 'UNREACHABLE', faults: [] };
 }

@@ -32,28 +32,30 @@ interface ViewOptions<Message extends ChangesMessage> {
   readonly query: ViewQuery;
   readonly scope: WatchScope;
   readonly maker: MessageMaker<Message>;
-  /** What a caller may watch of the query now. */
+  /** Returns what a caller may watch of the query now. */
   readonly scopeFor: (caller: Caller, signal: AbortSignal) => WatchScope | Promise<WatchScope>;
-  /** The view of the same query for another scope. */
+  /** Returns the view of the same query for another scope. */
   readonly viewFor: (scope: WatchScope) => StreamView<Message>;
-  /** It has ended: nobody else is to join it. */
+  /** Called when the view has ended, so that no reader joins it any more. */
   readonly onEnd: () => void;
 }
 
-/** Clusters that have changed, in one piece of work. */
-const heardAtOnce = 32;
+/** Number of changes of clusters and mirrors that one piece of work handles. */
+const changesAtOnce = 32;
 const bookmarkEveryMs = 30_000;
 const checkEveryMs = 60_000;
 
 /**
- * What all who ask the same with the same rights are told: the sources' news, cut into batches that are the same objects for all (docs/internals/streams.md 2).
+ * All streams with the same query and the same rights. A cut turns the news of the sources into one run of messages, which all readers in
+ * step share (docs/internals/streams.md 2).
  *
- * Begins with its first reader and ends with its last; nothing is left of it then. All it does is done in pieces, in the row in which all views
- * stand: thousands of them take several turns for what concerns them all.
+ * The view begins with its first reader and ends with its last. It works in pieces, in one queue with all other views: see `work`.
+ *
+ * Next: a cut gives the messages to the readers (`ViewReader.deliver` and `notify`, readers/view-reader.ts).
  */
 export class StreamView<Message extends ChangesMessage> implements ReaderHost<Message>, MoveTarget, ScheduledWorker {
   readonly #options: ViewOptions<Message>;
-  readonly #life = new AbortController();
+  readonly #abortController = new AbortController();
   readonly #rights: ViewRights;
   readonly #sources: ViewSources;
   readonly #sealScope: StreamScope;
@@ -61,48 +63,48 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   readonly #openings: Openings<Message>;
   readonly #moves: ViewMoves<Message, StreamView<Message>>;
   readonly #judging: ViewJudging;
-  /** Who is told. */
+  /** Readers that get messages. */
   readonly #readers = new Set<ViewReader<Message>>();
-  /** Who will be, from the next attempt on. */
+  /** Readers that get their first messages with the next cut. */
   readonly #joining = new Set<ViewReader<Message>>();
-  /** Who has come in this turn. */
+  /** Readers that joined in this event-loop turn. */
   readonly #newcomers = new Set<ViewReader<Message>>();
-  /** Readers in step that have something of the last batch still to take, and have not paused. */
+  /** Readers in step that have not taken all of the last batch and have not paused. */
   readonly #untaken = new Set<ViewReader<Message>>();
-  /** What has become of clusters and mirrors, still to be looked at. */
-  #heard: MirrorsChange[] = [];
-  /** The members, once those who are in no place to see all of them have moved. */
-  #arrived: ReadonlySet<ClusterName> | undefined;
-  #standing: ViewPositions;
+  /** Changes of clusters and mirrors that are not handled yet. */
+  #mirrorChanges: MirrorsChange[] = [];
+  /** Clusters to add after pending readers have moved to the new view. */
+  #membersToAdd: ReadonlySet<ClusterName> | undefined;
+  #positions: ViewPositions;
 
   constructor(options: ViewOptions<Message>) {
     this.#options = options;
     const { surroundings, query, scope, scopeFor, viewFor } = options;
     const { access, mirrors, clock } = surroundings;
     this.#sealScope = { stream: query.filter };
-    this.#rights = new ViewRights({ access, scope, scopeFor }, this.#life.signal);
+    this.#rights = new ViewRights({ access, scope, scopeFor }, this.#abortController.signal);
     this.#sources = new ViewSources({
       ...surroundings,
       query,
       scope,
-      onNews: () => this.#stir(),
+      onNews: () => this.#schedule(),
       guard: (action) => this.#guarded(action),
     });
-    this.#standing = this.#sources.positions;
+    this.#positions = this.#sources.positions;
     this.#openings = new Openings({
       scope: scope.digest,
       kinds: query.kinds,
       sources: () => this.#sources.all,
-      run: (said) => this.#run(said),
+      run: (said) => this.#createRun(said),
     });
     this.#moves = new ViewMoves({ clock, viewFor });
     this.#judging = new ViewJudging({ clock, isCostly: isCostly(query.conditions), sources: () => this.#sources.all.values() });
     const onImpatient = () => {
       this.#untaken.clear();
-      this.#stir();
+      this.#schedule();
     };
-    this.#pace = new CutPace({ clock, onElapsed: () => this.#stir(), onImpatient }, this.#life.signal);
-    mirrors.onChange((change) => this.#hear(change), this.#life.signal);
+    this.#pace = new CutPace({ clock, onElapsed: () => this.#schedule(), onImpatient }, this.#abortController.signal);
+    mirrors.onChange((change) => this.#onMirrorsChange(change), this.#abortController.signal);
     void this.#checkNowAndThen();
   }
 
@@ -110,16 +112,16 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     return this.#readers.size + this.#joining.size + this.#newcomers.size;
   }
 
-  /** It will be told its first messages in a later turn. */
+  /** Adds a reader. It gets its first messages in a later event-loop turn. */
   join(reader: ViewReader<Message>): void {
     this.#newcomers.add(reader);
     this.#rights.add(reader.caller);
     if (this.#newcomers.size > 1) return;
-    // Not in this turn: whoever opens a stream has no reader yet.
+    // Delayed, because the caller of `open` does not have the reader yet.
     setImmediate(() => {
       for (const newcomer of this.#newcomers) this.#joining.add(newcomer);
       this.#newcomers.clear();
-      this.#stir();
+      this.#schedule();
     });
   }
 
@@ -137,14 +139,14 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   caughtUp(reader: ViewReader<Message>): void {
     if (!this.#untaken.delete(reader) || this.#untaken.size > 0 || !this.#pace.isWaiting) return;
     this.#pace.stopWaiting();
-    this.#stir();
+    this.#schedule();
   }
 
   make(draft: MessageDraft, over: ReadonlyMap<string, SourcePosition | undefined>): Message {
-    return this.#make(draft, { base: this.#standing, over: () => over }, false);
+    return this.#createMessage(draft, { base: this.#positions, over: () => over }, false);
   }
 
-  /** Ends those streams whose kinds the model has no more, or nobody serves any more. */
+  /** Ends the streams if the model no longer has one of their kinds, or if no cluster serves any of them. */
   modelChanged({ kinds }: Model): void {
     const { query } = this.#options;
     const now = query.kinds.map((kind) => ({ kind, known: kinds.get(keyOfKind(kind)) }));
@@ -154,7 +156,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   }
 
   areSourcesReady(): boolean {
-    if (!this.#sources.areComplete) this.#stir();
+    if (!this.#sources.areComplete) this.#schedule();
     return this.#sources.areComplete;
   }
 
@@ -162,7 +164,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     if (this.readers === 0) this.#end();
   }
 
-  /** Ends it without a word to its readers. */
+  /** Ends the view. Its readers are disposed without a message. */
   endSilently(): void {
     for (const reader of this.#all()) reader[Symbol.dispose]();
     this.#end();
@@ -173,8 +175,8 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   }
 
   #end(): void {
-    if (this.#life.signal.aborted) return;
-    this.#life.abort();
+    if (this.#abortController.signal.aborted) return;
+    this.#abortController.abort();
     this.#options.surroundings.scheduler.cancel(this);
     this.#sources.end();
     this.#moves.end();
@@ -185,9 +187,9 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     for (const reader of this.#all()) reader.end(reason);
   }
 
-  /** A bug ends the streams of this view, and nothing else. */
+  /** Runs an action. If it throws, the streams of this view end, and no others. */
   #guarded(action: () => void): void {
-    if (this.#life.signal.aborted) return;
+    if (this.#abortController.signal.aborted) return;
     try {
       action();
     } catch (error) {
@@ -197,43 +199,43 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     }
   }
 
-  #stir(): void {
-    if (!this.#life.signal.aborted) this.#options.surroundings.scheduler.schedule(this);
+  #schedule(): void {
+    if (!this.#abortController.signal.aborted) this.#options.surroundings.scheduler.schedule(this);
   }
 
-  /** The next piece of what there is to do. */
+  /** Does the next piece of work. True if more work is left. Called by the scheduler after `#schedule`. */
   work(): boolean {
     let isMore = false;
     this.#guarded(() => {
-      isMore = this.#proceed();
+      isMore = this.#workOnce();
     });
-    return isMore && !this.#life.signal.aborted;
+    return isMore && !this.#abortController.signal.aborted;
   }
 
-  #proceed(): boolean {
-    for (const change of this.#heard.splice(0, heardAtOnce)) this.#take(change);
-    if (this.#heard.length > 0) return true;
+  #workOnce(): boolean {
+    for (const change of this.#mirrorChanges.splice(0, changesAtOnce)) this.#applyChange(change);
+    if (this.#mirrorChanges.length > 0) return true;
     if (!this.#sources.areComplete) {
       const isMore = this.#sources.makeMissing(this.#readers.size > 0 ? 'some' : 'none');
-      if (this.#readers.size === 0 && this.#sources.areComplete) this.#standing = this.#sources.positions;
+      if (this.#readers.size === 0 && this.#sources.areComplete) this.#positions = this.#sources.positions;
       return isMore;
     }
     if (!this.#moves.areDone) {
-      this.#moves.proceed(this.#all(), (reader, target) => this.#move(reader, target));
+      this.#moves.proceed(this.#all(), (reader, target) => this.#moveReader(reader, target));
       return true;
     }
-    if (this.#arrived !== undefined) {
-      this.#sources.addMissing(this.#arrived);
-      this.#arrived = undefined;
+    if (this.#membersToAdd !== undefined) {
+      this.#sources.addMissing(this.#membersToAdd);
+      this.#membersToAdd = undefined;
       return true;
     }
-    return this.#attempt();
+    return this.#cutAndAdmit();
   }
 
-  /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. True if there is more to do at once. */
-  #attempt(): boolean {
+  /** Cuts if there is news and all readers are ready. Then lets waiting readers begin. True if more work is left. */
+  #cutAndAdmit(): boolean {
     if (this.#pace.isWindowOpen && this.#joining.size === 0) return false;
-    // What is told first is all there is, also of sources that have said nothing.
+    // A first state needs all sources, also those without events.
     this.#sources.pull(this.#joining.size > 0 ? 'all' : 'news');
     if (!this.#judging.proceed(this.#joining)) return true;
     if (this.#sources.hasNews) {
@@ -242,48 +244,51 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
         return false;
       }
       this.#cut();
-    } else this.#tellBookmark();
+    } else this.#sendBookmark();
     return this.#admit();
   }
 
-  /** Tells all that is new, also to those who have not taken what was told before. */
+  /** Sends all news, also to readers that have not taken the last batch. */
   #cut(): void {
     this.#pace.stopWaiting();
     this.#untaken.clear();
-    const parts = this.#sources.cut(this.#readers.size > 0 ? 'some' : 'none');
-    this.#expel(parts);
-    this.#standing = this.#sources.positions;
+    const slices = this.#sources.cut(this.#readers.size > 0 ? 'some' : 'none');
+    this.#endWithoutRights(slices);
+    this.#positions = this.#sources.positions;
     this.#openings.forget();
-    this.#tell(parts);
-    // Where one mirror has taken the place of another, the end of the old one is told first.
-    if (this.#sources.hasNews) this.#stir();
+    this.#deliver(slices);
+    // If one mirror has replaced another, this cut has sent the end of the old one. The next cut sends the new one.
+    if (this.#sources.hasNews) this.#schedule();
   }
 
-  #tell(parts: readonly SourceSlice[]): void {
-    if (parts.length === 0 || this.#readers.size === 0) return;
+  #deliver(slices: readonly SourceSlice[]): void {
+    if (slices.length === 0 || this.#readers.size === 0) return;
     const readers = [...this.#readers];
-    const { inStep, behind } = audiencesOf(readers, parts);
-    for (const reader of behind) reader.addBacklog(parts);
-    const runs = inStep.map(({ readers: together, before, beside }) => {
-      const run = this.#run({ parts, before, beside });
-      for (const reader of together) reader.deliver(parts, run);
+    const { inStep, behind } = audiencesOf(readers, slices);
+    for (const reader of behind) reader.addBacklog(slices);
+    const runs = inStep.map(({ readers: together, before, incompletePositions }) => {
+      const run = this.#createRun({ slices, before, incompletePositions });
+      for (const reader of together) reader.deliver(slices, run);
       return run;
     });
     if (runs.length === 0 || runs.some(({ length }) => length > 0)) this.#pace.noteBatch();
     for (const reader of readers) reader.notify();
   }
 
-  #tellBookmark(): void {
+  #sendBookmark(): void {
     if (this.#pace.quietMs < bookmarkEveryMs || this.#untaken.size > 0) return;
     const source = this.#sources.confirmed;
     if (source === undefined) return;
     this.#sources.cut('none');
-    this.#standing = this.#sources.positions;
+    this.#positions = this.#sources.positions;
     this.#openings.forget();
-    this.#tell([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
+    this.#deliver([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
   }
 
-  /** Lets in who waits, as many as there is time for: to tell what was missed may take a while. True if there are more. */
+  /**
+   * Gives waiting readers their first messages, for at most 2 ms: collecting what a reader has missed may take a while. True if readers are
+   * left.
+   */
   #admit(): boolean {
     const { clock } = this.#options.surroundings;
     const endMs = clock.monotonic() + pieceMs;
@@ -293,7 +298,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
       this.#readers.add(reader);
       const opening = this.#openings.openingAt(reader.after);
       reader.startRun(opening, 'first');
-      for (const arrears of opening.awaited()) reader.waitForSource(arrears);
+      for (const backlog of opening.incomplete()) reader.waitForSource(backlog);
       admitted.push(reader);
       if (clock.monotonic() > endMs) break;
     }
@@ -302,11 +307,11 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     return this.#joining.size > 0;
   }
 
-  #run({ isOpening = false, ...said }: RunContents): MessageRun<Message> {
-    return createMessageRun({ ...said, standing: this.#standing, make: (draft, known) => this.#make(draft, known, isOpening) });
+  #createRun({ isOpening = false, ...said }: RunContents): MessageRun<Message> {
+    return createMessageRun({ ...said, positions: this.#positions, make: (draft, known) => this.#createMessage(draft, known, isOpening) });
   }
 
-  #make(draft: MessageDraft, { base, over }: KnownPositions<ViewPositions>, isOpening: boolean): Message {
+  #createMessage(draft: MessageDraft, { base, over }: KnownPositions<ViewPositions>, isOpening: boolean): Message {
     const { surroundings, scope, maker } = this.#options;
     return maker(draft, {
       isOpening,
@@ -317,39 +322,39 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
       summarize: () =>
         jobSummaryOf(
           base.counts,
-          base.syncs.map((told) => this.#sources.withCurrentAge(told)),
+          base.syncs.map((sent) => this.#sources.withCurrentAge(sent)),
         ),
     });
   }
 
-  #hear(change: MirrorsChange): void {
+  #onMirrorsChange(change: MirrorsChange): void {
     if (!this.#sources.concerns(change.cluster)) return;
-    this.#heard.push(change);
-    this.#stir();
+    this.#mirrorChanges.push(change);
+    this.#schedule();
   }
 
-  #take(change: MirrorsChange): void {
+  #applyChange(change: MirrorsChange): void {
     this.#sources.mirrorsChanged(change);
     if (change.type === 'joined') this.#check();
   }
 
   async #checkNowAndThen(): Promise<void> {
-    const { signal } = this.#life;
+    const { signal } = this.#abortController;
     for (;;) {
       await this.#options.surroundings.clock.sleep(checkEveryMs, signal);
       if (signal.aborted) return;
-      for (const cluster of this.#sources.clusters) this.#heard.push({ type: 'changed', cluster });
-      this.#stir();
+      for (const cluster of this.#sources.clusters) this.#mirrorChanges.push({ type: 'changed', cluster });
+      this.#schedule();
       this.#guarded(() => this.#check());
     }
   }
 
-  /** Before a byte of these is told: whoever has lost the right to them is told that alone. */
-  #expel(parts: readonly SourceSlice[]): void {
+  /** Ends the readers whose caller has lost the right to one of these sources, before a byte of the slices is sent. */
+  #endWithoutRights(slices: readonly SourceSlice[]): void {
     const { mirrors } = this.#options.surroundings;
     const members = mirrors.members();
-    const told = parts.map(({ source }) => source).filter(({ cluster }) => members.has(cluster.name));
-    const lost = this.#rights.callersWithout(told);
+    const sent = slices.map(({ source }) => source).filter(({ cluster }) => members.has(cluster.name));
+    const lost = this.#rights.callersWithout(sent);
     if (lost.size > 0) for (const reader of this.#all()) if (lost.has(reader.caller.key)) reader.end(lostRightError());
   }
 
@@ -359,24 +364,24 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     this.#rights.check(
       [...this.#sources.all.values()],
       (cluster) => mirrors.members().has(cluster),
-      (verdicts) => this.#guarded(() => this.#judge(verdicts, members)),
+      (verdicts) => this.#guarded(() => this.#applyVerdicts(verdicts, members)),
     );
   }
 
-  #judge(verdicts: ReadonlyMap<string, RightsVerdict>, members: ReadonlySet<ClusterName>): void {
+  #applyVerdicts(verdicts: ReadonlyMap<string, RightsVerdict>, members: ReadonlySet<ClusterName>): void {
     for (const reader of this.#all()) if (verdicts.get(reader.caller.key)?.type === 'lost') reader.end(lostRightError());
     this.#moves.applyVerdicts(verdicts);
-    this.#arrived = members;
-    this.#stir();
+    this.#membersToAdd = members;
+    this.#schedule();
   }
 
-  /** The reader goes on in the view of its new scope, told whole of what it sees otherwise now. */
-  #move(reader: ViewReader<Message>, target: StreamView<Message>): void {
+  /** Moves a reader to the view of its new scope. It gets all objects of the sources that it sees differently now. */
+  #moveReader(reader: ViewReader<Message>, target: StreamView<Message>): void {
     if (this.#readers.has(reader)) {
-      // Both as of this moment, so that what it has not been told by the one is what it has not been told by the other.
-      this.#settle();
-      target.#guarded(() => target.#settle());
-      if (target.#life.signal.aborted) reader.end(failedViewError());
+      // Cuts both views now, so that the reader has missed the same changes in both.
+      this.#cutNow();
+      target.#guarded(() => target.#cutNow());
+      if (target.#abortController.signal.aborted) reader.end(failedViewError());
       if (!reader.ended) target.#adopt(reader, this.#sources.all);
     } else {
       reader.moveTo(target);
@@ -385,7 +390,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     this.leave(reader);
   }
 
-  #settle(): void {
+  #cutNow(): void {
     this.#sources.pull('all');
     if (this.#sources.hasNews) this.#cut();
   }

@@ -4,37 +4,38 @@ import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { sourceKey } from '../messages/stream-cursor.ts';
 
-/** What one caller may watch of what a stream asks for. Callers of equal scope are given the same messages. */
+/** What a caller may watch of the requested clusters and kinds. Callers with equal scopes get the same messages. */
 export interface WatchScope {
-  /** Equal for equal scopes, and only for these. */
+  /** Equal for equal scopes only. */
   readonly digest: string;
-  /** Undefined for a cluster that is hidden, or was not there when the scope was asked for. */
+  /** Undefined for a cluster that is hidden from the caller, or that was no member when the scope was made. */
   sightOf(cluster: ClusterName, kind: ModelKind): Visibility | undefined;
-  /** Nothing may be watched anywhere. */
+  /** True if the caller may watch nothing in any cluster. */
   readonly isEmpty: boolean;
 }
 
 interface AskedScope {
   readonly caller: Caller;
-  /** Those asked for that the caller may see. */
+  /** Requested clusters that are visible to the caller. */
   readonly clusters: readonly ClusterName[];
   readonly kinds: readonly ModelKind[];
-  /** Others were asked for too, but are hidden. */
+  /** True if other requested clusters are hidden from the caller. */
   readonly hidden: boolean;
 }
 
 /**
- * What the caller may both list and watch, of each kind in each cluster: the first state takes the one, what follows the other. At once where
- * `access` answers at once.
+ * Returns what the caller may both list and watch, for each kind in each cluster. The first state needs `list`, later changes need `watch`.
+ * No promise if `access` answers at once.
  */
 export function watchScopeOf(access: Access, asked: AskedScope, signal: AbortSignal): WatchScope | Promise<WatchScope> {
   const { caller, clusters, kinds } = asked;
   const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchVisibility(access, { caller, cluster, kind }, signal)));
-  if (answers.some((answer) => answer instanceof Promise)) return Promise.all(answers).then((sights) => createScope(asked, sights));
+  if (answers.some((answer) => answer instanceof Promise))
+    return Promise.all(answers).then((visibilities) => createScope(asked, visibilities));
   return createScope(asked, answers as readonly Visibility[]);
 }
 
-/** What may be both listed and watched: the one question of `watchScopeOf`, of one kind in one cluster. */
+/** Returns what the caller may both list and watch of one kind in one cluster. */
 export function watchVisibility(
   access: Access,
   asked: { readonly caller: Caller; readonly cluster: ClusterName; readonly kind: ModelKind },
@@ -46,7 +47,7 @@ export function watchVisibility(
   return intersect(listed, watched);
 }
 
-/** What became of a right: `less` if anything that was in sight no longer is. */
+/** Compares two visibilities. `less` if anything that was visible no longer is. */
 export function compareVisibility(before: Visibility | undefined, now: Visibility | undefined): 'same' | 'more' | 'less' {
   const had = before?.type ?? 'none';
   const has = now?.type ?? 'none';
@@ -59,27 +60,27 @@ export function compareVisibility(before: Visibility | undefined, now: Visibilit
 
 const everything: Visibility = { type: 'all' };
 
-function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly Visibility[]): WatchScope {
-  // Says the same of clusters that are still to come, so that where all may see all, nobody's scope changes with the fleet.
-  if (!hidden && sights.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
+function createScope({ hidden, clusters, kinds }: AskedScope, visibilities: readonly Visibility[]): WatchScope {
+  // The scope also covers clusters that join later. So it does not change with the fleet if all callers may see everything.
+  if (!hidden && visibilities.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
   const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));
-  const byKey = new Map(keys.map((key, index) => [key, sights[index]]));
+  const byKey = new Map(keys.map((key, index) => [key, visibilities[index]]));
   return {
     digest: digestOf(byKey),
-    isEmpty: sights.every(({ type }) => type === 'none'),
+    isEmpty: visibilities.every(({ type }) => type === 'none'),
     sightOf: (cluster, kind) => byKey.get(sourceKey(cluster, kind)),
   };
 }
 
-function digestOf(sights: ReadonlyMap<string, Visibility | undefined>): string {
+function digestOf(visibilities: ReadonlyMap<string, Visibility | undefined>): string {
   const hash = createHash('sha256');
-  for (const key of [...sights.keys()].sort()) hash.update(JSON.stringify([key, ...printSight(sights.get(key))]));
+  for (const key of [...visibilities.keys()].sort()) hash.update(JSON.stringify([key, ...printSight(visibilities.get(key))]));
   return hash.digest('base64url').slice(0, 16);
 }
 
-function printSight(sight: Visibility | undefined): readonly (string | readonly string[])[] {
-  if (sight?.type === 'namespaces') return ['namespaces', [...sight.namespaces].sort()];
-  return sight?.type === 'none' ? ['none', sight.fault.code, sight.fault.message] : ['all'];
+function printSight(visibility: Visibility | undefined): readonly (string | readonly string[])[] {
+  if (visibility?.type === 'namespaces') return ['namespaces', [...visibility.namespaces].sort()];
+  return visibility?.type === 'none' ? ['none', visibility.fault.code, visibility.fault.message] : ['all'];
 }
 
 function intersect(a: Visibility, b: Visibility): Visibility {
