@@ -1,11 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
+import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { ClusterViews } from '../../load/reads/cluster-views.ts';
 import { MirrorLoader } from '../../load/reads/mirror-loader.ts';
 import type { ClusterView, SyncView } from '../../load/reads/reads.ts';
-import type { ModelKind } from '../../model/model.ts';
+import type { Model, ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
@@ -292,4 +293,12 @@ export class ViewSources {
 /** A cluster that is no member. Only its name is known. */
 export function unknownCluster(name: ClusterName): ClusterView {
   return { name, labels: {}, taints: [], zones: [], phase: 'UNREACHABLE', faults: [] };
+}
+
+/** False if the model has not all of these kinds, or if no cluster serves any of them any more. */
+export function areServed(kinds: readonly ModelKind[], model: Model['kinds']): boolean {
+  const now = kinds.map((kind) => ({ kind, known: model.get(keyOfKind(kind)) }));
+  const isAbsent = now.some(({ known }) => known === undefined);
+  const isForsaken = now.every(({ kind, known }) => known?.deprecated !== undefined && kind.deprecated === undefined);
+  return !isAbsent && !isForsaken;
 }

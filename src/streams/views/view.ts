@@ -1,10 +1,8 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
-import { keyOfKind } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ScheduledWorker } from '../../core/scheduling/work-scheduler.ts';
-import type { StreamScope } from '../../load/reads/cursor-seal.ts';
 import type { Model } from '../../model/model.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { ChangesMessage } from '../messages/changes-message.ts';
@@ -24,7 +22,7 @@ import { pieceMs, ViewJudging } from './view-judging.ts';
 import { type MoveTarget, ViewMoves } from './view-moves.ts';
 import { failedViewError, lostRightError, type RightsVerdict, ViewRights } from './view-rights.ts';
 import type { ViewSource } from './view-source.ts';
-import { type ViewPositions, type ViewQuery, ViewSources } from './view-sources.ts';
+import { areServed, type ViewPositions, type ViewQuery, ViewSources } from './view-sources.ts';
 import type { WatchScope } from './watch-scope.ts';
 
 interface ViewOptions<Message extends ChangesMessage> {
@@ -58,7 +56,6 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   readonly #abortController = new AbortController();
   readonly #rights: ViewRights;
   readonly #sources: ViewSources;
-  readonly #sealScope: StreamScope;
   readonly #pace: CutPace;
   readonly #openings: Openings<Message>;
   readonly #moves: ViewMoves<Message, StreamView<Message>>;
@@ -81,7 +78,6 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     this.#options = options;
     const { surroundings, query, scope, scopeFor, viewFor } = options;
     const { access, mirrors, clock } = surroundings;
-    this.#sealScope = { stream: query.filter };
     this.#rights = new ViewRights({ access, scope, scopeFor }, this.#abortController.signal);
     this.#sources = new ViewSources({
       ...surroundings,
@@ -148,11 +144,8 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
 
   /** Ends the streams if the model no longer has one of their kinds, or if no cluster serves any of them. */
   modelChanged({ kinds }: Model): void {
-    const { query } = this.#options;
-    const now = query.kinds.map((kind) => ({ kind, known: kinds.get(keyOfKind(kind)) }));
-    const isAbsent = now.some(({ known }) => known === undefined);
-    const isForsaken = now.every(({ kind, known }) => known?.deprecated !== undefined && kind.deprecated === undefined);
-    if (isAbsent || isForsaken) this.#endAll(new MusterError('GONE', 'no cluster serves what was asked for any more'));
+    if (!areServed(this.#options.query.kinds, kinds))
+      this.#endAll(new MusterError('GONE', 'no cluster serves what was asked for any more'));
   }
 
   areSourcesReady(): boolean {
@@ -312,12 +305,12 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   }
 
   #createMessage(draft: MessageDraft, { base, over }: KnownPositions<ViewPositions>, isOpening: boolean): Message {
-    const { surroundings, scope, maker } = this.#options;
+    const { surroundings, query, scope, maker } = this.#options;
     return maker(draft, {
       isOpening,
       seal: ({ source, position }) => {
         const positions = withPositions(base.positions, new Map([...over(), [source.key, position]]));
-        return surroundings.seal.close(printStreamCursor({ scope: scope.digest, positions }), this.#sealScope);
+        return surroundings.seal.close(printStreamCursor({ scope: scope.digest, positions }), { stream: query.filter });
       },
       summarize: () =>
         jobSummaryOf(
