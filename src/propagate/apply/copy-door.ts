@@ -5,19 +5,19 @@ import type { ClusterName } from '../../core/names.ts';
 /**
  * The answer to one call. `stopped`: this call and all later ones are not made, because the gateway lost leadership or the signal aborted.
  */
-export type DoorAnswer = ObjectCallResult | { readonly result: 'stopped' };
+export type GuardedAnswer = ObjectCallResult | { readonly result: 'stopped' };
 
 /** Sends the calls of the work in one cluster. After a stop, or once the cluster does not answer, reads and writes both end. */
-export interface CopyDoor {
+export interface GuardedClient {
   readonly cluster: ClusterName;
   readonly isStopped: boolean;
   /** Ends all calls, because another process works on the same share. */
   stop(): void;
-  get(address: ObjectAddress): Promise<DoorAnswer>;
-  write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectCallResult>): Promise<DoorAnswer>;
+  get(address: ObjectAddress): Promise<GuardedAnswer>;
+  write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectCallResult>): Promise<GuardedAnswer>;
 }
 
-interface DoorOptions {
+interface GuardedClientOptions {
   readonly client: ObjectClient;
   readonly mayWrite: () => boolean;
 }
@@ -31,13 +31,13 @@ const maxTimeouts = 2;
  * It calls `mayWrite` before each write. It also calls it after a failed write, because the write may have waited in a queue meanwhile.
  * Once the cluster is unreachable, no more calls are sent: every later one fails at once with the same fault.
  */
-export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal): CopyDoor {
+export function createGuardedClient({ client, mayWrite }: GuardedClientOptions, signal: AbortSignal): GuardedClient {
   const guarded = withLeaderCheck(client, mayWrite);
   let isStopped = false;
   let timeouts = 0;
   let broken: Fault | undefined;
 
-  function checked(answer: ObjectCallResult): DoorAnswer {
+  function checked(answer: ObjectCallResult): GuardedAnswer {
     if (signal.aborted) isStopped = true;
     if (isStopped) return { result: 'stopped' };
     if (answer.result === 'failed') {

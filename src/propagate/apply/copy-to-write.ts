@@ -3,28 +3,28 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import { takenOverOf } from '../plan/copies/copy-marks.ts';
-import { type CopyTask, failedCopy, isRaced, type Settled } from '../plan/copies/copy-task.ts';
+import { type CopyResult, type CopyTask, failedCopy, isRaceFault } from '../plan/copies/copy-task.ts';
 import type { CopyWork } from '../plan/copies/copy-work.ts';
 import { observedHashOf } from '../plan/copies/observed.ts';
-import { ownedPaths, printPaths } from '../plan/copies/owned-fields.ts';
-import type { CopyDoor } from './copy-door.ts';
+import { fingerprintOfPaths, ownedPaths } from '../plan/copies/owned-fields.ts';
+import type { GuardedClient } from './copy-door.ts';
 import type { ShareLedger } from './share-ledger.ts';
 
 /** One copy with the manifest to send: without marks, and for a Secret with its data. */
-export interface CopyToWrite extends CopyScene {
+export interface CopyToWrite extends CopyContext {
   readonly task: CopyTask;
   readonly desired: Manifest;
 }
 
-/** `again`: the object changed between read and write. It must be read and judged again. */
-export type CopyStep = Settled | { readonly result: 'again' };
+/** `retry`: the object changed between read and write. It must be read and judged again. */
+export type WriteAttempt = CopyResult | { readonly result: 'retry' };
 
 /** Returns the inventory entry after a write, from the object in the server's answer. */
-export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObject, state: 'Owned' | 'Shared'): InventoryEntry {
+export function entryAfterWrite({ task, work }: CopyToWrite, object: KubernetesObject, state: 'Owned' | 'Shared'): InventoryEntry {
   const { uid } = object.metadata;
   const { sent: _sent, takenOver: _takenOver, ...known } = task.entry;
   const takenOver = takenOverOf(task.entry, object);
-  const sent = printPaths(ownedPaths(object));
+  const sent = fingerprintOfPaths(ownedPaths(object));
   return {
     ...known,
     state,
@@ -41,21 +41,23 @@ export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObje
  * Sets the `managedFields` of an object, in a patch under its uid and version that changes nothing else. Returns the patched object, or the
  * reason to end or retry this write of the copy.
  */
-export async function putOwners(
-  { door, task, work }: CopyToWrite,
+export async function patchOwners(
+  { guardedClient, task, work }: CopyToWrite,
   object: KubernetesObject,
   managedFields: readonly Json[],
-): Promise<CopyStep | { readonly object: KubernetesObject }> {
+): Promise<WriteAttempt | { readonly object: KubernetesObject }> {
   const { uid, resourceVersion } = object.metadata;
   const patch: JsonObject = { metadata: { uid, resourceVersion, managedFields } };
-  const answer = await door.write((client, signal) => client.patch({ ...task.address, type: 'merge', patch, run: 'real' }, signal));
+  const answer = await guardedClient.write((client, signal) =>
+    client.patch({ ...task.address, type: 'merge', patch, run: 'real' }, signal),
+  );
   switch (answer.result) {
     case 'answered':
       return { object: answer.object };
     case 'absent':
-      return { result: 'again' };
+      return { result: 'retry' };
     case 'failed':
-      return isRaced(answer.fault) ? { result: 'again' } : failedCopy({ task, work }, answer.fault);
+      return isRaceFault(answer.fault) ? { result: 'retry' } : failedCopy({ task, work }, answer.fault);
     case 'stopped':
       return answer;
     default:
@@ -64,9 +66,9 @@ export async function putOwners(
 }
 
 /** The context that all objects of one piece of work in a cluster share. */
-export interface CopyScene {
+export interface CopyContext {
   readonly work: CopyWork;
-  readonly door: CopyDoor;
+  readonly guardedClient: GuardedClient;
   readonly ledger: ShareLedger;
   readonly signal: AbortSignal;
 }

@@ -1,21 +1,21 @@
 import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { type Settled, settledWith } from '../plan/copies/copy-task.ts';
-import { managersOf } from '../plan/copies/owned-fields.ts';
-import type { CopyScene } from './copy-to-write.ts';
+import { type CopyResult, failedResult } from '../plan/copies/copy-task.ts';
+import { otherManagersOf } from '../plan/copies/owned-fields.ts';
+import type { CopyContext } from './copy-to-write.ts';
 
 /**
  * Maximum number of corrections of a copy in 10 minutes. After them, the copy is `Contended` until the first correction is older than that
  * (docs/internals/propagation.md 7).
  */
-export const mostCorrections = 5;
+export const maxCorrections = 5;
 const withinMs = 10 * 60_000;
 
 /** Returns when the copy may be corrected again, in milliseconds of the epoch. Undefined if it may be corrected now. */
 export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: number): number | undefined {
-  const [first] = corrections.slice(-mostCorrections);
-  if (first === undefined || corrections.length < mostCorrections) return undefined;
+  const [first] = corrections.slice(-maxCorrections);
+  if (first === undefined || corrections.length < maxCorrections) return undefined;
   const untilMs = Date.parse(first) + withinMs;
   return untilMs > nowMs ? untilMs : undefined;
 }
@@ -24,18 +24,22 @@ export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: nu
  * Returns the result for a contended copy: it is not corrected, and the fault names the managers that change it. Finding them takes one
  * read, once.
  */
-export async function settleContended({ work, door }: CopyScene, entry: InventoryEntry, address: ObjectAddress): Promise<Settled> {
+export async function contendedResult(
+  { work, guardedClient }: CopyContext,
+  entry: InventoryEntry,
+  address: ObjectAddress,
+): Promise<CopyResult> {
   const contended = (message: string) =>
-    settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', message), { now: work.clock.now(), reason: 'Contended' });
+    failedResult(entry, copyFault(work.share.cluster, 'CONFLICT', message), { now: work.clock.now(), reason: 'Contended' });
   if (entry.fault?.code === 'CONFLICT') return unchanged(entry, contended(entry.fault.message));
-  const answer = await door.get(address);
+  const answer = await guardedClient.get(address);
   if (answer.result === 'stopped') return answer;
-  const managers = answer.result === 'answered' ? managersOf(answer.object, entry.sent ?? '') : [];
+  const managers = answer.result === 'answered' ? otherManagersOf(answer.object, entry.sent ?? '') : [];
   const who = managers.length === 0 ? 'others' : managers.join(', ');
-  return contended(`corrected ${mostCorrections} times in 10 minutes, and changed again by ${who}`);
+  return contended(`corrected ${maxCorrections} times in 10 minutes, and changed again by ${who}`);
 }
 
 /** Keeps the entry as it is, so that the inventory need not be saved. */
-function unchanged(entry: InventoryEntry, settled: Settled): Settled {
-  return settled.result === 'stopped' ? settled : { ...settled, entry };
+function unchanged(entry: InventoryEntry, result: CopyResult): CopyResult {
+  return result.result === 'stopped' ? result : { ...result, entry };
 }

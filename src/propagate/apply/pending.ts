@@ -6,28 +6,31 @@ import { recordFault } from '../plan/copies/copy-reason.ts';
  * Returns the share with all entries pending deletion, for a cluster that is unreachable or not in the fleet. The copies are deleted by
  * their uids when the cluster answers again.
  */
-export function pendingShare(share: ClusterShare, fault: Fault, nowMs: number): ClusterShare {
+export function withPendingDeletions(share: ClusterShare, fault: Fault, nowMs: number): ClusterShare {
   const now = new Date(nowMs).toISOString();
-  return { ...share, entries: share.entries.map((entry) => ({ ...asPending(entry), fault: recordFault(fault, entry.fault, now) })) };
+  return {
+    ...share,
+    entries: share.entries.map((entry) => ({ ...markPendingDeletion(entry), fault: recordFault(fault, entry.fault, now) })),
+  };
 }
 
 /** Marks a copy for deletion as soon as its cluster answers. A shared object keeps its state: it is released then, never deleted. */
-export function asPending(entry: InventoryEntry): InventoryEntry {
-  return asLeaving(entry, 'PendingDeletion');
+export function markPendingDeletion(entry: InventoryEntry): InventoryEntry {
+  return withDeletionState(entry, 'PendingDeletion');
 }
 
 /** Marks a copy whose deletion waits for other objects, or that the server is deleting. A shared object keeps its state. */
-export function asDeleting(entry: InventoryEntry): InventoryEntry {
-  return asLeaving(entry, 'Deleting');
+export function markDeleting(entry: InventoryEntry): InventoryEntry {
+  return withDeletionState(entry, 'Deleting');
 }
 
 /** Undoes the deletion mark of a copy that is wanted again. */
-export function asWanted(entry: InventoryEntry): InventoryEntry {
+export function clearDeletionMark(entry: InventoryEntry): InventoryEntry {
   if (entry.state !== 'PendingDeletion' && entry.state !== 'Deleting') return entry;
   return { ...entry, state: entry.uid === undefined ? 'Intended' : 'Owned' };
 }
 
-function asLeaving(entry: InventoryEntry, state: 'PendingDeletion' | 'Deleting'): InventoryEntry {
+function withDeletionState(entry: InventoryEntry, state: 'PendingDeletion' | 'Deleting'): InventoryEntry {
   if (entry.state === 'Shared') return entry;
   if (entry.state !== 'Intended') return { ...entry, state };
   // The uid is that of an earlier, deleted object. It would take precedence over the intent token.

@@ -3,11 +3,11 @@ import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { OldValues } from '../model/inventory.ts';
-import { marksRemoved } from '../plan/copies/copy-marks.ts';
+import { marksRemovalPatch } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
 import { own, withUid } from '../plan/copies/own.ts';
-import { withoutOurs } from '../plan/copies/owned-fields.ts';
-import type { CopyDoor, DoorAnswer } from './copy-door.ts';
+import { withoutMusterFields } from '../plan/copies/owned-fields.ts';
+import type { GuardedAnswer, GuardedClient } from './copy-door.ts';
 
 /**
  * Releases an object: removes Muster's marks and its ownership of fields. No other field changes. The patch is guarded by uid and
@@ -17,56 +17,58 @@ import type { CopyDoor, DoorAnswer } from './copy-door.ts';
  * @param owners The entries of `managedFields` before Muster took the object over. They get their fields back. Absent: the fields have no
  * owner then.
  */
-export function orphanCopy(
-  door: CopyDoor,
+export function releaseCopy(
+  guardedClient: GuardedClient,
   address: ObjectAddress,
   { object, owners }: { readonly object: KubernetesObject; readonly owners?: OldValues['owners'] },
-): Promise<DoorAnswer> {
+): Promise<GuardedAnswer> {
   const { uid, resourceVersion } = object.metadata;
   // An empty apply would remove every field that only Muster owns: of a Deployment, the whole spec.
-  const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(object), managedFields: withoutOurs(object, owners) } };
-  return door.write((client, signal) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
+  const patch: JsonObject = {
+    metadata: { uid, resourceVersion, ...marksRemovalPatch(object), managedFields: withoutMusterFields(object, owners) },
+  };
+  return guardedClient.write((client, signal) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
 }
 
 /**
  * Removes Muster's fields from an object that belongs to another owner. Fields that other managers own too keep their values. The apply is
  * guarded by uid and resourceVersion.
  */
-export function withdrawCopy(
-  door: CopyDoor,
+export function withdrawFields(
+  guardedClient: GuardedClient,
   address: ObjectAddress,
   { key, object }: { readonly key: ObjectKey; readonly object: KubernetesObject },
-): Promise<DoorAnswer> {
-  return applyAsIs(door, address, { manifest: bare(key), object });
+): Promise<GuardedAnswer> {
+  return applyToExisting(guardedClient, address, { manifest: manifestWithoutFields(key), object });
 }
 
 /** Applies a manifest to an existing object. The apply is guarded by uid and resourceVersion. Default of `force`: true. */
-export function applyAsIs(
-  door: CopyDoor,
+export function applyToExisting(
+  guardedClient: GuardedClient,
   address: ObjectAddress,
   { manifest, object, force = true }: { readonly manifest: Manifest; readonly object: KubernetesObject; readonly force?: boolean },
-): Promise<DoorAnswer> {
+): Promise<GuardedAnswer> {
   const { uid, resourceVersion } = object.metadata;
   const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
-  return door.write((client, signal) => client.apply(request, signal));
+  return guardedClient.write((client, signal) => client.apply(request, signal));
 }
 
 /** Replaces the whole object, except the fields that its cluster owns. The write is guarded by uid and resourceVersion. */
-export async function replaceWith(
-  door: CopyDoor,
+export async function replaceExisting(
+  guardedClient: GuardedClient,
   address: ObjectAddress,
   { manifest, object }: { readonly manifest: Manifest; readonly object: KubernetesObject },
-): Promise<DoorAnswer> {
+): Promise<GuardedAnswer> {
   const owned = own({ write: 'Replace', desired: manifest, live: object });
   switch (owned.result) {
     case 'write': {
       const replacing = withUid(owned.manifest, object);
-      return await door.write((client, signal) => client.replace({ ...address, object: replacing, run: 'real' }, signal));
+      return await guardedClient.write((client, signal) => client.replace({ ...address, object: replacing, run: 'real' }, signal));
     }
     case 'unchanged':
       return { result: 'answered', object, isNew: false, warnings: [] };
     case 'failed': {
-      const fault = copyFault(door.cluster, 'INVALID', `${owned.path}: ${owned.message}`);
+      const fault = copyFault(guardedClient.cluster, 'INVALID', `${owned.path}: ${owned.message}`);
       return { result: 'failed', fault };
     }
     default:
@@ -75,6 +77,6 @@ export async function replaceWith(
 }
 
 /** Returns a manifest with the kind and the name only. */
-function bare({ apiVersion, kind, namespace, name }: ObjectKey): Manifest {
+function manifestWithoutFields({ apiVersion, kind, namespace, name }: ObjectKey): Manifest {
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }

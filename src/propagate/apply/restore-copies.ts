@@ -11,7 +11,7 @@ interface Restoration {
   /** The rendered objects of the target revision. Empty if that revision placed nothing here, or if there is no such revision. */
   readonly rendered: readonly RenderedObject[];
   /** The old values that were stored when objects were taken over. */
-  readonly old: readonly OldValues[];
+  readonly oldValues: readonly OldValues[];
 }
 
 /**
@@ -28,7 +28,7 @@ interface Restoration {
  * `work.generation` is the generation that is rolled back. Actions: `Restored`, `Deleted`, `Orphaned`, `Unchanged`, `Skipped`, `Failed`.
  * Order: that of `rendered`, then that of the inventory.
  */
-export async function restoreCopies(work: CopyWork, { rendered, old }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
+export async function restoreCopies(work: CopyWork, { rendered, oldValues }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
   // The target revision did not have the objects that this generation took over, even if it was meant to have them.
   const taken = work.share.entries.filter(({ takenOver }) => takenOver !== undefined && takenOver.revision >= work.revision);
   const returned = new Set(taken.map(({ key }) => textOfKey(key)));
@@ -37,7 +37,7 @@ export async function restoreCopies(work: CopyWork, { rendered, old }: Restorati
   const copies = written.copies.map(asRestored);
   if (written.result !== 'done') return { ...written, copies };
   const kept = new Set(had.map(({ key }) => textOfKey(key)));
-  const removals = written.share.entries.filter(({ key }) => !kept.has(textOfKey(key))).map((entry) => removalOf(entry, old));
+  const removals = written.share.entries.filter(({ key }) => !kept.has(textOfKey(key))).map((entry) => removalOf(entry, oldValues));
   const removed = await removeCopies({ ...work, share: written.share }, removals, signal);
   return { ...removed, copies: [...copies, ...removed.copies] };
 }
@@ -47,6 +47,6 @@ function asRestored(outcome: CopyOutcome): CopyOutcome {
   return { ...outcome, action: actions[outcome.action] ?? outcome.action };
 }
 
-function removalOf({ key, appliedGeneration }: InventoryEntry, old: readonly OldValues[]): Removal {
-  return { key, ifGeneration: appliedGeneration, how: { type: 'giveBack', to: 0, old } };
+function removalOf({ key, appliedGeneration }: InventoryEntry, oldValues: readonly OldValues[]): Removal {
+  return { key, lastGeneration: appliedGeneration, how: { type: 'giveBack', targetRevision: 0, oldValues } };
 }

@@ -30,7 +30,7 @@ export interface ShareLedger {
 }
 
 /** Opens the share for changes. New entries follow the existing ones, in the order of `put`. */
-export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
+export function createShareLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
   const entries = new Map(share.entries.map((entry) => [textOfKey(entry.key), entry]));
   let saved = share;
   let last: Promise<unknown> = Promise.resolve();

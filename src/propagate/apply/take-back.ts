@@ -3,23 +3,31 @@ import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import type { InventoryEntry, OldValues } from '../model/inventory.ts';
-import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf, withMarks } from '../plan/copies/copy-marks.ts';
 import {
-  isRaced,
-  outcomeOf,
-  racedFault,
-  type Settled,
-  settledGone,
-  settledSkipped,
-  settledWith,
-  staleCopy,
+  deletionOf,
+  hasAnnouncedIntent,
+  isReleased,
+  isWrittenByAnotherPropagation,
+  marksOf,
+  takenOverOf,
+  withMarks,
+} from '../plan/copies/copy-marks.ts';
+import {
+  type CopyResult,
+  copyOutcomeOf,
+  failedResult,
+  isRaceFault,
+  raceFault,
+  removedResult,
+  skippedResult,
+  staleCopyResult,
 } from '../plan/copies/copy-task.ts';
-import type { GoingBack } from '../plan/copies/copy-work.ts';
-import type { DoorAnswer } from './copy-door.ts';
-import type { CopyScene } from './copy-to-write.ts';
-import { asDeleting, asPending } from './pending.ts';
-import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
-import { keptOf } from './taking.ts';
+import type { RollbackTarget } from '../plan/copies/copy-work.ts';
+import type { GuardedAnswer } from './copy-door.ts';
+import type { CopyContext } from './copy-to-write.ts';
+import { markDeleting, markPendingDeletion } from './pending.ts';
+import { applyToExisting, releaseCopy, replaceExisting, withdrawFields } from './release-copy.ts';
+import { storedValuesOf } from './taking.ts';
 
 /** How to remove one copy that is no longer wanted. */
 export interface Removal {
@@ -31,43 +39,43 @@ export interface Removal {
    *
    * A shared object always stays, without Muster's fields.
    */
-  readonly how: { readonly type: 'delete' | 'release' } | ({ readonly type: 'giveBack' } & GoingBack);
+  readonly how: { readonly type: 'delete' | 'release' } | ({ readonly type: 'giveBack' } & RollbackTarget);
   /** The object in the mirror. If it is being deleted already, no call is made. */
   readonly live?: KubernetesObject | undefined;
   /**
    * The generation of Muster's last write to the copy. The copy is removed only if it carries this generation or the one that is rolled
    * back. Otherwise it has changed since and stays.
    */
-  readonly ifGeneration?: number | undefined;
+  readonly lastGeneration?: number | undefined;
 }
 
 /** The inputs for removing one copy. */
-interface CopyToTake extends CopyScene {
+interface CopyToRemove extends CopyContext {
   readonly removal: Removal;
   readonly entry: InventoryEntry;
   readonly address: ObjectAddress;
 }
 
-type TakeStep = Settled | { readonly result: 'again' };
+type RemovalAttempt = CopyResult | { readonly result: 'retry' };
 
-const mostTurns = 4;
+const maxAttempts = 4;
 
 /** Finalizers of the garbage collector. It removes them without help. */
-const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
+const garbageCollectorFinalizers: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 /**
  * Removes one copy. A live read must confirm the uid from the inventory, and the write is guarded by that uid and the version read.
  *
  * If the name belongs to another object now, or if another Propagation wrote the object since, the object stays and the entry is removed.
  */
-export async function takeBack(copy: CopyToTake): Promise<Settled> {
-  const { removal, entry, address, door } = copy;
-  if (removal.live !== undefined && isBeingDeleted(removal, entry)) return deleting(copy, removal.live);
-  for (let turn = 0; turn < mostTurns; turn += 1) {
-    const step = await takeStep(copy, await door.get(address));
-    if (step.result !== 'again') return step;
+export async function removeCopy(copy: CopyToRemove): Promise<CopyResult> {
+  const { removal, entry, address, guardedClient } = copy;
+  if (removal.live !== undefined && isBeingDeleted(removal, entry)) return deletingResult(copy, removal.live);
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const step = await attemptRemoval(copy, await guardedClient.get(address));
+    if (step.result !== 'retry') return step;
   }
-  return failedTaking(copy, racedFault(copy, 'it changed each time before it could be removed'));
+  return failedRemoval(copy, raceFault(copy, 'it changed each time before it could be removed'));
 }
 
 /** True if the mirror shows that the object of the entry is being deleted. Then no call is needed. */
@@ -75,14 +83,14 @@ export function isBeingDeleted({ live }: Pick<Removal, 'live'>, { uid }: Invento
   return live !== undefined && live.metadata.uid === uid && deletionOf(live) !== undefined;
 }
 
-async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
+async function attemptRemoval(copy: CopyToRemove, read: GuardedAnswer): Promise<RemovalAttempt> {
   switch (read.result) {
     case 'answered':
-      return await takeSeen(copy, read.object);
+      return await removeExisting(copy, read.object);
     case 'absent':
-      return settledGone(copy.entry, 'Deleted');
+      return removedResult(copy.entry, 'Deleted');
     case 'failed':
-      return failedTaking(copy, read.fault);
+      return failedRemoval(copy, read.fault);
     case 'stopped':
       return read;
     default:
@@ -90,47 +98,47 @@ async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
   }
 }
 
-/** Removes the copy, given the object that was just read. `again`: the object changed in between and must be read once more. */
-export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
+/** Removes the copy, given the object that was just read. `retry`: the object changed in between and must be read once more. */
+export async function removeExisting(copy: CopyToRemove, object: KubernetesObject): Promise<RemovalAttempt> {
   const { removal, entry, work } = copy;
-  if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object has this name now');
-  if (isOfAnother(object, work)) return leaveToAnother(copy, object);
-  if (isLetGo(entry, object, work)) return settledGone(entry, 'Skipped', 'it does not belong to this Propagation any more');
-  if (removal.ifGeneration !== undefined && ![removal.ifGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
-    return settledSkipped(entry, { message: 'it has changed since it was written' });
-  const stale = staleCopy(copy, object);
+  if (!isOurs(copy, object)) return removedResult(entry, 'Skipped', 'another object has this name now');
+  if (isWrittenByAnotherPropagation(object, work)) return leaveToAnother(copy, object);
+  if (isReleased(entry, object, work)) return removedResult(entry, 'Skipped', 'it does not belong to this Propagation any more');
+  if (removal.lastGeneration !== undefined && ![removal.lastGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
+    return skippedResult(entry, { message: 'it has changed since it was written' });
+  const stale = staleCopyResult(copy, object);
   if (stale !== undefined) return stale;
-  return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
+  return deletionOf(object) === undefined ? await removeOwnCopy(copy, object) : deletingResult(copy, object);
 }
 
 /**
  * Leaves an object that another Propagation took over. All Propagations share one field manager: removing its fields would remove those of
  * the other one.
  */
-function leaveToAnother({ entry, work }: CopyToTake, object: KubernetesObject): Settled {
+function leaveToAnother({ entry, work }: CopyToRemove, object: KubernetesObject): CopyResult {
   const { kind, namespace, name } = entry.key;
   const { owner, share, log } = work;
   const { source = '' } = marksOf(object);
   const message = `it belongs to another Propagation: ${source}`;
   log.info({ cluster: share.cluster, kind, namespace, name, propagation: `${owner.namespace}/${owner.name}` }, `not changed: ${message}`);
-  return settledGone(entry, 'Skipped', message);
+  return removedResult(entry, 'Skipped', message);
 }
 
-async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
-  const { door, address, removal, entry } = copy;
+async function removeOwnCopy(copy: CopyToRemove, object: KubernetesObject): Promise<RemovalAttempt> {
+  const { guardedClient, address, removal, entry } = copy;
   const { how, key } = removal;
   const taken = takenOverOf(entry, object);
   if (entry.state === 'Shared' || taken?.as === 'Shared')
-    return ended(copy, await withdrawCopy(door, address, { key, object }), () => settledGone(entry, 'Orphaned'));
+    return attemptOf(copy, await withdrawFields(guardedClient, address, { key, object }), () => removedResult(entry, 'Orphaned'));
   switch (how.type) {
     case 'delete':
-      return await deleteSeen(copy, object);
+      return await deleteExisting(copy, object);
     case 'release':
-      return ended(copy, await orphanCopy(door, address, { object }), () => settledGone(entry, 'Orphaned'));
+      return attemptOf(copy, await releaseCopy(guardedClient, address, { object }), () => removedResult(entry, 'Orphaned'));
     case 'giveBack':
-      return taken === undefined || taken.revision <= how.to
-        ? await deleteSeen(copy, object)
-        : await giveBack(copy, object, keptOf(taken, how));
+      return taken === undefined || taken.revision <= how.targetRevision
+        ? await deleteExisting(copy, object)
+        : await giveBack(copy, object, storedValuesOf(taken, how));
     default:
       return how satisfies never;
   }
@@ -140,54 +148,60 @@ async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<Tak
  * Restores the old values and releases the object, in two writes. The object keeps Muster's marks until the second write, so a crash in
  * between can be continued.
  */
-async function giveBack(copy: CopyToTake, object: KubernetesObject, old: OldValues | undefined): Promise<TakeStep> {
-  const { door, address, entry } = copy;
+async function giveBack(copy: CopyToRemove, object: KubernetesObject, old: OldValues | undefined): Promise<RemovalAttempt> {
+  const { guardedClient, address, entry } = copy;
   if (old === undefined) {
     const message = 'released without its old values: none are stored';
-    return ended(copy, await orphanCopy(door, address, { object }), () => settledGone(entry, 'Orphaned', message));
+    return attemptOf(copy, await releaseCopy(guardedClient, address, { object }), () => removedResult(entry, 'Orphaned', message));
   }
-  const put = await putBack(copy, object, old);
-  const restored = () => settledGone(entry, 'Restored');
-  if (put.result !== 'answered') return ended(copy, put, restored);
+  const put = await restoreOldValues(copy, object, old);
+  const restored = () => removedResult(entry, 'Restored');
+  if (put.result !== 'answered') return attemptOf(copy, put, restored);
   const { owners = [] } = old;
-  return ended(copy, await orphanCopy(door, address, { object: put.object, owners }), restored);
+  return attemptOf(copy, await releaseCopy(guardedClient, address, { object: put.object, owners }), restored);
 }
 
-function putBack({ door, address, work, entry }: CopyToTake, object: KubernetesObject, { values, whole }: OldValues): Promise<DoorAnswer> {
+function restoreOldValues(
+  { guardedClient, address, work, entry }: CopyToRemove,
+  object: KubernetesObject,
+  { values, whole }: OldValues,
+): Promise<GuardedAnswer> {
   const generation = marksOf(object).generation ?? work.generation;
   const manifest = withMarks(values, { owner: work.owner, generation, intent: entry.intent });
-  return whole === true ? replaceWith(door, address, { manifest, object }) : applyAsIs(door, address, { manifest, object });
+  return whole === true
+    ? replaceExisting(guardedClient, address, { manifest, object })
+    : applyToExisting(guardedClient, address, { manifest, object });
 }
 
 /**
  * True if the object is the copy of this entry. The proof is the uid. For a copy whose uid was not saved, it is the intent token. A label
  * proves nothing.
  */
-function isOurs({ entry, work }: CopyToTake, object: KubernetesObject): boolean {
+function isOurs({ entry, work }: CopyToRemove, object: KubernetesObject): boolean {
   if (entry.uid !== undefined && entry.uid === object.metadata.uid) return true;
-  return isAnnounced(entry, object, work);
+  return hasAnnouncedIntent(entry, object, work);
 }
 
-async function deleteSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
-  const { door, address, work, entry } = copy;
+async function deleteExisting(copy: CopyToRemove, object: KubernetesObject): Promise<RemovalAttempt> {
+  const { guardedClient, address, work, entry } = copy;
   const { uid, resourceVersion } = object.metadata;
   const { cascade } = work.spec.deletion;
-  const answer = await door.write((client, signal) =>
+  const answer = await guardedClient.write((client, signal) =>
     client.delete({ ...address, preconditions: { uid, resourceVersion }, cascade, run: 'real' }, signal),
   );
-  if (answer.result === 'answered' && deletionOf(answer.object) !== undefined) return deleting(copy, answer.object);
-  return ended(copy, answer, () => settledGone(entry, 'Deleted'));
+  if (answer.result === 'answered' && deletionOf(answer.object) !== undefined) return deletingResult(copy, answer.object);
+  return attemptOf(copy, answer, () => removedResult(entry, 'Deleted'));
 }
 
 /** Turns the answer of the last write into the result of the removal. */
-function ended(copy: CopyToTake, answer: DoorAnswer, done: () => Settled): TakeStep {
+function attemptOf(copy: CopyToRemove, answer: GuardedAnswer, done: () => CopyResult): RemovalAttempt {
   switch (answer.result) {
     case 'answered':
       return done();
     case 'absent':
-      return settledGone(copy.entry, 'Deleted');
+      return removedResult(copy.entry, 'Deleted');
     case 'failed':
-      return isRaced(answer.fault) ? { result: 'again' } : failedTaking(copy, answer.fault);
+      return isRaceFault(answer.fault) ? { result: 'retry' } : failedRemoval(copy, answer.fault);
     case 'stopped':
       return answer;
     default:
@@ -199,30 +213,30 @@ function ended(copy: CopyToTake, answer: DoorAnswer, done: () => Settled): TakeS
  * Returns the result for a copy that the server is deleting. The start time comes from the server. Muster removes no finalizers of others,
  * and its copies have none of Muster.
  */
-function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
+function deletingResult(copy: CopyToRemove, object: KubernetesObject): CopyResult {
   const { entry, work } = copy;
   const { since, finalizers } = deletionOf(object) ?? { since: '', finalizers: [] };
   const { fault: _fault, ...known } = entry;
   const { uid } = object.metadata;
-  const kept: InventoryEntry = { ...asDeleting(known), action: 'Deleted', ...(uid === undefined ? {} : { uid }) };
-  const foreign = finalizers.filter((name) => !collectors.has(name));
-  const outcome = { ...outcomeOf(kept, 'Deleted'), ...(uid === undefined ? {} : { uid }) };
-  if (foreign.length === 0) return { result: 'settled', entry: kept, outcome };
+  const kept: InventoryEntry = { ...markDeleting(known), action: 'Deleted', ...(uid === undefined ? {} : { uid }) };
+  const foreign = finalizers.filter((name) => !garbageCollectorFinalizers.has(name));
+  const outcome = { ...copyOutcomeOf(kept, 'Deleted'), ...(uid === undefined ? {} : { uid }) };
+  if (foreign.length === 0) return { result: 'finished', entry: kept, outcome };
   const message = `its deletion began at ${since} and waits for ${foreign.join(', ')}`;
-  const fault = racedFault({ work }, message);
+  const fault = raceFault({ work }, message);
   return {
-    result: 'settled',
+    result: 'finished',
     entry: { ...kept, fault: { code: fault.code, message, since } },
     outcome: { ...outcome, fault, reason: 'ForeignFinalizer', message },
   };
 }
 
 /** Returns the result for a copy that could not be removed. If the cluster does not answer, the copy is deleted as soon as it answers. */
-export function failedTaking({ entry, work }: Pick<CopyToTake, 'entry' | 'work'>, fault: Fault): Settled {
+export function failedRemoval({ entry, work }: Pick<CopyToRemove, 'entry' | 'work'>, fault: Fault): CopyResult {
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
-  const settled = settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });
-  if (settled.result === 'stopped' || settled.outcome.reason !== 'Denied') return settled;
-  const refusal = `its deletion was refused: ${settled.outcome.message ?? ''}`;
+  const result = failedResult(isAway ? markPendingDeletion(entry) : entry, fault, { now: work.clock.now() });
+  if (result.result === 'stopped' || result.outcome.reason !== 'Denied') return result;
+  const refusal = `its deletion was refused: ${result.outcome.message ?? ''}`;
   const message = `${refusal}; Muster retries within a minute, or at once after resumePropagation`;
-  return { ...settled, outcome: { ...settled.outcome, message } };
+  return { ...result, outcome: { ...result.outcome, message } };
 }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry, OldValues, TakenOver } from '../model/inventory.ts';
-import type { CopyAtHand } from '../plan/copies/copy-task.ts';
-import type { CopyWork, GoingBack } from '../plan/copies/copy-work.ts';
-import { judgeObject, strangersEntry } from '../plan/copies/judge-object.ts';
+import type { CopyToJudge } from '../plan/copies/copy-task.ts';
+import type { CopyWork, RollbackTarget } from '../plan/copies/copy-work.ts';
+import { entryForUnknownObject, judgeObject } from '../plan/copies/judge-object.ts';
 import { oldValuesOf } from '../plan/copies/observed.ts';
 
 /** The entry and the old values of an object of another owner. Both are saved before the first write to it. */
-export interface Taking {
+export interface PlannedTakeOver {
   /**
    * The new entry, which records the owner of the object. It is the same JavaScript object as the current entry if that one records it
    * already.
@@ -18,35 +18,40 @@ export interface Taking {
    * The old values. They are stored before the entry is saved, and the entry is saved before the object is written. Absent: no values are
    * stored, or they are stored already.
    */
-  readonly old?: OldValues;
+  readonly oldValues?: OldValues;
 }
 
 /**
  * Returns the entry and the old values to save before an object is taken over. Undefined for our own copy, and for an object that must not
  * be taken over. Pure, except for the random intent token.
  */
-export function takingOf(copy: CopyAtHand, object: KubernetesObject): Taking | undefined {
+export function planTakeOver(copy: CopyToJudge, object: KubernetesObject): PlannedTakeOver | undefined {
   const judged = judgeObject(copy, object);
-  if (judged.result !== 'theirs') return undefined;
+  if (judged.result !== 'foreign') return undefined;
   const { task, work } = copy;
   const { uid = '' } = object.metadata;
   const { as } = judged;
-  const old = as === 'Owned' ? oldValuesOf(task.object, object, work) : undefined;
-  const takenOver: TakenOver = { uid, as, revision: work.revision, ...(old === undefined ? {} : { values: sha256Of(old.values) }) };
+  const oldValues = as === 'Owned' ? oldValuesOf(task.object, object, work) : undefined;
+  const takenOver: TakenOver = {
+    uid,
+    as,
+    revision: work.revision,
+    ...(oldValues === undefined ? {} : { values: sha256Of(oldValues.values) }),
+  };
   const { entry } = task;
   if (entry.intent !== undefined && entry.uid === undefined && isSame(entry.takenOver, takenOver)) return { entry };
-  const stranger = strangersEntry(entry);
-  const announced = { ...stranger, intent: stranger.intent ?? randomUUID(), takenOver };
-  return { entry: announced, ...(old === undefined ? {} : { old }) };
+  const foreign = entryForUnknownObject(entry);
+  const announced = { ...foreign, intent: foreign.intent ?? randomUUID(), takenOver };
+  return { entry: announced, ...(oldValues === undefined ? {} : { oldValues }) };
 }
 
 /** Returns the stored old values of the object. Values from an earlier, failed attempt to take it over are ignored. */
-export function keptOf(takenOver: TakenOver, { old }: Pick<GoingBack, 'old'>): OldValues | undefined {
-  return old.find(({ uid, values }) => uid === takenOver.uid && sha256Of(values) === takenOver.values);
+export function storedValuesOf(takenOver: TakenOver, { oldValues }: Pick<RollbackTarget, 'oldValues'>): OldValues | undefined {
+  return oldValues.find(({ uid, values }) => uid === takenOver.uid && sha256Of(values) === takenOver.values);
 }
 
 /** The facts about a generation that rolls back. */
-type ReturnFacts = Pick<CopyWork, 'goingBack' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
+type RollbackFacts = Pick<CopyWork, 'rollback' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
 
 /**
  * True for an object that was taken over after the target revision of a rollback. That revision did not have the object, so it is given
@@ -54,9 +59,9 @@ type ReturnFacts = Pick<CopyWork, 'goingBack' | 'revision'> & { readonly spec: P
  *
  * False if the current generation would take the object by force or share it anyway.
  */
-export function isToReturn({ takenOver, uid }: InventoryEntry, { goingBack, revision, spec }: ReturnFacts): boolean {
-  if (goingBack === undefined || takenOver === undefined || uid !== takenOver.uid) return false;
-  if (takenOver.revision <= goingBack.to || takenOver.revision >= revision) return false;
+export function mustGiveBack({ takenOver, uid }: InventoryEntry, { rollback, revision, spec }: RollbackFacts): boolean {
+  if (rollback === undefined || takenOver === undefined || uid !== takenOver.uid) return false;
+  if (takenOver.revision <= rollback.targetRevision || takenOver.revision >= revision) return false;
   return spec.conflict !== 'Overwrite' && !(spec.conflict === 'ServerSideApply' && takenOver.as === 'Shared');
 }
 

@@ -4,13 +4,13 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import { musterGroup } from '../model/propagation.ts';
 import { withMarks } from '../plan/copies/copy-marks.ts';
-import { failedCopy, isRaced, settledAs } from '../plan/copies/copy-task.ts';
+import { failedCopy, isRaceFault, writtenResult } from '../plan/copies/copy-task.ts';
 import { isRecorded } from '../plan/copies/managed-keys.ts';
-import { hasPath, turnedToApply, withLeft, withoutOurPaths } from '../plan/copies/owned-fields.ts';
-import type { DoorAnswer } from './copy-door.ts';
-import { type CopyStep, type CopyToWrite, putOwners, writtenEntry } from './copy-to-write.ts';
-import { mostCorrections } from './corrections.ts';
-import { applyAsIs, replaceWith } from './release-copy.ts';
+import { fingerprintHasPath, updatesTurnedToApply, withLeftValues, withoutMusterPaths } from '../plan/copies/owned-fields.ts';
+import type { GuardedAnswer } from './copy-door.ts';
+import { type CopyToWrite, entryAfterWrite, patchOwners, type WriteAttempt } from './copy-to-write.ts';
+import { maxCorrections } from './corrections.ts';
+import { applyToExisting, replaceExisting } from './release-copy.ts';
 
 /** One write to an existing object. It succeeds only if the object has not changed since it was read. */
 interface CopyUpdate {
@@ -26,23 +26,23 @@ interface CopyUpdate {
  * Fields of other managers are taken over in three cases only: Muster sent them before, `conflict` is Overwrite, or `force` is set. Each of
  * them is logged.
  */
-export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyStep> {
-  const owned = await ownAnew(copy, given);
+export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<WriteAttempt> {
+  const owned = await correctOwners(copy, given);
   if ('result' in owned) return owned;
   const update = { ...given, object: owned.object };
   const answer = await send(copy, update);
   switch (answer.result) {
     case 'answered':
-      return written(copy, update, answer);
+      return writtenAttempt(copy, update, answer);
     case 'absent':
-      return { result: 'again' };
+      return { result: 'retry' };
     case 'failed': {
       const conflicts = conflictsIn(answer.fault);
       if (!update.force && conflicts.length > 0 && mayForce(copy, conflicts)) {
-        tellForced(copy, conflicts);
+        logForcedFields(copy, conflicts);
         return await updateCopy(copy, { ...update, force: true });
       }
-      return isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
+      return isRaceFault(answer.fault) ? { result: 'retry' } : failedCopy(copy, answer.fault);
     }
     case 'stopped':
       return answer;
@@ -56,16 +56,19 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
  * field when it leaves it out, so these fields become Muster's by `Apply`. Fields left to other managers are given up: an apply without
  * them would remove their values.
  */
-async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promise<CopyStep | { readonly object: KubernetesObject }> {
+async function correctOwners(
+  copy: CopyToWrite,
+  { object, state }: CopyUpdate,
+): Promise<WriteAttempt | { readonly object: KubernetesObject }> {
   const { leftPaths = [] } = copy.task.object;
   const { metadata } = object;
   const isToTurn = isApplied(copy, state) && isRecorded(object, musterGroup);
   // A mirror does not hold the owners of fields, so the object is read live.
-  if (isToTurn && metadata.managedFields === undefined) return { result: 'again' };
-  const turned = isToTurn ? turnedToApply(object) : undefined;
+  if (isToTurn && metadata.managedFields === undefined) return { result: 'retry' };
+  const turned = isToTurn ? updatesTurnedToApply(object) : undefined;
   const ours = turned === undefined ? object : { ...object, metadata: { ...metadata, managedFields: turned } };
-  const managedFields = withoutOurPaths(ours, leftPaths) ?? turned;
-  return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
+  const managedFields = withoutMusterPaths(ours, leftPaths) ?? turned;
+  return managedFields === undefined ? { object } : await patchOwners(copy, object, managedFields);
 }
 
 /** True if the copy is written by an apply. A shared object belongs to its other owners, so it is never replaced as a whole. */
@@ -73,19 +76,23 @@ function isApplied({ work }: CopyToWrite, state: CopyUpdate['state']): boolean {
   return work.spec.write === 'Apply' || state === 'Shared';
 }
 
-function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer> {
-  const { door, task, work, desired } = copy;
+function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<GuardedAnswer> {
+  const { guardedClient, task, work, desired } = copy;
   const { address, entry } = task;
   const manifest = withMarks(desired, { ...work, intent: entry.intent });
-  if (isApplied(copy, state)) return applyAsIs(door, address, { manifest, object, force });
-  return replaceWith(door, address, { manifest: withLeft(manifest, task.object, object), object });
+  if (isApplied(copy, state)) return applyToExisting(guardedClient, address, { manifest, object, force });
+  return replaceExisting(guardedClient, address, { manifest: withLeftValues(manifest, task.object, object), object });
 }
 
-function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectCallResult, { result: 'answered' }>): CopyStep {
+function writtenAttempt(
+  copy: CopyToWrite,
+  { object, state }: CopyUpdate,
+  answer: Extract<ObjectCallResult, { result: 'answered' }>,
+): WriteAttempt {
   const isChanged = answer.object.metadata.resourceVersion !== object.metadata.resourceVersion;
-  const entry = writtenEntry(copy, answer.object, state);
+  const entry = entryAfterWrite(copy, answer.object, state);
   const action = isChanged ? 'Configured' : 'Unchanged';
-  return settledAs(isChanged && copy.task.purpose === 'correct' ? corrected(copy, entry) : entry, {
+  return writtenResult(isChanged && copy.task.purpose === 'correct' ? withCorrection(copy, entry) : entry, {
     action,
     warnings: answer.warnings,
     written: answer.object,
@@ -93,8 +100,8 @@ function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extra
 }
 
 /** Counts the correction. A manager that changes the copy again and again is not fought for ever. */
-function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
-  const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-mostCorrections);
+function withCorrection({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
+  const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-maxCorrections);
   return { ...entry, corrections };
 }
 
@@ -103,10 +110,10 @@ function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry
  */
 function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldManagerConflict[]): boolean {
   const { sent = '' } = task.entry;
-  return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => hasPath(sent, path));
+  return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => fingerprintHasPath(sent, path));
 }
 
-function tellForced({ task, work }: CopyToWrite, conflicts: readonly FieldManagerConflict[]): void {
+function logForcedFields({ task, work }: CopyToWrite, conflicts: readonly FieldManagerConflict[]): void {
   const { kind, namespace, name } = task.object.key;
   const { owner, generation, share } = work;
   const propagation = `${owner.namespace}/${owner.name}`;

@@ -3,24 +3,32 @@ import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { writeRankOf } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
-import { isBehind, isLetGo } from '../plan/copies/copy-marks.ts';
+import { isEntryOutdated, isReleased } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { type CopyTask, newEntry, type Settled, settledAsIs, settledGone, settledSkipped, settledWith } from '../plan/copies/copy-task.ts';
+import {
+  type CopyResult,
+  type CopyTask,
+  failedResult,
+  newInventoryEntry,
+  removedResult,
+  skippedResult,
+  unchangedResult,
+} from '../plan/copies/copy-task.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
-import { isTakenByAnother } from '../plan/copies/judge-object.ts';
-import { addressOf } from '../plan/copies/object-address.ts';
-import { mayOwnLeft } from '../plan/copies/owned-fields.ts';
-import { sentManifest } from '../plan/copies/secret-data.ts';
-import { openDoor } from './copy-door.ts';
-import type { CopyScene } from './copy-to-write.ts';
-import { contendedUntilMs, settleContended } from './corrections.ts';
-import { asWanted } from './pending.ts';
-import { openLedger } from './share-ledger.ts';
-import { isToReturn, type Taking, takingOf } from './taking.ts';
+import { isTakenOverByAnother } from '../plan/copies/judge-object.ts';
+import { copyAddressOf } from '../plan/copies/object-address.ts';
+import { mayOwnLeftFields } from '../plan/copies/owned-fields.ts';
+import { manifestToSend } from '../plan/copies/secret-data.ts';
+import { createGuardedClient } from './copy-door.ts';
+import type { CopyContext } from './copy-to-write.ts';
+import { contendedResult, contendedUntilMs } from './corrections.ts';
+import { clearDeletionMark } from './pending.ts';
+import { createShareLedger } from './share-ledger.ts';
+import { mustGiveBack, type PlannedTakeOver, planTakeOver } from './taking.ts';
 import { writeCopy } from './write-copy.ts';
 
 /** The state of one piece of work. `outcomes` grows as objects are finished. */
-interface Round extends CopyScene {
+interface CopyBatch extends CopyContext {
   readonly objects: readonly RenderedObject[];
   readonly purpose: CopyTask['purpose'];
   readonly outcomes: Map<RenderedObject, CopyOutcome>;
@@ -40,69 +48,73 @@ export async function writeCopies(
   { objects, purpose }: { readonly objects: readonly RenderedObject[]; readonly purpose: CopyTask['purpose'] },
   signal: AbortSignal,
 ): Promise<CopiesOutcome> {
-  const door = openDoor(work, signal);
-  const round: Round = { work, door, ledger: openLedger(work), objects, purpose, outcomes: new Map(), signal };
-  const prepared = await Promise.all(objects.map((object) => prepare(round, object)));
+  const guardedClient = createGuardedClient(work, signal);
+  const batch: CopyBatch = { work, guardedClient, ledger: createShareLedger(work), objects, purpose, outcomes: new Map(), signal };
+  const prepared = await Promise.all(objects.map((object) => prepare(batch, object)));
   for (const [index, object] of objects.entries()) {
     const one = prepared[index];
-    if (one !== undefined && one.result !== 'task') put(round, object, one);
+    if (one !== undefined && one.result !== 'task') recordResult(batch, object, one);
   }
   const tasks = await announceAll(
-    round,
+    batch,
     prepared.flatMap((one) => (one.result === 'task' ? [one.task] : [])),
   );
-  const announced = await round.ledger.save(signal);
-  if (announced.result === 'failed') return { result: 'failed', fault: announced.fault, ...gathered(round) };
-  if (announced.result === 'stopped' || door.isStopped) return { result: 'stopped', ...gathered(round) };
-  for (const rank of byRank(tasks)) await Promise.all(rank.map((task) => writeTask(round, task)));
-  const saved = await round.ledger.save(signal);
-  if (saved.result === 'failed') return { result: 'failed', fault: saved.fault, ...gathered(round) };
-  return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered(round) };
+  const announced = await batch.ledger.save(signal);
+  if (announced.result === 'failed') return { result: 'failed', fault: announced.fault, ...outcomesOf(batch) };
+  if (announced.result === 'stopped' || guardedClient.isStopped) return { result: 'stopped', ...outcomesOf(batch) };
+  for (const rank of byRank(tasks)) await Promise.all(rank.map((task) => writeTask(batch, task)));
+  const saved = await batch.ledger.save(signal);
+  if (saved.result === 'failed') return { result: 'failed', fault: saved.fault, ...outcomesOf(batch) };
+  return { result: saved.result === 'stopped' || guardedClient.isStopped ? 'stopped' : 'done', ...outcomesOf(batch) };
 }
 
 /** The inventory entry of an object during preparation, and the function that makes a task from it. */
-interface Preparing {
+interface PreparationInput {
   readonly entry: InventoryEntry;
-  readonly task: (seen: CopyTask['seen'], entry?: InventoryEntry) => Prepared;
+  readonly task: (existing: CopyTask['existing'], entry?: InventoryEntry) => PreparedCopy;
 }
 
-type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
+type PreparedCopy = CopyResult | { readonly result: 'task'; readonly task: CopyTask };
 
 const circleMessage = 'other Propagations make the source from this object: writing it would create a loop';
 
 /** Returns the result of an object that needs no write, or a task for the write. */
-async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
-  const { work, ledger, purpose } = round;
-  const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
-  const isReturned = isToReturn(entry, work);
-  const address = addressOf(object.key, work, round.objects);
+async function prepare(batch: CopyBatch, object: RenderedObject): Promise<PreparedCopy> {
+  const { work, ledger, purpose } = batch;
+  const entry = clearDeletionMark(ledger.get(object.key) ?? newInventoryEntry(object.key));
+  const isReturned = mustGiveBack(entry, work);
+  const address = copyAddressOf(object.key, work, batch.objects);
   if (object.held === 'Source')
-    return settledGone(entry, 'Skipped', 'it is the source of the template: it counts as placed and is never written');
+    return removedResult(entry, 'Skipped', 'it is the source of the template: it counts as placed and is never written');
   if (object.held === 'Circle')
-    return settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', circleMessage), { now: work.clock.now() });
-  if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
-  if (object.held === 'SourceMissing') return settledSkipped(entry, { message: 'its source is gone: it stays unchanged' });
+    return failedResult(entry, copyFault(work.share.cluster, 'CONFLICT', circleMessage), { now: work.clock.now() });
+  if (object.held === 'Suspended') return skippedResult(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
+  if (object.held === 'SourceMissing') return skippedResult(entry, { message: 'its source is gone: it stays unchanged' });
   if (!isReturned && work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
-    return settledSkipped(entry, { message: 'it exists already, and conflict mode CreateOnly never changes an existing object' });
+    return skippedResult(entry, { message: 'it exists already, and conflict mode CreateOnly never changes an existing object' });
   if (purpose === 'correct' && contendedUntilMs(entry, work.clock.now()) !== undefined && address !== undefined)
-    return await settleContended(round, entry, address);
+    return await contendedResult(batch, entry, address);
   if (address === undefined) {
     const fault = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster does not serve ${object.key.kind} in ${object.key.apiVersion}`);
-    return settledWith(entry, fault, { now: work.clock.now() });
+    return failedResult(entry, fault, { now: work.clock.now() });
   }
-  const task = (seen: CopyTask['seen'], known = entry): Prepared => ({
+  const task = (existing: CopyTask['existing'], known = entry): PreparedCopy => ({
     result: 'task',
-    task: { object, address, entry: known, seen, purpose },
+    task: { object, address, entry: known, existing, purpose },
   });
   if (entry.uid === undefined && object.live === undefined) return task('absent');
-  if (object.live === undefined) return await prepareGone(round, { entry, task }, { address, object });
-  if (object.live.metadata.uid !== entry.uid) return await prepareMet(round, { entry, task }, address);
+  if (object.live === undefined) return await prepareMissing(batch, { entry, task }, { address, object });
+  if (object.live.metadata.uid !== entry.uid) return await prepareForeign(batch, { entry, task }, address);
   if (isReturned) return task('unknown');
-  if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
+  if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isEntryOutdated(entry, object.live))
+    return unchangedResult(entry);
   // A mirror does not hold all fields, which a replacement needs, nor the owners of fields. So these copies are read before anything is
   // announced.
   const isToRead =
-    work.spec.write === 'Replace' || mayOwnLeft(object, entry) || isLetGo(entry, object.live, work) || isTakenByAnother(object.live, work);
+    work.spec.write === 'Replace' ||
+    mayOwnLeftFields(object, entry) ||
+    isReleased(entry, object.live, work) ||
+    isTakenOverByAnother(object.live, work);
   return task(isToRead ? 'unknown' : object.live);
 }
 
@@ -110,16 +122,20 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
  * Prepares a copy whose name belongs to an object that the entry does not know: an object of another owner, or our own copy after a crash.
  * It is read at once if it may be taken over, so that it is announced together with the others.
  */
-async function prepareMet({ work, door }: Round, { entry, task }: Preparing, address: CopyTask['address']): Promise<Prepared> {
+async function prepareForeign(
+  { work, guardedClient }: CopyBatch,
+  { entry, task }: PreparationInput,
+  address: CopyTask['address'],
+): Promise<PreparedCopy> {
   if (work.spec.conflict === 'Abort') return task('unknown');
-  const answer = await door.get(address);
+  const answer = await guardedClient.get(address);
   switch (answer.result) {
     case 'answered':
       return task(answer.object);
     case 'absent':
       return task('unknown');
     case 'failed':
-      return settledWith(entry, answer.fault, { now: work.clock.now() });
+      return failedResult(entry, answer.fault, { now: work.clock.now() });
     case 'stopped':
       return answer;
     default:
@@ -128,24 +144,24 @@ async function prepareMet({ work, door }: Round, { entry, task }: Preparing, add
 }
 
 /** The inventory has it, the mirror has not: it went, or the mirror has not heard of it yet. So it is read. */
-async function prepareGone(
-  { work, door, purpose }: Round,
-  { entry, task }: Preparing,
+async function prepareMissing(
+  { work, guardedClient, purpose }: CopyBatch,
+  { entry, task }: PreparationInput,
   { address, object }: Pick<CopyTask, 'address' | 'object'>,
-): Promise<Prepared> {
-  const answer = await door.get(address);
+): Promise<PreparedCopy> {
+  const answer = await guardedClient.get(address);
   switch (answer.result) {
     case 'answered': {
       const isSame = answer.object.metadata.uid === entry.uid && entry.appliedHash === object.desiredHash;
-      return isSame && purpose === 'apply' && !isBehind(entry, answer.object) ? settledAsIs(entry) : task(answer.object);
+      return isSame && purpose === 'apply' && !isEntryOutdated(entry, answer.object) ? unchangedResult(entry) : task(answer.object);
     }
     case 'absent': {
-      if (entry.finished === true) return settledAsIs(entry);
+      if (entry.finished === true) return unchangedResult(entry);
       const { intent: _intent, takenOver: _takenOver, ...anew } = entry;
       return task('absent', { ...anew, state: 'Intended' });
     }
     case 'failed':
-      return settledWith(entry, answer.fault, { now: work.clock.now() });
+      return failedResult(entry, answer.fault, { now: work.clock.now() });
     case 'stopped':
       return answer;
     default:
@@ -157,14 +173,17 @@ async function prepareGone(
  * Announces the writes in the inventory and returns the tasks that may be written. An object whose old values could not be stored is not
  * written.
  */
-async function announceAll(round: Round, tasks: readonly CopyTask[]): Promise<readonly CopyTask[]> {
-  const { work, signal } = round;
-  const planned = tasks.map((task) => ({ task, taking: typeof task.seen === 'string' ? undefined : takingOf({ work, task }, task.seen) }));
-  const old = planned.flatMap(({ taking }) => taking?.old ?? []);
-  const kept = old.length === 0 || !work.mayWrite() ? undefined : await work.keepOld(old, signal);
-  return planned.flatMap(({ task, taking }) => {
-    if (taking?.old === undefined || kept?.result !== 'failed') return [announce(round, task, taking)];
-    put(round, task.object, settledWith(task.entry, kept.fault, { now: work.clock.now() }));
+async function announceAll(batch: CopyBatch, tasks: readonly CopyTask[]): Promise<readonly CopyTask[]> {
+  const { work, signal } = batch;
+  const planned = tasks.map((task) => ({
+    task,
+    takeOver: typeof task.existing === 'string' ? undefined : planTakeOver({ work, task }, task.existing),
+  }));
+  const oldValues = planned.flatMap(({ takeOver }) => takeOver?.oldValues ?? []);
+  const kept = oldValues.length === 0 || !work.mayWrite() ? undefined : await work.storeOldValues(oldValues, signal);
+  return planned.flatMap(({ task, takeOver }) => {
+    if (takeOver?.oldValues === undefined || kept?.result !== 'failed') return [announce(batch, task, takeOver)];
+    recordResult(batch, task.object, failedResult(task.entry, kept.fault, { now: work.clock.now() }));
     return [];
   });
 }
@@ -173,10 +192,10 @@ async function announceAll(round: Round, tasks: readonly CopyTask[]): Promise<re
  * Announces a new copy with a random token, which its first write carries. After a crash, the token distinguishes our copy from an object
  * of another owner.
  */
-function announce({ ledger }: Round, task: CopyTask, taking: Taking | undefined): CopyTask {
-  if (taking !== undefined) {
-    ledger.put(taking.entry.key, taking.entry);
-    return { ...task, entry: taking.entry };
+function announce({ ledger }: CopyBatch, task: CopyTask, takeOver: PlannedTakeOver | undefined): CopyTask {
+  if (takeOver !== undefined) {
+    ledger.put(takeOver.entry.key, takeOver.entry);
+    return { ...task, entry: takeOver.entry };
   }
   const { entry } = task;
   if (entry.state !== 'Intended' || entry.intent !== undefined) return task;
@@ -190,23 +209,23 @@ function byRank(tasks: readonly CopyTask[]): readonly (readonly CopyTask[])[] {
   return [...ranks].toSorted(([a], [b]) => a - b).map(([, rank]) => rank);
 }
 
-async function writeTask(round: Round, task: CopyTask): Promise<void> {
-  const { work, door, ledger, signal } = round;
-  const sent = await sentManifest(task.object, work, signal);
-  const settled =
+async function writeTask(batch: CopyBatch, task: CopyTask): Promise<void> {
+  const { work, guardedClient, ledger, signal } = batch;
+  const sent = await manifestToSend(task.object, work, signal);
+  const result =
     sent.result === 'failed'
-      ? settledWith(task.entry, sent.fault, { now: work.clock.now() })
-      : await writeCopy({ work, door, ledger, signal, task, desired: sent.manifest });
-  put(round, task.object, settled);
+      ? failedResult(task.entry, sent.fault, { now: work.clock.now() })
+      : await writeCopy({ work, guardedClient, ledger, signal, task, desired: sent.manifest });
+  recordResult(batch, task.object, result);
 }
 
-function put({ ledger, outcomes }: Round, object: RenderedObject, settled: Settled): void {
-  if (settled.result === 'stopped') return;
-  ledger.put(object.key, settled.entry);
-  outcomes.set(object, settled.outcome);
+function recordResult({ ledger, outcomes }: CopyBatch, object: RenderedObject, result: CopyResult): void {
+  if (result.result === 'stopped') return;
+  ledger.put(object.key, result.entry);
+  outcomes.set(object, result.outcome);
 }
 
-function gathered({ ledger, objects, outcomes }: Round): Pick<CopiesOutcome, 'share' | 'copies'> {
+function outcomesOf({ ledger, objects, outcomes }: CopyBatch): Pick<CopiesOutcome, 'share' | 'copies'> {
   const copies = objects.map((object) => outcomes.get(object)).filter((outcome) => outcome !== undefined);
   return { share: ledger.saved, copies };
 }

@@ -93,8 +93,8 @@ async function saveDecision(
   };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
-  if (plan.goingBack !== undefined) {
-    const passed = { from: plan.goingBack.to + 1, to: revision - 1, as: 'rolledBack' } as const;
+  if (plan.rollback !== undefined) {
+    const passed = { from: plan.rollback.targetRevision + 1, to: revision - 1, as: 'rolledBack' } as const;
     const marked = await ports.stores.revisions.markRange(propagation, passed, term.signal);
     if (marked.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
   }
@@ -118,8 +118,8 @@ function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessme
     const task = lost ?? (mayBegin(facts, rollout) && hasWork(needs) ? taskFor(needs, facts.copies) : undefined);
     if (task === undefined) continue;
     const checkedVersions = mirroredVersionsOf(needs.correct, facts.copies);
-    const { isPinned, revision, goingBack } = plan;
-    startClusterJob(pass, { cluster, propagation, spec, isPinned, revision, goingBack, checkedVersions, task });
+    const { isPinned, revision, rollback } = plan;
+    startClusterJob(pass, { cluster, propagation, spec, isPinned, revision, rollback, checkedVersions, task });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Note } from '../model/notes.ts';
 import type { RenderedPlan } from '../model/plan.ts';
 import { isDecided, marks, type Propagation, type PropagationRevision, type RequestedPlan } from '../model/propagation.ts';
 import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../model/spec.ts';
-import type { GoingBack } from '../plan/copies/copy-work.ts';
+import type { RollbackTarget } from '../plan/copies/copy-work.ts';
 import { countCopies } from '../plan/held-prune.ts';
 import { possibleDigestsOf } from '../plan/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
@@ -48,7 +48,7 @@ interface PriorDecision {
   /** The spec which the status was decided for. Absent before the first. */
   readonly decided?: PropagationSpec;
   readonly revision: number;
-  readonly goingBack?: GoingBack | undefined;
+  readonly rollback?: RollbackTarget | undefined;
 }
 
 /** A generation decided before is what its status says, but for what it goes back to. */
@@ -66,12 +66,12 @@ async function priorDecisionOf(
   if ('fault' in kept) return kept;
   const revision = isKept ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
   const to = target !== undefined && hasSpec(kept, target, spec) ? target : undefined;
-  const goingBack = to === undefined ? undefined : await takenOverSince(ports, propagation, { kept, to, revision }, signal);
-  if (goingBack !== undefined && 'fault' in goingBack) return goingBack;
+  const rollback = to === undefined ? undefined : await takenOverSince(ports, propagation, { kept, to, revision }, signal);
+  if (rollback !== undefined && 'fault' in rollback) return rollback;
   const last = kept.find((one) => one.revision === status.revision);
   const parsed = last === undefined ? undefined : parseSpec(last.document);
   const decided = isKept ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
-  return { revision, goingBack, ...(decided === undefined ? {} : { decided }) };
+  return { revision, rollback, ...(decided === undefined ? {} : { decided }) };
 }
 
 /** Whoever changes the spec after a rollback goes back no more, though its mark is still there. Nobody goes back to what is not known. */
@@ -86,12 +86,12 @@ async function takenOverSince(
   propagation: Propagation,
   { kept, to, revision }: { readonly kept: readonly PropagationRevision[]; readonly to: number; readonly revision: number },
   signal: AbortSignal,
-): Promise<GoingBack | { readonly fault: Fault }> {
+): Promise<RollbackTarget | { readonly fault: Fault }> {
   const since = kept.filter((one) => one.revision > to && one.revision < revision);
   const old = await Promise.all(since.map((one) => revisions.oldValues(propagation, one.revision, signal)));
   const missing = old.find((values) => 'fault' in values);
   if (missing !== undefined && 'fault' in missing) return missing;
-  return { to, old: old.flatMap((values) => ('fault' in values ? [] : values)) };
+  return { targetRevision: to, oldValues: old.flatMap((values) => ('fault' in values ? [] : values)) };
 }
 
 /** The last one, where this says the same; so does one that was recorded and not told in the status, before a crash or by another process. */
@@ -116,9 +116,9 @@ function decisionOf(
   {
     rendered,
     revision,
-    goingBack,
+    rollback,
     writingClusters: duringWrite,
-  }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack' | 'writingClusters'>,
+  }: Pick<CurrentPlan, 'rendered' | 'revision' | 'rollback' | 'writingClusters'>,
 ): CurrentPlan {
   const { propagation } = planning;
   const { metadata, status } = propagation;
@@ -140,7 +140,7 @@ function decisionOf(
     requested: asked,
     isPinned: asked?.generation === generation && asked.digest === digest,
     lateClusters: lateClustersOf(rendered, propagation),
-    goingBack,
+    rollback,
     writingClusters: duringWrite,
   };
 }

@@ -2,7 +2,7 @@ import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import { parseSpec } from '../model/spec.ts';
-import { changedWords } from '../plan/copies/judge-object.ts';
+import { changedMessage } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isKept } from '../status/copy-state.ts';
 import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-assessment.ts';
@@ -57,7 +57,7 @@ export async function restorePlaced(pass: Pass, planned: PlannedPropagation, sna
  * and compared with the plan again, before this generation tries to write it again.
  */
 export function isToRestoreFirst({ isPinned }: CurrentPlan, { fault }: InventoryEntry): boolean {
-  return isPinned && fault?.message === changedWords;
+  return isPinned && fault?.message === changedMessage;
 }
 
 /** The entries of copies that an older generation wrote, and that this generation neither writes nor deletes now. Undefined if there are none. */

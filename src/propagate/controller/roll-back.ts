@@ -136,7 +136,7 @@ function restorePrevious(
     spec,
     isPinned: false,
     revision: plan.revision,
-    task: async (work, signal) => [await restoreCopies(work, { rendered, old }, signal)],
+    task: async (work, signal) => [await restoreCopies(work, { rendered, oldValues: old }, signal)],
     onDone: () => restoring.doneClusters.add(cluster),
   });
 }

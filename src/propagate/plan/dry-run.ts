@@ -12,11 +12,11 @@ import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import { marks } from '../model/propagation.ts';
 import { copyFault } from './copies/copy-reason.ts';
-import { isRaced } from './copies/copy-task.ts';
+import { isRaceFault } from './copies/copy-task.ts';
 import { hasHiddenValues } from './copies/observed.ts';
 import { own } from './copies/own.ts';
-import { hasPath, withLeft } from './copies/owned-fields.ts';
-import { sentManifest } from './copies/secret-data.ts';
+import { fingerprintHasPath, withLeftValues } from './copies/owned-fields.ts';
+import { manifestToSend } from './copies/secret-data.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /** Time limit for all dry runs of one cluster together. */
@@ -151,7 +151,7 @@ async function withHiddenValues(
     const source = ports.members.get(name);
     return source === undefined ? undefined : ports.clientOf(source.name, spec);
   };
-  const sent = await sentManifest(object, { sourceOf, share: { cluster } }, signal);
+  const sent = await manifestToSend(object, { sourceOf, share: { cluster } }, signal);
   if (sent.result === 'failed') return sent;
   const filled = { ...object, desired: sent.manifest };
   if (object.live === undefined) return { result: 'known', object: filled };
@@ -168,7 +168,7 @@ async function dryRunWrite(asking: DryRunContext, object: RenderedObject, { addr
   if (write.result !== 'write') return write.dryRun;
   const answer = await write.call(false, signal);
   if (answer.result === 'answered') return { result: 'accepted', object: answer.object, conflicts: [] };
-  if (answer.result === 'absent' || isRaced(answer.fault)) return staleDryRun(ports, object, await client.get(address, signal));
+  if (answer.result === 'absent' || isRaceFault(answer.fault)) return staleDryRun(ports, object, await client.get(address, signal));
   const conflicts = conflictsIn(answer.fault);
   const others = conflicts.filter(({ manager }) => manager !== fieldManager);
   if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
@@ -195,7 +195,7 @@ function dryRunCallOf({ client, request, entries }: DryRunContext, object: Rende
   }
   // Fields left to other managers keep their values, even if the write first gives up their ownership. The dry run includes these values
   // for that reason.
-  const manifest = withLeft(withExistingMarks(desired, live), object, live);
+  const manifest = withLeftValues(withExistingMarks(desired, live), object, live);
   const { uid, resourceVersion } = live.metadata;
   if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
     const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
@@ -246,7 +246,7 @@ function isForced(
   others: readonly FieldManagerConflict[],
 ): boolean {
   const sent = entries.get(textOfKey(key))?.sent ?? '';
-  return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
+  return spec.conflict === 'Overwrite' || others.every(({ path }) => fingerprintHasPath(sent, path));
 }
 
 /** Turns a live read into an object as a mirror would hold it. */

@@ -10,7 +10,7 @@ import type { Note } from '../model/notes.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { isMarkedFor } from './copies/copy-marks.ts';
 import { copyFault } from './copies/copy-reason.ts';
-import { lostWords } from './copies/judge-object.ts';
+import { lostEntryMessage } from './copies/judge-object.ts';
 import { hasHiddenValues } from './copies/observed.ts';
 import type { DryRun } from './dry-run.ts';
 import { isRemoval } from './held-prune.ts';
@@ -132,7 +132,7 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultContext, dryRun: D
     return copyFault(
       cluster,
       'CONFLICT',
-      isLost ? lostWords : 'it exists and does not belong to this Propagation: conflict Adopt or Overwrite takes it over',
+      isLost ? lostEntryMessage : 'it exists and does not belong to this Propagation: conflict Adopt or Overwrite takes it over',
     );
   switch (dryRun?.result) {
     case 'failed':

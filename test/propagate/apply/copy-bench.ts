@@ -98,7 +98,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
       spec: { conflict, write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' } },
       served: (kind) => served.get(keyOfKind(groupKindOfKey(kind))) ?? 'absent',
       sourceOf: () => client,
-      async keepOld(values) {
+      async storeOldValues(values) {
         old.push(...values);
         return { result: 'written' };
       },

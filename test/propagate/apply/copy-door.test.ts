@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ObjectCallResult, ObjectClient } from '../../../src/changes/object-client.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
-import { openDoor } from '../../../src/propagate/apply/copy-door.ts';
+import { createGuardedClient } from '../../../src/propagate/apply/copy-door.ts';
 import { configMapResource, never } from '../../support/cluster/transport.ts';
 import { cluster } from './memory-shares.ts';
 
@@ -35,7 +35,7 @@ const applied = (client: ObjectClient, signal: AbortSignal) =>
 test('a write without leadership is not sent, and no later call is', async () => {
   const { client, asked } = answering();
   let mayWrite = true;
-  const door = openDoor({ client, mayWrite: () => mayWrite }, never);
+  const door = createGuardedClient({ client, mayWrite: () => mayWrite }, never);
   expect(await door.write(applied)).toEqual({ result: 'absent' });
   mayWrite = false;
   expect(await door.write(applied)).toEqual({ result: 'stopped' });
@@ -63,7 +63,7 @@ test('each write carries the leader check that runs when it leaves the queue', a
     delete: async (request) => noted(request.mayWrite),
   };
   const mayWrite = () => true;
-  const door = openDoor({ client: noting, mayWrite }, never);
+  const door = createGuardedClient({ client: noting, mayWrite }, never);
   await door.write(applied);
   await door.write((one, signal) => one.replace({ ...address, object: manifest, run: 'real' }, signal));
   await door.write((one, signal) => one.patch({ ...address, type: 'json', patch: [], run: 'real' }, signal));
@@ -74,14 +74,14 @@ test('each write carries the leader check that runs when it leaves the queue', a
 test('a write that failed after leadership was lost does not count as a failure of the cluster', async () => {
   const { client } = answering(fault('TIMED_OUT'));
   const answers = [true, false];
-  const door = openDoor({ client, mayWrite: () => answers.shift() ?? false }, never);
+  const door = createGuardedClient({ client, mayWrite: () => answers.shift() ?? false }, never);
   expect([await door.write(applied), door.isStopped]).toEqual([{ result: 'stopped' }, true]);
 });
 
 test('an abort stops all later calls', async () => {
   const { client, asked } = answering();
   const end = new AbortController();
-  const door = openDoor({ client, mayWrite: () => true }, end.signal);
+  const door = createGuardedClient({ client, mayWrite: () => true }, end.signal);
   await door.get(address);
   end.abort();
   expect([await door.get(address), await door.write(applied)]).toEqual([{ result: 'stopped' }, { result: 'stopped' }]);
@@ -101,7 +101,7 @@ test.each<readonly [string, readonly ObjectCallResult[], number]>([
   ['that refuses calls is reachable', [fault('INVALID'), fault('FORBIDDEN'), fault('SERVER_ERROR')], 4],
 ])('a cluster %s', async (_title, answers, calls) => {
   const { client, asked } = answering(...answers);
-  const door = openDoor({ client, mayWrite: () => true }, never);
+  const door = createGuardedClient({ client, mayWrite: () => true }, never);
   const last = answers.at(-1);
   for (let call = 0; call < 4; call += 1) {
     const answer = call % 2 === 0 ? await door.write(applied) : await door.get(address);

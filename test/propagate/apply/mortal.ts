@@ -7,7 +7,7 @@ import type { CopyBench } from './copy-bench.ts';
 export interface Mortal {
   readonly client: ObjectClient;
   readonly shares: ShareStore;
-  readonly keepOld: CopyWork['keepOld'];
+  readonly keepOld: CopyWork['storeOldValues'];
   readonly writes: () => number;
   /** Runs the work until the crash, and waits for the calls that were already sent. */
   live(work: () => Promise<unknown>): Promise<void>;
@@ -64,7 +64,7 @@ export function mortal({ client, shares, work: workOf }: CopyBench, life: number
       patch: (request, signal) => write(() => client.patch(request, signal)),
       delete: (request, signal) => write(() => client.delete(request, signal)),
     },
-    keepOld: (values, signal) => write(() => workOf().keepOld(values, signal)),
+    keepOld: (values, signal) => write(() => workOf().storeOldValues(values, signal)),
     shares: {
       ...shares,
       save: (share, signal) => write(() => shares.save(share, signal)),

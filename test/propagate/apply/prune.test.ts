@@ -105,7 +105,7 @@ for (const { title, available, start } of contractServers) {
     test.each([
       { what: 'deleted', more: {} },
       { what: 'released', more: { deletion: kept } },
-      { what: 'given back', more: { goingBack: { to: 0, old: [] } } },
+      { what: 'given back', more: { rollback: { targetRevision: 0, oldValues: [] } } },
     ])('a copy that another Propagation wrote later is not $what: its entry is removed and the log has a line', async ({ more }) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);

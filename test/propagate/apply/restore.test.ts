@@ -30,7 +30,7 @@ for (const { title, available, start } of contractServers) {
     const apply = async (bench: CopyBench, manifests: readonly Manifest[], more: Parameters<CopyBench['work']>[0]) =>
       applyCopies(bench.work(more), await rendered(bench, manifests), never);
     const restore = async (bench: CopyBench, manifests: readonly Manifest[]) =>
-      restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), old: bench.old }, never);
+      restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), oldValues: bench.old }, never);
 
     test('writes the objects of the revision, deletes created copies, and restores adopted objects', async () => {
       using bench = await createCopyBench(server.endpoint);

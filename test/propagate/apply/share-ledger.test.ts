@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openLedger } from '../../../src/propagate/apply/share-ledger.ts';
-import { newEntry } from '../../../src/propagate/plan/copies/copy-task.ts';
+import { createShareLedger } from '../../../src/propagate/apply/share-ledger.ts';
+import { newInventoryEntry } from '../../../src/propagate/plan/copies/copy-task.ts';
 import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { createMemoryShares } from './memory-shares.ts';
@@ -17,16 +17,16 @@ test('a save during another save waits, and then saves all changes since in one 
       return shares.save(share, signal);
     },
   };
-  const ledger = openLedger({ share: shares.current(), shares: store, mayWrite: () => true } as CopyWork);
+  const ledger = createShareLedger({ share: shares.current(), shares: store, mayWrite: () => true } as CopyWork);
   const saves = ['a', 'b', 'c'].map((name) => {
-    ledger.put(key(name), newEntry(key(name)));
+    ledger.put(key(name), newInventoryEntry(key(name)));
     return ledger.save(never);
   });
   let ended = 0;
   const all = Promise.all(saves).finally(() => {
     ended += 1;
   });
-  ledger.put(key('d'), newEntry(key('d')));
+  ledger.put(key('d'), newInventoryEntry(key('d')));
   while (ended === 0) {
     slow.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
@@ -44,8 +44,8 @@ test('a failed save is reported to its caller, and the next one tries again', as
     ...shares,
     save: async (share, signal) => (isBroken ? { result: 'failed', fault } : shares.save(share, signal)),
   };
-  const ledger = openLedger({ share: shares.current(), shares: store, mayWrite: () => true } as CopyWork);
-  ledger.put(key('a'), newEntry(key('a')));
+  const ledger = createShareLedger({ share: shares.current(), shares: store, mayWrite: () => true } as CopyWork);
+  ledger.put(key('a'), newInventoryEntry(key('a')));
   expect(await ledger.save(never)).toEqual({ result: 'failed', fault });
   isBroken = false;
   expect(await ledger.save(never)).toEqual({ result: 'saved' });

@@ -89,7 +89,7 @@ for (const { title, available, start } of contractServers) {
     const apply = async (bench: CopyBench, story: Story, process?: Mortal) =>
       applyCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
     const restore = (bench: CopyBench, story: Story, process?: Mortal) =>
-      restoreCopies(workOf(bench, story, process), { rendered: [], old: bench.old }, never);
+      restoreCopies(workOf(bench, story, process), { rendered: [], oldValues: bench.old }, never);
     const prune = async (bench: CopyBench, story: Story, process?: Mortal) =>
       pruneCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
 
@@ -201,8 +201,8 @@ for (const { title, available, start } of contractServers) {
       await bench.others(settings(namespace, 'theirs', { a: 'old' }));
       const ours = settings(namespace, 'theirs', { a: 'ours' });
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: adopted }), await rendered(bench, [ours]), never);
-      const goingBack = { to, old: bench.old };
-      const outcome = await pruneCopies(bench.work({ generation: 4, goingBack }), await rendered(bench, [ours]), never);
+      const rollback = { targetRevision: to, oldValues: bench.old };
+      const outcome = await pruneCopies(bench.work({ generation: 4, rollback }), await rendered(bench, [ours]), never);
       expect(brief(outcome)).toEqual([expected]);
       expect((await bench.live(ours))?.data).toEqual(expected.endsWith('Restored') ? { a: 'old' } : undefined);
     });
@@ -219,7 +219,7 @@ for (const { title, available, start } of contractServers) {
         expect(first.copies).toMatchObject([{ action: 'Failed', reason: 'Conflict' }]);
         await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
         expect((await bench.live(ours))?.data).toEqual({ a: 'ours' });
-        const back = { conflict: 'Adopt', generation: 3, goingBack: { to: 1, old: bench.old } } as const;
+        const back = { conflict: 'Adopt', generation: 3, rollback: { targetRevision: 1, oldValues: bench.old } } as const;
         const goBack = async (process: Partial<Mortal> = {}) =>
           applyCopies(bench.work({ ...back, ...process }), await rendered(bench, [ours]), never);
         const process = mortal(bench, life === 0 ? immortal : life, []);
@@ -242,7 +242,7 @@ for (const { title, available, start } of contractServers) {
         await bench.others(settings(namespace, 'theirs', { a: 'old' }));
         await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
         const process = mortal(bench, life, []);
-        const back = { conflict: 'Abort', generation: 3, goingBack: { to: 1, old: bench.old }, ...process } as const;
+        const back = { conflict: 'Abort', generation: 3, rollback: { targetRevision: 1, oldValues: bench.old }, ...process } as const;
         await process.live(async () => applyCopies(bench.work(back), await rendered(bench, [ours]), never));
         writes = process.writes() < life ? process.writes() : immortal;
         const standing = essence(await bench.live(ours));
@@ -281,9 +281,9 @@ for (const { title, available, start } of contractServers) {
       const theirs = settings(bench.namespace, 'theirs', { a: 'same' });
       await bench.others(theirs);
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [theirs]), never);
-      const goingBack = { to: 1, old: bench.old };
+      const rollback = { targetRevision: 1, oldValues: bench.old };
       const again = async (process: Partial<Mortal> = {}) =>
-        applyCopies(bench.work({ conflict, generation: 3, goingBack, ...process }), await rendered(bench, [theirs]), never);
+        applyCopies(bench.work({ conflict, generation: 3, rollback, ...process }), await rendered(bench, [theirs]), never);
       expect(brief(await again())).toEqual([expected]);
       const quiet = mortal(bench, immortal, []);
       await again(quiet);
@@ -296,7 +296,7 @@ for (const { title, available, start } of contractServers) {
       await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
       const work = { conflict: 'Overwrite', generation: 2 } as const;
       await applyCopies(bench.work(work), await rendered(bench, [ours]), never);
-      const outcome = await restoreCopies(bench.work(work), { rendered: await rendered(bench, [ours]), old: bench.old }, never);
+      const outcome = await restoreCopies(bench.work(work), { rendered: await rendered(bench, [ours]), oldValues: bench.old }, never);
       expect(brief(outcome)).toEqual(['theirs Restored']);
       expect(await bench.live(ours)).toMatchObject({ data: { a: 'old' } });
       expect(bench.shares.kept).toBeUndefined();
@@ -315,7 +315,7 @@ for (const { title, available, start } of contractServers) {
       await bench.others(theirs('second'), { verb: 'merge' });
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
       expect(bench.old.map(({ values }) => values.data)).toEqual([{ a: 'first' }, { a: 'second' }]);
-      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], old: bench.old }, never);
+      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], oldValues: bench.old }, never);
       expect((await bench.live(ours))?.data).toEqual({ a: 'second' });
     });
 
@@ -329,7 +329,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.old).toHaveLength(3);
       const saved = bench.shares.saves.map((entries) => entries.filter(({ takenOver }) => takenOver !== undefined).length);
       expect([saved[0], saved.at(-1)]).toEqual([0, 3]);
-      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], old: bench.old }, never);
+      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], oldValues: bench.old }, never);
       for (const manifest of manifests) expect((await bench.live(manifest))?.data).toEqual({ a: 'old' });
     });
 
@@ -341,7 +341,7 @@ for (const { title, available, start } of contractServers) {
       const manifests = [settings(namespace, 'theirs', { a: 'ours' }), settings(namespace, 'new', { a: 'ours' })];
       const unseen = await bench.rendered(settings(namespace, 'unseen', { a: 'ours' }));
       await bench.others(settings(namespace, 'unseen', { a: 'old' }));
-      const work = bench.work({ conflict: 'Overwrite', keepOld: async () => ({ result: 'failed', fault }) });
+      const work = bench.work({ conflict: 'Overwrite', storeOldValues: async () => ({ result: 'failed', fault }) });
       const outcome = await applyCopies(work, [...(await rendered(bench, manifests)), unseen], never);
       expect(brief(outcome)).toEqual(['theirs Failed', 'new Created', 'unseen Failed']);
       expect(outcome.copies[0]?.fault).toEqual(fault);
@@ -377,7 +377,7 @@ for (const { title, available, start } of contractServers) {
       await first.live(async () => applyCopies(bench.work({ generation: 2, ...first }), await rendered(bench, [manifest('2')]), never));
       expect((await bench.live(manifest('')))?.data).toEqual({ a: '2' });
       const work = bench.work({ generation: 2 });
-      expect(brief(await restoreCopies(work, { rendered: await rendered(bench, [manifest('1')]), old: [] }, never))).toEqual([
+      expect(brief(await restoreCopies(work, { rendered: await rendered(bench, [manifest('1')]), oldValues: [] }, never))).toEqual([
         'copy Restored',
       ]);
       expect((await bench.live(manifest('')))?.data).toEqual({ a: '1' });

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { keyOfManifest } from '../../../src/manifests/object-key.ts';
 import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
-import { printPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
+import { fingerprintOfPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { firstIn, shown, startPlannerWorld } from './planner-world.ts';
 import { configMap, deployment, entry, shareOf, sight } from './snapshots.ts';
 
@@ -172,7 +172,7 @@ test('makes no dry run for an unchanged copy, and forces fields that Muster sent
       appliedHash: sha256Of(settings),
       observedHash: observedHashOf({ key: keyOfManifest(settings), desired: settings }, same, sight),
     };
-    return shareOf(name, [entry(settings, { ...facts, ...(uid === undefined ? {} : { uid }), sent: printPaths(['.data.ours']) })]);
+    return shareOf(name, [entry(settings, { ...facts, ...(uid === undefined ? {} : { uid }), sent: fingerprintOfPaths(['.data.ours']) })]);
   };
   const shares = [share('south', same), share('east', drifted)];
   const plan = await planner.plan({ template: json(settings), placement: { clusters: ['south', 'east'] } }, { shares });

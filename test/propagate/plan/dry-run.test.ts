@@ -8,7 +8,7 @@ import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { noListRules } from '../../../src/manifests/merge-patch.ts';
 import { textOfKey } from '../../../src/manifests/object-key.ts';
 import type { RenderedObject } from '../../../src/propagate/model/plan.ts';
-import { printPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
+import { fingerprintOfPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { type DryRun, dryRunCluster } from '../../../src/propagate/plan/dry-run.ts';
 import type { PlannerPorts } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
@@ -56,7 +56,9 @@ interface Asked {
 
 async function ask(bench: CopyBench, object: RenderedObject, { spec = {}, sent }: Asked = {}): Promise<DryRun> {
   const share =
-    sent === undefined ? undefined : shareOf(cluster, [entry(object.desired, { uid: object.liveUid ?? '', sent: printPaths(sent) })]);
+    sent === undefined
+      ? undefined
+      : shareOf(cluster, [entry(object.desired, { uid: object.liveUid ?? '', sent: fingerprintOfPaths(sent) })]);
   const request = { namespace: 'default', name: 'web', spec: specOf([object.desired], spec), purpose: 'decide', signal: never } as const;
   const answers = await dryRunCluster(portsOf(bench), request, { cluster, objects: [object], share });
   const answer = answers.get(textOfKey(object.key));

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
-import { isToReturn } from '../../apply/taking.ts';
+import { mustGiveBack } from '../../apply/taking.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
@@ -178,7 +178,7 @@ function needsIn({ input, cluster, objects, share, clusterState, isSuspended }: 
     ...mirrorFacts(input, cluster, clusterState),
     isKept: isKept && !isSuspended,
     mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
-    isToReturn: (entry) => isToReturn(entry, { ...plan, spec }),
+    isToReturn: (entry) => mustGiveBack(entry, { ...plan, spec }),
     isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
   });
 }

@@ -8,7 +8,7 @@ import { newShare } from '../../hub/share-document.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { copyFault, copyReasonOf } from '../../plan/copies/copy-reason.ts';
-import type { CopiesOutcome, CopyWork, GoingBack } from '../../plan/copies/copy-work.ts';
+import type { CopiesOutcome, CopyWork, RollbackTarget } from '../../plan/copies/copy-work.ts';
 import { resumedAtMsOf } from '../../rollout/resumption.ts';
 import type { Pass } from '../state/ports.ts';
 import { clusterStateOf, forgetFailures } from '../state/propagation-state.ts';
@@ -27,7 +27,7 @@ export interface ClusterJob {
   /** The generation that is written to the copies. Default: that of the Propagation. */
   readonly generation?: number;
   /** Of a generation that goes back to an older revision. */
-  readonly goingBack?: GoingBack | undefined;
+  readonly rollback?: RollbackTarget | undefined;
   /** The versions at which copies that look changed are asked about, by `textOfKey`. */
   readonly checkedVersions?: ReadonlyMap<string, string>;
   readonly task: ClusterTask;
@@ -167,8 +167,8 @@ function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boo
     generation: job.generation ?? propagation.metadata.generation,
     resumedAtMs: resumedAtMsOf(propagation),
     revision,
-    keepOld: (values, signal) => ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal),
-    goingBack: job.goingBack,
+    storeOldValues: (values, signal) => ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal),
+    rollback: job.rollback,
     spec,
     served: (kind) => members.objects.served(cluster, kind),
     sourceOf: (source) => {

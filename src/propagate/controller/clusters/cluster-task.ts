@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
-import { asDeleting } from '../../apply/pending.ts';
+import { markDeleting } from '../../apply/pending.ts';
 import { pruneCopies } from '../../apply/remove-copies.ts';
 import { applyCopies, correctDrift } from '../../apply/write-copies.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
@@ -88,7 +88,7 @@ function settledHealed({ fault: _fault, ...entry }: InventoryEntry): InventoryEn
 async function announceDeletions(work: CopyWork, { announce }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const going = new Set(announce.map(textOfKey));
   const entries = work.share.entries.map((entry) =>
-    going.has(textOfKey(entry.key)) ? { ...asDeleting(entry), action: 'Skipped' as const } : entry,
+    going.has(textOfKey(entry.key)) ? { ...markDeleting(entry), action: 'Skipped' as const } : entry,
   );
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }

@@ -1,5 +1,5 @@
 import type { Members } from '../../../changes/members.ts';
-import { pendingShare } from '../../apply/pending.ts';
+import { withPendingDeletions } from '../../apply/pending.ts';
 import { isAbandoned } from '../../hub/abandoned.ts';
 import { hubFault } from '../../hub/hub.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
@@ -27,7 +27,7 @@ export function taskForLostCluster({ share, propagation, members, nowMs, isHeld 
   if (isAbandoned(propagation, share)) return async (work, signal) => [await removeShare(work, signal)];
   if (member !== undefined || isHeld || share.entries.every(isRecorded)) return undefined;
   const fault = hubFault({ cluster: share.cluster }, 'GONE', 'the cluster is not a member of the fleet');
-  return async (work, signal) => [await saveEntries({ ...work, share: pendingShare(share, fault, nowMs) }, share, signal)];
+  return async (work, signal) => [await saveEntries({ ...work, share: withPendingDeletions(share, fault, nowMs) }, share, signal)];
 }
 
 /** What is shared is never deleted, and so never pending: of it the fault alone is kept. */

@@ -5,7 +5,7 @@ import type { RenderedObject, RenderedPlan } from '../../model/plan.ts';
 import type { HeldPrune, Propagation, RequestedPlan } from '../../model/propagation.ts';
 import type { PropagationName } from '../../model/propagations.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import type { CopyOutcome, GoingBack } from '../../plan/copies/copy-work.ts';
+import type { CopyOutcome, RollbackTarget } from '../../plan/copies/copy-work.ts';
 import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
 
 /**
@@ -69,7 +69,7 @@ export interface CurrentPlan {
   /** Clusters that came after this generation was decided: they wait for all others. */
   readonly lateClusters: ReadonlySet<ClusterName>;
   /** Of a generation that goes back to an older revision: what was taken over since is given back. */
-  readonly goingBack?: GoingBack | undefined;
+  readonly rollback?: RollbackTarget | undefined;
   /**
    * Clusters where a write was under way while the plan was made. The plan does not know the objects that this write created, so it draws no conclusion
    * from the objects of these clusters. The plan is made again when the write has ended.

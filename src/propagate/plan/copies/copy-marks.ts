@@ -5,7 +5,7 @@ import type { Manifest } from '../../../manifests/manifest.ts';
 import type { InventoryEntry, TakenOver } from '../../model/inventory.ts';
 import { marks, musterGroup } from '../../model/propagation.ts';
 import type { CopyOwner } from './copy-work.ts';
-import { ownedPaths, spellPath } from './owned-fields.ts';
+import { ownedPaths, printFieldPath } from './owned-fields.ts';
 
 /** The marks that a copy carries. They are hints: only the inventory proves that a copy belongs to the Propagation. */
 interface CopyMarks {
@@ -67,7 +67,7 @@ export function marksOf(object: KubernetesObject): CopyMarks {
 }
 
 /** Returns the members of a merge patch for `metadata` that remove Muster's marks from the object. */
-export function marksRemoved({ metadata }: KubernetesObject): JsonObject {
+export function marksRemovalPatch({ metadata }: KubernetesObject): JsonObject {
   return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, annotations) };
 }
 
@@ -83,7 +83,10 @@ function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: r
  * A mark that another field manager set does not count: it is drift. An object from a mirror has no `managedFields`. For such an object,
  * true means "possibly".
  */
-export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
+export function isWrittenByLaterGeneration(
+  object: KubernetesObject,
+  { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>,
+): boolean {
   const found = marksOf(object);
   if (found.propagation !== owner.uid || found.generation === undefined || found.generation <= generation) return false;
   return isMarkOfMuster(object, ['annotations', marks.generation]);
@@ -104,18 +107,18 @@ export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: 
  * A label that another field manager set does not count: it is drift. An object from a mirror has no `managedFields`. For such an object,
  * true means "possibly".
  */
-export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
+export function isWrittenByAnotherPropagation(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
   const { propagation } = marksOf(object);
   return propagation !== undefined && propagation !== owner.uid && isMarkOfMuster(object, ['labels', marks.propagation]);
 }
 
 /** True if Muster's field manager wrote the mark. True also for an object without `managedFields`, which does not show its owners. */
 function isMarkOfMuster(object: KubernetesObject, path: readonly string[]): boolean {
-  return object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', ...path]));
+  return object.metadata.managedFields === undefined || ownedPaths(object).includes(printFieldPath(['metadata', ...path]));
 }
 
 /** True if the inventory entry misses Muster's last write to the object, because the process crashed after that write. */
-export function isBehind({ appliedGeneration = 0 }: Pick<InventoryEntry, 'appliedGeneration'>, object: KubernetesObject): boolean {
+export function isEntryOutdated({ appliedGeneration = 0 }: Pick<InventoryEntry, 'appliedGeneration'>, object: KubernetesObject): boolean {
   return (marksOf(object).generation ?? 0) > appliedGeneration;
 }
 
@@ -142,7 +145,7 @@ export function takenOverOf(
  *
  * An object from a mirror has no `managedFields`. For such an object, true means "possibly".
  */
-export function isLetGo(
+export function isReleased(
   entry: Pick<InventoryEntry, 'takenOver'>,
   object: KubernetesObject,
   { owner }: Pick<MarksToWrite, 'owner'>,
@@ -156,7 +159,7 @@ export function isLetGo(
  *
  * Such a copy carries the random intent token. The inventory saved that token before the first write, so no foreign object has it.
  */
-export function isAnnounced(
+export function hasAnnouncedIntent(
   { state, uid, intent }: Pick<InventoryEntry, 'state' | 'uid' | 'intent'>,
   object: KubernetesObject,
   { owner }: Pick<MarksToWrite, 'owner'>,

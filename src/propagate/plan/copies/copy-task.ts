@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import type { InventoryEntry, InventoryState, WrittenAction } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import type { CopyReason } from '../../model/propagation.ts';
-import { isOfLater } from './copy-marks.ts';
+import { isWrittenByLaterGeneration } from './copy-marks.ts';
 import { copyFault, copyReasonOf, recordFault } from './copy-reason.ts';
 import type { CopyOutcome, CopyWork } from './copy-work.ts';
 
@@ -15,34 +15,34 @@ export interface CopyTask {
   readonly address: ObjectAddress;
   readonly entry: InventoryEntry;
   /** The existing object in the cluster. `unreadFault`: it must be read first. `absent`: there is none. */
-  readonly seen: Seen;
+  readonly existing: ExistingObject;
   /** `apply`: a field of another manager is a conflict. `correct`: drift is undone, so fields that Muster sent are overwritten by force. */
   readonly purpose: 'apply' | 'correct';
 }
 
-export type Seen = 'unknown' | 'absent' | KubernetesObject;
+export type ExistingObject = 'unknown' | 'absent' | KubernetesObject;
 
 /**
  * The result for one object. `entry` is its new inventory entry; undefined removes the entry. `stopped`: the work ended before this object,
  * whose entry stays.
  */
-export type Settled =
-  | { readonly result: 'settled'; readonly outcome: CopyOutcome; readonly entry: InventoryEntry | undefined }
+export type CopyResult =
+  | { readonly result: 'finished'; readonly outcome: CopyOutcome; readonly entry: InventoryEntry | undefined }
   | { readonly result: 'stopped' };
 
 /** The result for a copy that was written, or that already was as wanted. An earlier fault is removed from the entry. */
-export function settledAs(
+export function writtenResult(
   entry: InventoryEntry,
   more: { readonly action: WrittenAction; readonly warnings?: readonly string[]; readonly written?: KubernetesObject },
-): Settled {
+): CopyResult {
   const { action, warnings = [], written } = more;
   const version = written?.metadata.resourceVersion;
   const { fault: _fault, ...kept } = entry;
   return {
-    result: 'settled',
+    result: 'finished',
     entry: { ...kept, action },
     outcome: {
-      ...outcomeOf(entry, action),
+      ...copyOutcomeOf(entry, action),
       ...(version === undefined ? {} : { version }),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
@@ -50,9 +50,9 @@ export function settledAs(
 }
 
 /** The result for a copy that needed no call. The entry keeps the action of its last write and loses an earlier fault. */
-export function settledAsIs(entry: InventoryEntry): Settled {
+export function unchangedResult(entry: InventoryEntry): CopyResult {
   const { fault: _fault, ...kept } = entry;
-  return { result: 'settled', entry: kept, outcome: outcomeOf(entry, 'Unchanged') };
+  return { result: 'finished', entry: kept, outcome: copyOutcomeOf(entry, 'Unchanged') };
 }
 
 /**
@@ -62,60 +62,60 @@ export function settledAsIs(entry: InventoryEntry): Settled {
 const temporaryReasons: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'NamespaceMissing', 'Terminating', 'Quota']);
 
 /** The result for a copy that could not be written or removed. The entry stays and records the fault. */
-export function settledWith(
+export function failedResult(
   entry: InventoryEntry,
   original: Fault,
   { now, reason = copyReasonOf(original) }: { readonly now: number; readonly reason?: CopyReason },
-): Settled {
+): CopyResult {
   const fault: Fault = temporaryReasons.has(reason) ? { ...original, retry: 'LATER' } : original;
   return {
-    result: 'settled',
+    result: 'finished',
     entry: { ...entry, action: 'Failed', fault: recordFault(fault, entry.fault, new Date(now).toISOString()) },
-    outcome: { ...outcomeOf(entry, 'Failed'), fault, reason, message: describeFault(fault) },
+    outcome: { ...copyOutcomeOf(entry, 'Failed'), fault, reason, message: describeFault(fault) },
   };
 }
 
 /** The result for a copy that was left unchanged on purpose. The entry records `Skipped`. */
-export function settledSkipped(entry: InventoryEntry, more: { readonly reason?: CopyReason; readonly message: string }): Settled {
-  const settled = settledAs(entry, { action: 'Skipped' });
-  return settled.result === 'stopped' ? settled : { ...settled, outcome: { ...settled.outcome, ...more } };
+export function skippedResult(entry: InventoryEntry, more: { readonly reason?: CopyReason; readonly message: string }): CopyResult {
+  const result = writtenResult(entry, { action: 'Skipped' });
+  return result.result === 'stopped' ? result : { ...result, outcome: { ...result.outcome, ...more } };
 }
 
 /** The result for a copy whose inventory entry is removed. */
-export function settledGone(entry: InventoryEntry, action: WrittenAction, message?: string): Settled {
-  const { state: _state, ...outcome } = outcomeOf(entry, action);
-  return { result: 'settled', entry: undefined, outcome: { ...outcome, ...(message === undefined ? {} : { message }) } };
+export function removedResult(entry: InventoryEntry, action: WrittenAction, message?: string): CopyResult {
+  const { state: _state, ...outcome } = copyOutcomeOf(entry, action);
+  return { result: 'finished', entry: undefined, outcome: { ...outcome, ...(message === undefined ? {} : { message }) } };
 }
 
 /** Returns the members that the outcome of every inventory entry has. */
-export function outcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAction): CopyOutcome & Pick<InventoryEntry, 'state'> {
+export function copyOutcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAction): CopyOutcome & Pick<InventoryEntry, 'state'> {
   return { key, action, state, ...(uid === undefined ? {} : { uid }) };
 }
 
 /** Creates the first inventory entry of a copy. */
-export function newEntry(key: InventoryEntry['key'], state: InventoryState = 'Intended'): InventoryEntry {
+export function newInventoryEntry(key: InventoryEntry['key'], state: InventoryState = 'Intended'): InventoryEntry {
   return { key, state, health: 'Unknown' };
 }
 
 /** The inputs for judging an existing object. */
-export type CopyAtHand = { readonly task: CopyTask; readonly work: CopyWork };
+export type CopyToJudge = { readonly task: CopyTask; readonly work: CopyWork };
 
 /** Returns the result of a copy that could not be written. */
-export function failedCopy({ task, work }: CopyAtHand, fault: Fault): Settled {
-  return settledWith(task.entry, fault, { now: work.clock.now() });
+export function failedCopy({ task, work }: CopyToJudge, fault: Fault): CopyResult {
+  return failedResult(task.entry, fault, { now: work.clock.now() });
 }
 
 /**
  * True if the write failed because the object has changed, or was replaced by another one, since it was read. False for fields of other
  * managers.
  */
-export function isRaced(fault: Fault): boolean {
+export function isRaceFault(fault: Fault): boolean {
   if (fault.code === 'CONFLICT') return conflictsIn(fault).length === 0;
   return fault.code === 'INVALID' && (fault.status?.causes.some(({ field }) => field === 'metadata.uid') ?? false);
 }
 
 /** Returns the fault of a write that is retried later, because the object has changed since it was read. */
-export function racedFault({ work }: { readonly work: CopyWork }, message: string): Fault {
+export function raceFault({ work }: { readonly work: CopyWork }, message: string): Fault {
   return { ...copyFault(work.share.cluster, 'CONFLICT', message), retry: 'LATER' };
 }
 
@@ -126,15 +126,15 @@ export function racedFault({ work }: { readonly work: CopyWork }, message: strin
  * Either another process leads, and then the fault ends without help. Or the hub was restored from a backup, and a user must decide which
  * generation counts.
  */
-export function staleCopy(
+export function staleCopyResult(
   { entry, work }: { readonly entry: InventoryEntry; readonly work: CopyWork },
   object: KubernetesObject,
-): Settled | undefined {
+): CopyResult | undefined {
   const { fault, ...others } = entry;
   const isReported = fault?.message === staleMessage;
-  if (!isOfLater(object, work) || (isReported && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
+  if (!isWrittenByLaterGeneration(object, work) || (isReported && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
   // The start time must be that of this fault, not that of an earlier one.
-  return settledWith(isReported ? entry : others, racedFault({ work }, staleMessage), { now: work.clock.now(), reason: 'Stale' });
+  return failedResult(isReported ? entry : others, raceFault({ work }, staleMessage), { now: work.clock.now(), reason: 'Stale' });
 }
 
 const staleMessage =

@@ -38,12 +38,12 @@ export interface CopyWork {
   /** The revision of that generation. The old values of objects that the generation takes over are stored with this revision. */
   readonly revision: number;
   /** Stores the old values of objects on the hub before the first write to them. If it fails, these objects are not written. */
-  readonly keepOld: (values: readonly OldValues[], signal: AbortSignal) => Promise<OldKept>;
+  readonly storeOldValues: (values: readonly OldValues[], signal: AbortSignal) => Promise<OldValuesStored>;
   /**
    * Set if this generation rolls back to an older revision. Objects that were taken over after that revision, and that it does not have,
    * get their old values back.
    */
-  readonly goingBack?: GoingBack | undefined;
+  readonly rollback?: RollbackTarget | undefined;
   /** True if a plan with a digest was requested. Then only objects that still have the planned `RenderedObject.liveHash` are written. */
   readonly pinned?: boolean;
   /** True while this gateway is the leader. Checked right before each write, on the hub and in the cluster. */
@@ -54,16 +54,16 @@ export interface CopyWork {
 }
 
 /** The result of storing old values on the hub. */
-type OldKept = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
+type OldValuesStored = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** How a rollback returns objects that existed before the Propagation. */
-export interface GoingBack {
+export interface RollbackTarget {
   /**
    * The target of the rollback. Objects that this revision or an earlier one took over count as ours and are deleted like created copies.
    */
-  readonly to: number;
+  readonly targetRevision: number;
   /** The stored old values of objects that later revisions took over, for all clusters. */
-  readonly old: readonly OldValues[];
+  readonly oldValues: readonly OldValues[];
 }
 
 /** Identifies the Propagation in the marks of its copies. */

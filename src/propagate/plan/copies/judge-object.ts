@@ -1,49 +1,58 @@
 import type { KubernetesObject } from '../../../core/objects.ts';
 import { liveHashOf } from '../../../manifests/live-hash.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
-import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
+import {
+  deletionOf,
+  hasAnnouncedIntent,
+  isMarkedFor,
+  isReleased,
+  isWrittenByAnotherPropagation,
+  marksOf,
+  takenOverOf,
+} from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
-import { type CopyAtHand, failedCopy, racedFault, type Settled, settledSkipped, settledWith, staleCopy } from './copy-task.ts';
+import { type CopyResult, type CopyToJudge, failedCopy, failedResult, raceFault, skippedResult, staleCopyResult } from './copy-task.ts';
 import type { CopyWork } from './copy-work.ts';
 import { hasHiddenValues } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
 /** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */
-export const lostWords = 'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
+export const lostEntryMessage =
+  'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
 
 /** The fault message for an object that differs from the state that the plan saw, if a plan with a digest was requested. */
-export const changedWords = 'it has changed since it was planned';
+export const changedMessage = 'it has changed since it was planned';
 
-/** The judgement of an existing object that has the name of a planned copy. `Settled`: this write of the copy ends here. */
+/** The judgement of an existing object that has the name of a planned copy. `CopyResult`: this write of the copy ends here. */
 type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
   /**
    * The object belongs to another owner. `Owned`: it becomes a copy of ours. `Shared`: it gets our fields and still belongs to its owner.
    */
-  | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }
-  | Settled;
+  | { readonly result: 'foreign'; readonly as: 'Owned' | 'Shared' }
+  | CopyResult;
 
 /**
  * Judges an existing object by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure.
  */
-export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgement {
+export function judgeObject(copy: CopyToJudge, object: KubernetesObject): Judgement {
   const { task, work } = copy;
   const deletion = deletionOf(object);
   if (deletion !== undefined) {
-    const fault = racedFault(copy, `its deletion began at ${deletion.since}`);
-    return settledWith(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
+    const fault = raceFault(copy, `its deletion began at ${deletion.since}`);
+    return failedResult(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
   }
-  const stale = staleCopy({ entry: task.entry, work }, object);
+  const stale = staleCopyResult({ entry: task.entry, work }, object);
   if (stale !== undefined) return stale;
-  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, changedWords));
-  return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
+  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, raceFault(copy, changedMessage));
+  return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeForeignObject(copy, object);
 }
 
 /**
  * The inventory entry for an object that the inventory does not know. The old entry is about another object, so only a few of its fields
  * are kept.
  */
-export function strangersEntry({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
+export function entryForUnknownObject({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
   // Once an object has carried the intent token (the entry then has a uid), users may have copied the token with the object. It proves
   // nothing more.
   const kept = { ...(intent === undefined || uid !== undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
@@ -55,19 +64,19 @@ export function strangersEntry({ key, uid, intent, health, fault }: InventoryEnt
  * before the first write, and only our own write carries it. An object that another Propagation took over is no longer ours. Only
  * `OVERWRITE` takes it back.
  */
-function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+function isOurs({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   const { uid } = task.entry;
   // An object that was given back to its owner is not ours, even if a crash left its uid in the inventory.
-  if (uid !== undefined && uid === object.metadata.uid) return !isLetGo(task.entry, object, work) && !isTakenByAnother(object, work);
-  return isAnnounced(task.entry, object, work);
+  if (uid !== undefined && uid === object.metadata.uid) return !isReleased(task.entry, object, work) && !isTakenOverByAnother(object, work);
+  return hasAnnouncedIntent(task.entry, object, work);
 }
 
 /**
  * True if another Propagation took the object over and this one must not take it back. An object from a mirror has no `managedFields`. For
  * such an object, true means "possibly".
  */
-export function isTakenByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
-  return spec.conflict !== 'Overwrite' && isOfAnother(object, { owner }) && !isMarkedFor(object, owner);
+export function isTakenOverByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
+  return spec.conflict !== 'Overwrite' && isWrittenByAnotherPropagation(object, { owner }) && !isMarkedFor(object, owner);
 }
 
 /** `Shared` also if the inventory announced the object as shared and the process crashed after writing it. */
@@ -79,7 +88,7 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
  * True if the object has changed since a plan with a digest was made. After the copy was written as planned, a later change is drift
  * instead, whatever its marks are.
  */
-function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+function isChangedSincePlanned({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   const { liveHash, desiredHash, key } = task.object;
   const { uid, appliedHash } = task.entry;
   if (work.pinned !== true || liveHash === undefined || hasHiddenValues(key, work)) return false;
@@ -87,23 +96,23 @@ function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObj
   return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
 }
 
-function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Judgement {
-  const stranger = { work, task: { ...task, entry: strangersEntry(task.entry) } };
+function judgeForeignObject({ task, work }: CopyToJudge, object: KubernetesObject): Judgement {
+  const foreign = { work, task: { ...task, entry: entryForUnknownObject(task.entry) } };
   switch (work.spec.conflict) {
     case 'Abort':
-      return conflict(stranger, isLost({ task, work }, object) ? lostWords : whyNotOurs({ task, work }, object));
+      return conflict(foreign, isLost({ task, work }, object) ? lostEntryMessage : whyNotOurs({ task, work }, object));
     case 'CreateOnly':
-      return settledSkipped(stranger.task.entry, {
+      return skippedResult(foreign.task.entry, {
         message: 'it exists already, and conflict mode CreateOnly never changes an existing object',
       });
     case 'Adopt':
     case 'ServerSideApply': {
-      const other = otherOwner(stranger, object);
-      if (other !== undefined) return conflict(stranger, other);
-      return { result: 'theirs', as: work.spec.conflict === 'Adopt' ? 'Owned' : 'Shared' };
+      const other = otherOwner(foreign, object);
+      if (other !== undefined) return conflict(foreign, other);
+      return { result: 'foreign', as: work.spec.conflict === 'Adopt' ? 'Owned' : 'Shared' };
     }
     case 'Overwrite':
-      return { result: 'theirs', as: 'Owned' };
+      return { result: 'foreign', as: 'Owned' };
     default:
       return work.spec.conflict satisfies never;
   }
@@ -113,12 +122,13 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
  * True for an object with marks of this Propagation if the entry has no uid. If the entry has another uid, it describes another object, so
  * no entry was lost.
  */
-function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+function isLost({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   return task.entry.uid === undefined && isMarkedFor(object, work.owner);
 }
 
-function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): string {
-  if (task.entry.uid !== object.metadata.uid || !isTakenByAnother(object, work)) return 'it exists and does not belong to this Propagation';
+function whyNotOurs({ task, work }: CopyToJudge, object: KubernetesObject): string {
+  if (task.entry.uid !== object.metadata.uid || !isTakenOverByAnother(object, work))
+    return 'it exists and does not belong to this Propagation';
   return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
 }
 
@@ -126,15 +136,16 @@ function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): strin
  * The fault message if taking the object would undo other writes of Muster. Undefined if it would not. All writes of Muster have one field
  * manager, with one set of fields: an apply removes the fields of that set that it leaves out.
  */
-function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
+function otherOwner({ work }: CopyToJudge, object: KubernetesObject): string | undefined {
   const { propagation, source = '' } = marksOf(object);
   const isApplied = isAppliedByUs(object);
-  if (isApplied && isOfAnother(object, work) && !isMarkedFor(object, work.owner)) return `it belongs to another Propagation: ${source}`;
+  if (isApplied && isWrittenByAnotherPropagation(object, work) && !isMarkedFor(object, work.owner))
+    return `it belongs to another Propagation: ${source}`;
   if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
     return 'it holds fields that were applied with Muster';
   return undefined;
 }
 
-function conflict(copy: CopyAtHand, message: string): Settled {
+function conflict(copy: CopyToJudge, message: string): CopyResult {
   return failedCopy(copy, copyFault(copy.work.share.cluster, 'CONFLICT', message));
 }

@@ -11,7 +11,7 @@ import type { CopyWork } from './copy-work.ts';
  * @param made The objects that are written in the same work. A CustomResourceDefinition among them makes its kind known before the
  * cluster's discovery does.
  */
-export function addressOf(
+export function copyAddressOf(
   key: ObjectKey,
   { served }: Pick<CopyWork, 'served'>,
   made: readonly RenderedObject[],

@@ -8,7 +8,7 @@ import type { OldValues } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { withMarks } from './copy-marks.ts';
 import type { CopyWork } from './copy-work.ts';
-import { othersIn } from './owned-fields.ts';
+import { foreignOwnersIn } from './owned-fields.ts';
 import { projectOnto, sentHashOf } from './sent-fields.ts';
 
 /** The rules for comparing a copy with the written manifest. */
@@ -59,7 +59,7 @@ export function oldValuesOf(
   const held = isWhole ? portableOf(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(groupKindOfKey(key)));
   const values = asManifest(desired, held);
   if (JSON.stringify(values).length > maxOldValuesLength) return undefined;
-  const owners = othersIn(object);
+  const owners = foreignOwnersIn(object);
   const { cluster } = work.share;
   return { cluster, key, uid, values, ...(owners.length === 0 ? {} : { owners }), ...(isWhole ? { whole: true } : {}) };
 }

@@ -23,43 +23,47 @@ interface FieldsEntry {
  *
  * For nested paths it returns the deepest ones, and parents that the `fieldsV1` lists themselves.
  */
-export function pathsIn(fields: JsonObject, prefix = ''): readonly string[] {
+export function fieldPathsIn(fields: JsonObject, prefix = ''): readonly string[] {
   return Object.entries(fields).flatMap(([element, below]) => {
-    const path = element === '.' ? prefix : prefix + spelt(element);
-    return isJsonObject(below) && Object.keys(below).length > 0 ? pathsIn(below, path) : [path];
+    const path = element === '.' ? prefix : prefix + printPathElement(element);
+    return isJsonObject(below) && Object.keys(below).length > 0 ? fieldPathsIn(below, path) : [path];
   });
 }
 
 /** Returns the paths of Muster's fields, sorted and without duplicates. Empty for an object without `managedFields`. */
 export function ownedPaths(object: KubernetesObject): readonly string[] {
   const ours = entriesOf(object).filter((entry) => isOurApply(entry) || isOurUpdate(entry));
-  return [...new Set(ours.flatMap((entry) => pathsIn(entry.fields)))].toSorted();
+  return [...new Set(ours.flatMap((entry) => fieldPathsIn(entry.fields)))].toSorted();
 }
 
 /** Maximum length of the fingerprint of one copy, in characters. A share holds 200 entries. For larger objects the paths are not stored. */
-const mostPrinted = 4_096;
+const maxFingerprintLength = 4_096;
 
 /**
- * Returns a fingerprint of paths for `hasPath`, with four characters per path. Two different paths collide once in 16 million cases.
+ * Returns a fingerprint of paths for `fingerprintHasPath`, with four characters per path. Two different paths collide once in 16 million cases.
  *
  * For more than 1,024 paths the fingerprint is empty. Then every field that another manager takes is a conflict.
  */
-export function printPaths(paths: readonly string[]): string {
-  const printed = paths.map(printPath).join('');
-  return printed.length > mostPrinted ? '' : printed;
+export function fingerprintOfPaths(paths: readonly string[]): string {
+  const printed = paths.map(fingerprintOfPath).join('');
+  return printed.length > maxFingerprintLength ? '' : printed;
 }
 
 /** True if the fingerprint contains the path. */
-export function hasPath(printed: string, path: string): boolean {
-  const wanted = printPath(path);
+export function fingerprintHasPath(printed: string, path: string): boolean {
+  const wanted = fingerprintOfPath(path);
   for (let at = 0; at < printed.length; at += wanted.length) if (printed.startsWith(wanted, at)) return true;
   return false;
 }
 
 /** Returns the other field managers that own a field in the fingerprint, each once, in the order of `managedFields`. */
-export function managersOf(object: KubernetesObject, printed: string): readonly string[] {
+export function otherManagersOf(object: KubernetesObject, printed: string): readonly string[] {
   const others = entriesOf(object).filter(({ manager }) => manager !== fieldManager);
-  return [...new Set(others.filter(({ fields }) => pathsIn(fields).some((path) => hasPath(printed, path))).map(({ manager }) => manager))];
+  return [
+    ...new Set(
+      others.filter(({ fields }) => fieldPathsIn(fields).some((path) => fingerprintHasPath(printed, path))).map(({ manager }) => manager),
+    ),
+  ];
 }
 
 /** True if Muster owns fields of the object by `Apply`. */
@@ -73,25 +77,25 @@ export function isAppliedByUs(object: KubernetesObject): boolean {
  * Without this, Muster's own update would conflict with its apply. Forcing the apply would not remove the fields that it leaves out.
  * kubectl's `csaupgrade` does the same.
  */
-export function turnedToApply(object: KubernetesObject): readonly Json[] | undefined {
+export function updatesTurnedToApply(object: KubernetesObject): readonly Json[] | undefined {
   const entries = entriesOf(object);
   const updates = entries.filter(isOurUpdate);
   const [first] = updates;
   if (first === undefined) return undefined;
   const applied = entries.find(isOurApply);
-  const fields = [...(applied === undefined ? [] : [applied]), ...updates].map((entry) => entry.fields).reduce(united);
+  const fields = [...(applied === undefined ? [] : [applied]), ...updates].map((entry) => entry.fields).reduce(unionOfFields);
   const ours = { ...(applied ?? first).raw, operation: 'Apply', fieldsV1: fields };
   return [...entries.filter(isOthers).map(({ raw }) => raw), ours];
 }
 
 /** Maximum number of stored entries. API servers keep 10 entries for updates, and objects have few entries for applies. */
-const mostOwners = 100;
+const maxStoredOwners = 100;
 
 /** Returns the entries of `managedFields` of other managers, at most 100. */
-export function othersIn(object: KubernetesObject): readonly JsonObject[] {
+export function foreignOwnersIn(object: KubernetesObject): readonly JsonObject[] {
   return entriesOf(object)
     .filter(isOthers)
-    .slice(0, mostOwners)
+    .slice(0, maxStoredOwners)
     .map(({ raw }) => raw);
 }
 
@@ -101,20 +105,20 @@ export function othersIn(object: KubernetesObject): readonly JsonObject[] {
  *
  * The result is never empty, because an empty list changes nothing: a list with one empty entry resets the owners.
  *
- * @param before The result of `othersIn` before Muster took the object over.
+ * @param before The result of `foreignOwnersIn` before Muster took the object over.
  */
-export function withoutOurs(object: KubernetesObject, before: readonly JsonObject[] = []): readonly Json[] {
+export function withoutMusterFields(object: KubernetesObject, before: readonly JsonObject[] = []): readonly Json[] {
   const entries = entriesOf(object);
   const none: JsonObject = {};
   const ours = entries.filter((entry) => !isOthers(entry)).map(({ fields }) => fields);
-  const taken = ours.reduce(united, none);
+  const taken = ours.reduce(unionOfFields, none);
   const back = before.map(entryOf).flatMap((entry) => {
-    const fields = shared(entry.fields, taken);
+    const fields = intersectionOfFields(entry.fields, taken);
     return Object.keys(fields).length === 0 ? [] : [{ ...entry, fields, raw: { ...entry.raw, fieldsV1: fields } }];
   });
   const kept = entries.filter(isOthers).map((entry) => {
     const more = back.find((one) => isSameOwner(one, entry));
-    return more === undefined ? entry.raw : { ...entry.raw, fieldsV1: united(entry.fields, more.fields) };
+    return more === undefined ? entry.raw : { ...entry.raw, fieldsV1: unionOfFields(entry.fields, more.fields) };
   });
   const returned = back.filter((one) => !entries.some((entry) => isSameOwner(one, entry))).map(({ raw }) => raw);
   const all = [...kept, ...returned];
@@ -132,12 +136,12 @@ function isSameOwner(one: FieldsEntry, other: FieldsEntry): boolean {
 }
 
 /** Returns the fields that are in both sets. */
-function shared(left: JsonObject, right: JsonObject): JsonObject {
+function intersectionOfFields(left: JsonObject, right: JsonObject): JsonObject {
   const members = Object.keys(left).flatMap((key): [string, JsonObject][] => {
     if (!Object.hasOwn(right, key)) return [];
     const [one, other] = [objectAt(left, key), objectAt(right, key)];
     const isField = Object.keys(one).length === 0 && Object.keys(other).length === 0;
-    const both = shared(one, other);
+    const both = intersectionOfFields(one, other);
     return isField || Object.keys(both).length > 0 ? [[key, both]] : [];
   });
   return Object.fromEntries(members);
@@ -149,7 +153,7 @@ function shared(left: JsonObject, right: JsonObject): JsonObject {
  * An apply without these fields then keeps their values. Otherwise it would remove them: the server would reset a replica count to its
  * default, 1.
  */
-export function withoutOurPaths(object: JsonObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
+export function withoutMusterPaths(object: JsonObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
   const entries = entriesOf(object);
   const ours = entries.find(isOurApply);
   if (ours === undefined) return undefined;
@@ -166,7 +170,7 @@ export function withoutOurPaths(object: JsonObject, paths: readonly (readonly st
 }
 
 /** Writes a path like API servers in conflict messages and like `ownedPaths`: `.spec.replicas`. */
-export function spellPath(path: readonly string[]): string {
+export function printFieldPath(path: readonly string[]): string {
   return path.map((key) => `.${key}`).join('');
 }
 
@@ -196,16 +200,16 @@ function isOurUpdate({ manager, operation, subresource }: FieldsEntry): boolean 
   return manager === fieldManager && operation === 'Update' && subresource === '';
 }
 
-function united(left: JsonObject, right: JsonObject): JsonObject {
+function unionOfFields(left: JsonObject, right: JsonObject): JsonObject {
   const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];
-  return Object.fromEntries(keys.map((key) => [key, united(objectAt(left, key), objectAt(right, key))]));
+  return Object.fromEntries(keys.map((key) => [key, unionOfFields(objectAt(left, key), objectAt(right, key))]));
 }
 
 /**
  * Writes one element of a `fieldsV1` path. `f:name` is a field. `k:{…}` is a list item by its keys, `v:…` by its value, `i:0` by its index
  * (structured-merge-diff, PathElement).
  */
-function spelt(element: string): string {
+function printPathElement(element: string): string {
   const rest = element.slice(2);
   switch (element.slice(0, 2)) {
     case 'f:':
@@ -219,12 +223,16 @@ function spelt(element: string): string {
   }
 }
 
-function printPath(path: string): string {
+function fingerprintOfPath(path: string): string {
   return hash('sha256', path, 'base64url').slice(0, 4);
 }
 
 /** Returns the manifest with the live values at the paths in `leftPaths`. A replacement without these values would remove them. */
-export function withLeft(manifest: Manifest, { leftPaths = [] }: Pick<RenderedObject, 'leftPaths'>, live: KubernetesObject): Manifest {
+export function withLeftValues(
+  manifest: Manifest,
+  { leftPaths = [] }: Pick<RenderedObject, 'leftPaths'>,
+  live: KubernetesObject,
+): Manifest {
   return leftPaths.reduce((object, path) => {
     const value = valueAt(live, ...path);
     return value === undefined ? object : withValueAt(object, path, value);
@@ -235,6 +243,6 @@ export function withLeft(manifest: Manifest, { leftPaths = [] }: Pick<RenderedOb
  * True if, by the inventory, Muster may own a field that it must leave to others. Then the object must be read live, because a mirror does
  * not hold the owners.
  */
-export function mayOwnLeft({ leftPaths = [] }: Pick<RenderedObject, 'leftPaths'>, { sent }: Pick<InventoryEntry, 'sent'>): boolean {
-  return leftPaths.some((path) => sent === undefined || hasPath(sent, spellPath(path)));
+export function mayOwnLeftFields({ leftPaths = [] }: Pick<RenderedObject, 'leftPaths'>, { sent }: Pick<InventoryEntry, 'sent'>): boolean {
+  return leftPaths.some((path) => sent === undefined || fingerprintHasPath(sent, printFieldPath(path)));
 }

@@ -29,7 +29,7 @@ type SentManifest =
  * Returns the manifest to send. For a Secret that the template refers to (`ref`), it adds the data and the type of the source, read live
  * now. They go to the API server only: they are never stored, hashed or logged.
  */
-export async function sentManifest(
+export async function manifestToSend(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,
   { sourceOf, share }: Pick<CopyWork, 'sourceOf'> & { readonly share: Pick<CopyWork['share'], 'cluster'> },
   signal: AbortSignal,

@@ -3,13 +3,13 @@ import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import { noListRules } from '../../../../src/manifests/merge-patch.ts';
 import { contendedUntilMs } from '../../../../src/propagate/apply/corrections.ts';
-import { asWanted, pendingShare } from '../../../../src/propagate/apply/pending.ts';
+import { clearDeletionMark, withPendingDeletions } from '../../../../src/propagate/apply/pending.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
 import type { Requester } from '../../../../src/propagate/model/spec.ts';
-import { isOfLater, marksOf, marksRemoved, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
+import { isWrittenByLaterGeneration, marksOf, marksRemovalPatch, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
 import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
 import { impersonationOf } from '../../../../src/propagate/plan/snapshot/plan-request.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
@@ -52,11 +52,11 @@ test('marks replace those of the manifest, can be read again, and are removed co
   const marked = withMarks(own, { owner, generation: 3, intent: 'token' });
   expect(marksOf(marked)).toEqual({ propagation: owner.uid, source: 'apps/web', generation: 3, intent: 'token' });
   expect(marked.metadata).toMatchObject({ labels: { app: 'web' }, annotations: { note: '1' } });
-  expect(marksRemoved(marked)).toEqual({
+  expect(marksRemovalPatch(marked)).toEqual({
     labels: { [marks.propagation]: null },
     annotations: { [marks.source]: null, [marks.generation]: null, [marks.intent]: null },
   });
-  expect(marksRemoved({ metadata: { name: 'a', labels: { app: 'web' } } })).toEqual({});
+  expect(marksRemovalPatch({ metadata: { name: 'a', labels: { app: 'web' } } })).toEqual({});
   expect(marksOf({ metadata: { name: 'a', annotations: { [marks.generation]: 'soon' } } })).toEqual({});
 });
 
@@ -66,8 +66,8 @@ test.each([
   [3, 2, true],
 ])('what generation %i wrote is of a later one to generation %i: %s', (written, generation, later) => {
   const object = withMarks(desired, { owner, generation: written });
-  expect(isOfLater(object, { owner, generation })).toBe(later);
-  expect(isOfLater(object, { owner: { ...owner, uid: 'another' }, generation })).toBe(false);
+  expect(isWrittenByLaterGeneration(object, { owner, generation })).toBe(later);
+  expect(isWrittenByLaterGeneration(object, { owner: { ...owner, uid: 'another' }, generation })).toBe(false);
 });
 
 test('a copy with five corrections in ten minutes is contended until the first one is older than that', () => {
@@ -86,7 +86,7 @@ test('the copies of an unreachable cluster wait for deletion with their uids', (
   const share = { ...newShare(owner, cluster), entries: [owned, intended, shared, anew] };
   const fault = { code: 'GONE', cluster, message: 'no member', retry: 'LATER' } as const;
   const now = Date.UTC(2026, 0, 1);
-  const pending = pendingShare(share, fault, now);
+  const pending = withPendingDeletions(share, fault, now);
   expect(pending.entries).toMatchObject([
     { state: 'PendingDeletion', uid: 'uid', fault: { code: 'GONE', message: 'no member', count: 1 } },
     { state: 'PendingDeletion', intent: 'token' },
@@ -94,8 +94,8 @@ test('the copies of an unreachable cluster wait for deletion with their uids', (
     { state: 'PendingDeletion', intent: 'token' },
   ]);
   expect(pending.entries[3]?.uid).toBeUndefined();
-  expect(pending.entries.map((entry) => asWanted(entry).state)).toEqual(['Owned', 'Intended', 'Shared', 'Intended']);
-  expect(pendingShare(pending, fault, now + 1).entries[0]?.fault).toMatchObject({ since: '2026-01-01T00:00:00.000Z', count: 2 });
+  expect(pending.entries.map((entry) => clearDeletionMark(entry).state)).toEqual(['Owned', 'Intended', 'Shared', 'Intended']);
+  expect(withPendingDeletions(pending, fault, now + 1).entries[0]?.fault).toMatchObject({ since: '2026-01-01T00:00:00.000Z', count: 2 });
 });
 
 test('a Propagation acts as its service account, else as its requester, else without an identity', () => {

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import {
-  hasPath,
+  fieldPathsIn,
+  fingerprintHasPath,
+  fingerprintOfPaths,
   isAppliedByUs,
-  managersOf,
+  otherManagersOf,
   ownedPaths,
-  pathsIn,
-  printPaths,
-  turnedToApply,
-  withoutOurs,
+  updatesTurnedToApply,
+  withoutMusterFields,
 } from '../../../../src/propagate/plan/copies/owned-fields.ts';
 
 const entry = (manager: string, operation: string, fieldsV1: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -35,7 +35,7 @@ test('paths are written as conflict messages write them', () => {
       'f:list': { 'i:3': {} },
     },
   };
-  expect(pathsIn(fields)).toEqual([
+  expect(fieldPathsIn(fields)).toEqual([
     '.metadata.annotations',
     '.metadata.annotations.example.com/a',
     '.metadata.finalizers[="x"]',
@@ -63,10 +63,10 @@ test('a fingerprint contains its own paths and no others', () => {
   const path = fc.string({ minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(fc.uniqueArray(path, { maxLength: 100 }), path, (paths, other) => {
-      const printed = printPaths(paths);
+      const printed = fingerprintOfPaths(paths);
       expect(printed).toHaveLength(paths.length * 4);
-      expect(paths.every((one) => hasPath(printed, one))).toBe(true);
-      if (!paths.includes(other)) expect(hasPath(printed, other)).toBe(false);
+      expect(paths.every((one) => fingerprintHasPath(printed, one))).toBe(true);
+      if (!paths.includes(other)) expect(fingerprintHasPath(printed, other)).toBe(false);
     }),
     { seed: 5 },
   );
@@ -74,8 +74,8 @@ test('a fingerprint contains its own paths and no others', () => {
 
 test('too many paths for a share give an empty fingerprint', () => {
   const paths = (count: number) => Array.from({ length: count }, (_, index) => `.data.${index}`);
-  expect(printPaths(paths(1_024))).toHaveLength(4_096);
-  expect(printPaths(paths(1_025))).toBe('');
+  expect(fingerprintOfPaths(paths(1_024))).toHaveLength(4_096);
+  expect(fingerprintOfPaths(paths(1_025))).toBe('');
 });
 
 test('managers that hold Muster’s fields are listed once, in order', () => {
@@ -86,8 +86,8 @@ test('managers that hold Muster’s fields are listed once, in order', () => {
     entry('other', 'Update', b),
     entry('muster', 'Apply', a),
   );
-  expect(managersOf(object, printPaths(['.data.a']))).toEqual(['hpa', 'kubectl']);
-  expect(managersOf(object, '')).toEqual([]);
+  expect(otherManagersOf(object, fingerprintOfPaths(['.data.a']))).toEqual(['hpa', 'kubectl']);
+  expect(otherManagersOf(object, '')).toEqual([]);
 });
 
 test.each<readonly [string, readonly JsonObject[], readonly JsonObject[] | undefined]>([
@@ -105,14 +105,17 @@ test.each<readonly [string, readonly JsonObject[], readonly JsonObject[] | undef
     [entry('muster', 'Apply', { 'f:data': { 'f:a': {}, '.': {}, 'f:b': {} } })],
   ],
 ])('ownership by update becomes ownership by apply: %s', (_title, before, after) => {
-  expect(turnedToApply(objectWith(...before))).toEqual(after);
+  expect(updatesTurnedToApply(objectWith(...before))).toEqual(after);
 });
 
 test('a release keeps the entries of others, and resets the owners if there are none', () => {
   const theirs = entry('kubectl', 'Update', b);
   const scaled = entry('muster', 'Update', a, { subresource: 'scale' });
-  expect(withoutOurs(objectWith(theirs, entry('muster', 'Apply', a), entry('muster', 'Update', a), scaled))).toEqual([theirs, scaled]);
-  expect(withoutOurs(objectWith(entry('muster', 'Apply', a)))).toEqual([{}]);
+  expect(withoutMusterFields(objectWith(theirs, entry('muster', 'Apply', a), entry('muster', 'Update', a), scaled))).toEqual([
+    theirs,
+    scaled,
+  ]);
+  expect(withoutMusterFields(objectWith(entry('muster', 'Apply', a)))).toEqual([{}]);
 });
 
 const item = (fields: JsonObject): JsonObject => ({ 'f:spec': { 'f:containers': { 'k:{"name":"web"}': fields } } });
@@ -163,5 +166,5 @@ test.each<
     },
   ],
 ])('given back, %s', (_title, { now, before, after }) => {
-  expect(withoutOurs(objectWith(...now), before)).toEqual(after);
+  expect(withoutMusterFields(objectWith(...now), before)).toEqual(after);
 });
