@@ -23,19 +23,19 @@ import { RelationLookup, type RelationLookupRequest } from './relations/relation
 interface ReadsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** That of the schema that serves now. */
+  /** Returns the model of the schema that is served now. */
   readonly model: () => Model;
-  /** Undefined if no such cluster belongs to the fleet any more. */
+  /** Undefined if the cluster has left the fleet. */
   readonly member: (name: ClusterName) => LiveMember | undefined;
-  /** 32 bytes: what cursors are sealed with. Replicas that share it read each other's. */
+  /** The key of 32 bytes that seals cursors. Replicas with the same key accept each other's cursors. */
   readonly sealKey: Uint8Array;
-  /** Kinds to be treated as Secrets are, by `keyOfKind`: those of which the mirrors hold only metadata. None by default. */
+  /** Kinds that are treated like Secrets, by `keyOfKind`. Mirrors hold only their metadata. Default: none. */
   readonly sensitiveKinds?: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The read side over these mirrors. It owns nothing that has to be ended: each request gives back what it holds. */
+/** Creates the read side over these mirrors. It needs no disposal: each request releases what it holds. */
 export function createReads({ mirrors, access, model, member, sealKey, sensitiveKinds, clock, log }: ReadsOptions): Reads {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const sources = { mirrors, access, views, clock };
@@ -59,7 +59,7 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
   };
 }
 
-/** Each kind once, whatever it was called. */
+/** Returns each kind once, even if it is named twice. */
 function kindsOf({ model }: InModel, names: readonly string[] | null | undefined): readonly ModelKind[] {
   if (names == null) return [...model.kinds.values()];
   return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
@@ -95,7 +95,7 @@ function servedKindOf({ cluster, kind, resource, mirror }: ServedKindSource, acc
   return { kind, versions, verbs, sync, count };
 }
 
-/** Undefined where what the caller may see is not known at once: a count is not worth a question to the cluster. */
+/** Undefined if the rights of the caller are not known at once. A count is not worth a request to the cluster. */
 function countVisible(
   { cluster, kind, mirror: { store } }: { readonly cluster: ClusterView; readonly kind: ModelKind; readonly mirror: MirrorReader },
   access: Access,
@@ -110,18 +110,18 @@ interface ListsOptions extends ListSourceOptions, ListPageOptions {
   readonly model: () => Model;
 }
 
-/** What is listed: kinds of a model. */
+/** The kinds to list, and the arguments of the list. */
 interface ListRequest {
   readonly kinds: readonly ModelKind[];
-  /** True if the caller chose them: only then is it a fault that a cluster which was named lacks one. */
+  /** True if the caller chose the kinds. Only then is it a fault if a cluster that the caller named does not serve one of them. */
   readonly chosen: boolean;
   readonly args: ListArguments;
 }
 
 /**
- * One page over all clusters and kinds asked, of one moment.
+ * Lists one page over all requested clusters and kinds, as of one moment.
  *
- * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
+ * @throws {MusterError} `BAD_INPUT` if an argument is wrong. It is thrown before any wait.
  */
 async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListRequest): Promise<ListPage> {
   await context.timeSlices.pause();
@@ -150,7 +150,7 @@ interface RelatedListRequest {
   readonly asked: Pick<RelationLookupRequest, 'model' | 'relations' | 'namespaces'>;
 }
 
-/** A page that is decided by other objects too: their mirrors are held and waited for as those of its own kinds are, as long together. */
+/** Lists a page whose filter or order depends on other objects. Waits for their mirrors together with the mirrors of the listed kinds. */
 async function readListWithRelated(
   options: ListsOptions,
   context: ReadContext,
@@ -162,7 +162,7 @@ async function readListWithRelated(
   const holdOwners = async () =>
     related.holdMirrors(await inSources((sources) => context.timeSlices.run(related.ownerKindsIn(sources, page.spec))));
   await Promise.all([holdOwners(), related.holdMirrors(related.relatedKindsOf(requests))]);
-  // What has come meanwhile may have owners of other kinds; how many there may be is bounded.
+  // Objects that arrived during the wait may have owners of further kinds. The number of these kinds is bounded.
   while (await holdOwners());
   await related.refreshSources();
   return await inSources((sources) => createListPage(options, sources, { ...page, related }));

@@ -1,14 +1,14 @@
-/** What one queue takes of a budget. Disposing it gives all of it back. */
+/** The bytes that one queue takes from a budget. Disposing it returns all of them. */
 export interface QueueShare extends Disposable {
-  /** Says how many bytes the queue holds now. May evict queues, this one too, before it returns. */
+  /** Sets the number of bytes that the queue holds now. May evict queues, including this one, before it returns. */
   set(bytes: number): void;
 }
 
-/** What many queues may hold together. When it is more, the largest one is evicted, and so on until it is not. */
+/** A limit on the bytes that many queues hold together. While they hold more, the largest queue is evicted. */
 export interface QueueBudget {
-  /** Held by all queues. */
+  /** The bytes that all queues hold. */
   readonly bytes: number;
-  /** @param evict Ends the queue: called at most once, after its share was given back. Must not throw. */
+  /** @param evict Ends the queue. It is called at most once, after the bytes of the queue were returned. It must not throw. */
   open(evict: () => void): QueueShare;
 }
 
@@ -19,7 +19,7 @@ interface Entry {
   readonly evict: () => void;
 }
 
-/** @param maxBytes 256 MiB by default. */
+/** @param maxBytes Default: 256 MiB. */
 export function createQueueBudget(maxBytes = defaultMaxBytes): QueueBudget {
   const entries = new Set<Entry>();
   let total = 0;
@@ -57,7 +57,7 @@ export function createQueueBudget(maxBytes = defaultMaxBytes): QueueBudget {
   };
 }
 
-/** Looked for only where the budget is spent: a walk through a few thousand. */
+/** Searches a few thousand entries. It runs only when the budget is exceeded. */
 function largestOf(entries: Iterable<Entry>): Entry | undefined {
   let largest: Entry | undefined;
   for (const entry of entries) if (largest === undefined || entry.bytes > largest.bytes) largest = entry;

@@ -6,15 +6,15 @@ import type { ModelKind } from '../../model/model.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import { definitionKind } from '../catalog/definitions.ts';
 
-/** A custom kind in a cluster. */
+/** A custom kind in one cluster. */
 export interface KindInCluster {
   readonly cluster: ClusterName;
   readonly kind: ModelKind;
 }
 
 /**
- * True if the cluster defines the kind but its discovery, as far as we know it, does not say yet that it serves it: in the second after a
- * CustomResourceDefinition was applied. Its rows are then missing, not absent.
+ * True if the cluster defines the kind, but its known discovery does not list it yet. This is so in the first second after a
+ * CustomResourceDefinition was applied. Its objects then count as missing, not as absent.
  */
 export function isKindAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
   if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;
@@ -22,7 +22,7 @@ export function isKindAnnounced(mirrors: Mirrors, { cluster, kind }: KindInClust
   return definition !== undefined && definition.metadata.deletionTimestamp === undefined && areNamesAccepted(definition);
 }
 
-/** Resolves once discovery says that an announced kind is served, or it is announced no more; or when the signal aborts. */
+/** Resolves when discovery lists the announced kind, when the kind is no longer announced, or when the signal aborts. */
 export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settled = new AbortController();
@@ -39,7 +39,10 @@ export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: A
   });
 }
 
-/** A definition is called `<plural>.<group>`. The plural may be another one in this cluster. */
+/**
+ * The name of a definition is `<plural>.<group>`. The plural may differ in this cluster, so all definitions are searched if the name is not
+ * found.
+ */
 function definitionOf(mirrors: Mirrors, { cluster, kind }: KindInCluster): KubernetesObject | undefined {
   const store = mirrors.peek(cluster, definitionKind)?.store;
   const named = store?.get('', `${kind.plural}.${kind.group}`);

@@ -8,17 +8,17 @@ import type { ClusterStatus, Mirrors } from '../../watch/mirrors.ts';
 import { type NodeFacts, nodeFactsOf } from './node-facts.ts';
 import type { ClusterView } from './reads.ts';
 
-/** The clusters as one caller sees them. A hidden cluster is an unknown one. */
+/** The clusters that a caller may see. A hidden cluster looks like an unknown one. */
 export interface ClusterViews {
-  /** By name, in order of code units. */
+  /** Ordered by name, by code units. */
   visible(caller: Caller): readonly ClusterView[];
   find(caller: Caller, name: string): ClusterView | undefined;
-  /** Whoever looks: for those who have asked whether it may be seen. */
+  /** Returns the cluster without a check of rights. The caller of this method must have checked them. */
   member(name: ClusterName): ClusterView | undefined;
   /**
-   * Those named, each once, by name.
+   * Returns the named clusters, each once, ordered by name.
    *
-   * @throws {MusterError} `BAD_INPUT` if one is unknown or hidden: which, and what was probably meant.
+   * @throws {MusterError} `BAD_INPUT` if a cluster is unknown or hidden. The message names it and suggests a similar name.
    */
   named(caller: Caller, names: readonly string[]): readonly ClusterView[];
 }
@@ -26,13 +26,13 @@ export interface ClusterViews {
 interface ClusterViewsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** What the config says of a cluster. Undefined if it has just left. */
+  /** The config of a cluster. Undefined if it has just left the fleet. */
   readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
 }
 
 /**
- * Region, zones and provider are what the config says, else what the Nodes say as far as they are known: facts of the cluster, told to whoever
- * may see the cluster, whether or not they may see its Nodes.
+ * Creates the cluster views. Region, zones and provider come from the config, or else from the Nodes. They are facts of the cluster: every caller
+ * who may see the cluster sees them, even without the right to list Nodes.
  */
 export function createClusterViews({ mirrors, access, settingsOf }: ClusterViewsOptions): ClusterViews {
   const facts = createFactsCache();
@@ -94,7 +94,7 @@ const node = { group: '', kind: 'Node' };
 const nothing = {};
 const none: readonly never[] = [];
 
-/** What the Nodes say, reckoned again only when they have changed. */
+/** Caches the facts that come from the Nodes of a cluster. They are computed again only after the Nodes have changed. */
 function createFactsCache(): { of(store: StoreReader | undefined): NodeFacts } {
   const known = new WeakMap<StoreReader, { readonly version: string | undefined; readonly size: number; readonly facts: NodeFacts }>();
   return {

@@ -2,35 +2,38 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { invariant, MusterError } from '../../core/errors.ts';
 import { type OrderPosition, parseOrderPosition } from '../../store/query/cursor.ts';
 
-/** What a cursor is good for: none of another list or stream opens. */
+/** The list or stream that a cursor belongs to. A cursor opens only with the scope that sealed it. */
 export type SealScope = ListScope | StreamScope;
 
-/** Nobody else's cursor opens: it names an object. */
+/** The scope of a list. The cursor of another caller does not open, because a cursor contains the name of an object. */
 export interface ListScope {
-  /** `Caller.key`. */
+  /** The value of `Caller.key`. */
   readonly callerKey: string;
-  /** Whatever decides which objects the list holds, and in what order: equal text, equal list. */
+  /** A text of everything that decides the objects of the list and their order. Equal texts mean equal lists. */
   readonly filter: string;
 }
 
-/** Whoever holds it may open it: it holds versions only and authorises nothing, so that all readers of a stream share one. */
+/**
+ * The scope of a stream. Any caller may open its cursor: it contains only versions and grants no rights. So all readers of a stream share one
+ * cursor.
+ */
 export interface StreamScope {
-  /** Whatever decides which objects are streamed: equal text, equal stream. */
+  /** A text of everything that decides the streamed objects. Equal texts mean equal streams. */
   readonly stream: string;
 }
 
-/** Turns positions into cursors that say nothing to whoever holds them, and back. */
+/** Encrypts positions as cursors, and decrypts them. */
 export interface Seal {
-  /** A text of URL-safe characters, another one at each call. */
+  /** Returns a text of URL-safe characters. Each call returns another text. */
   close(content: Uint8Array, scope: SealScope): string;
   /**
-   * @throws {MusterError} `BAD_INPUT`, always the same one, if the cursor was not closed with this key and this scope, or is spelt otherwise than
-   * it was given.
+   * @throws {MusterError} `BAD_INPUT` if the cursor was not sealed with this key and scope, or if its text was changed. The message is the same
+   * in all cases.
    */
   open(cursor: string, scope: SealScope): Uint8Array;
   /**
-   * True if the cursor is whole and of this stream, but closed with another key: of another gateway, or of this one before its key changed. Nothing in
-   * it can be read, and no key proves that it was not forged: it is good for beginning anew only.
+   * True if the cursor is intact and belongs to this stream, but another key sealed it: that of another gateway, or an earlier key of this one.
+   * Such a cursor cannot be read, and may be forged. It only shows that the stream must start again.
    */
   isOfOtherKey(cursor: string, scope: StreamScope): boolean;
 }
@@ -41,14 +44,16 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const keyIdBytes = 4;
 const checkBytes = 8;
-/** Characters: more than eight keys of 1,024 take, and the versions of twice as many sources as a stream may have. */
+/** In characters. More than eight keys of 1,024 characters need, and more than the versions of twice the allowed sources of a stream. */
 const maxCursorLength = 512 << 10;
 
 /**
- * Seals with AES-256-GCM. Replicas with the same key read each other's cursors. After a change of the key those of lists are refused, and those of
- * streams are known as such: they begin with an id of the key, and end with a check sum over what comes before and the scope.
+ * Creates a seal with AES-256-GCM. Replicas with the same key read each other's cursors.
  *
- * @param key 32 bytes, kept secret.
+ * After a change of the key, cursors of lists are refused. Cursors of streams are recognised: they begin with an id of the key, and end with a
+ * checksum of the preceding bytes and the scope.
+ *
+ * @param key 32 secret bytes.
  */
 export function createSeal(key: Uint8Array): Seal {
   invariant(key.length === keyBytes, `a key of ${keyBytes} bytes is needed, not of ${key.length}`);
@@ -69,7 +74,7 @@ export function createSeal(key: Uint8Array): Seal {
         invariant(isWhole, 'a cursor is as it was given');
         return decrypt(key, sealed, scope);
       } catch {
-        // Whatever is wrong with it: to tell one from another would say something about the key, the position or another user's list.
+        // All errors look the same. A distinction would reveal something about the key, the position or the list of another user.
         throw foreignCursor();
       }
     },
@@ -82,7 +87,7 @@ export function createSeal(key: Uint8Array): Seal {
   };
 }
 
-/** A cursor of a stream, divided. `isWhole`: nothing of it was changed by accident, and it is of this stream. */
+/** Splits the cursor of a stream. `isWhole` is true if the cursor was not damaged and belongs to this stream. */
 function partsOf(bytes: Buffer, scope: StreamScope): { readonly id: Buffer; readonly sealed: Buffer; readonly isWhole: boolean } {
   const id = bytes.subarray(0, keyIdBytes);
   const sealed = bytes.subarray(keyIdBytes, -checkBytes);
@@ -93,7 +98,11 @@ function checkSumOf(keyId: Uint8Array, sealed: Uint8Array, scope: StreamScope): 
   return createHash('sha256').update(keyId).update(sealed).update(digestOf(scope)).digest().subarray(0, checkBytes);
 }
 
-/** The position that a cursor of this scope was made of. Undefined without a cursor. @throws {MusterError} As `foreignCursor`. */
+/**
+ * Returns the position in a cursor of this scope. Undefined without a cursor.
+ *
+ * @throws {MusterError} As `foreignCursor`.
+ */
 export function openPosition(seal: Seal, cursor: string | null | undefined, scope: SealScope): OrderPosition | undefined {
   if (cursor == null) return undefined;
   const position = parseOrderPosition(seal.open(cursor, scope));
@@ -101,14 +110,14 @@ export function openPosition(seal: Seal, cursor: string | null | undefined, scop
   return position;
 }
 
-/** The one answer to every cursor that is not good here. */
+/** The error for every cursor that is not valid here. */
 export function foreignCursor(): MusterError {
   return new MusterError('BAD_INPUT', 'expected a cursor that this gateway gave to the same caller for the same filter and order');
 }
 
 function bytesOf(cursor: string): Buffer {
   const bytes = Buffer.from(cursor.slice(0, maxCursorLength), 'base64url');
-  // Padding, other characters and idle bits would be read over: one cursor would have any number of spellings.
+  // The decoder ignores padding, illegal characters and unused bits. Without this check, one cursor would have any number of spellings.
   invariant(bytes.toString('base64url') === cursor, 'a cursor is spelt as it was given');
   return bytes;
 }
@@ -120,7 +129,7 @@ function decrypt(key: Uint8Array, bytes: Uint8Array, scope: SealScope): Uint8Arr
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]);
 }
 
-/** One list seals all its cursors with one scope. */
+/** Cached by scope, because one list seals all its cursors with one scope. */
 const digests = new WeakMap<SealScope, Uint8Array>();
 
 function digestOf(scope: SealScope): Uint8Array {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { ReadContext } from './reads.ts';
 
-/** A signal that aborts after a time, or when the outer one does. Disposing it ends its timer. */
+/** A signal that aborts after a time, or when an outer signal does. Disposing it stops the timer. */
 interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** A deadline from now on, but not after `waitUntilMs` of the operation. With 0 ms it has already passed. */
+/** Creates a deadline that starts now and ends at the latest at `waitUntilMs` of the operation. With 0 ms it has already passed. */
 export function createDeadline(ms: number, clock: Clock, { signal, waitUntilMs }: Pick<ReadContext, 'signal' | 'waitUntilMs'>): Deadline {
   const ended = new AbortController();
   const restMs = Math.min(ms, (waitUntilMs ?? Number.POSITIVE_INFINITY) - clock.monotonic());

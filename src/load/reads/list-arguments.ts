@@ -12,7 +12,7 @@ import { canonicalFilter } from '../../store/query/cursor.ts';
 import { type CompiledOrder, compileOrder } from '../../store/query/order.ts';
 import type { ListArguments, WhereInput } from './reads.ts';
 
-/** The arguments of a list field, checked. */
+/** The checked arguments of a list field. */
 export interface CheckedArguments {
   readonly clusters: readonly string[] | undefined;
   readonly namespaces: readonly string[] | undefined;
@@ -23,12 +23,12 @@ export interface CheckedArguments {
   readonly first: number;
   readonly after: string | undefined;
   readonly waitMs: number;
-  /** Equal for arguments that ask for the same objects in the same order, whatever the page: what a cursor is bound to. */
+  /** A text that cursors are bound to. It is equal for arguments with the same objects in the same order, whatever the page. */
   readonly filter: string;
   readonly relations: RelationsByKind;
 }
 
-/** By kind, the relations that paths asked of it begin with. Empty: none does. */
+/** The relations that paths begin with, by the kind that the paths start at. Empty if no path begins with a relation. */
 export type RelationsByKind = ReadonlyMap<ModelKind, readonly PathRelation[]>;
 
 const defaultFirst = 100;
@@ -37,10 +37,10 @@ const defaultWaitSeconds = 10;
 const maxWaitSeconds = 60;
 const maxSearchLength = 256;
 
-/** How long a single field waits for a first list: it has no argument for it. */
+/** The milliseconds that a field for one object waits for a first list. The field has no argument for it. */
 export const objectWaitMs = defaultWaitSeconds * 1_000;
 
-/** What arguments are checked against. */
+/** The kinds against which arguments are checked. */
 export interface CheckedKinds {
   readonly model: Model;
   readonly kinds: readonly ModelKind[];
@@ -48,9 +48,9 @@ export interface CheckedKinds {
 }
 
 /**
- * Checks everything that can be wrong before anything is asked or waited for. Absent and null mean the default.
+ * Checks all arguments before anything is requested or waited for. Undefined and null mean the default.
  *
- * @throws {MusterError} `BAD_INPUT`: what was expected and what came.
+ * @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given.
  */
 export function checkArguments(args: ListArguments, asked: CheckedKinds): CheckedArguments {
   const { model, kinds } = asked;
@@ -68,16 +68,17 @@ export function checkArguments(args: ListArguments, asked: CheckedKinds): Checke
     waitMs: checkWaitSeconds(args.waitSeconds) * 1_000,
     filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector, orderMeaning: order?.meaning }),
   };
-  // Last, when what the paths may cost is known to be within bounds.
+  // Checked last, after the number and length of the paths were bounded.
   const paths = [...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)];
   refuseHiddenValues(paths, asked);
   return { ...checked, relations: relationsOfPaths(paths, asked) };
 }
 
 /**
- * How many objects a page has at most: absent, so many as the field says.
+ * Returns the maximum number of objects on a page.
  *
- * @throws {MusterError} `BAD_INPUT` unless it is from 1 to 500.
+ * @param absent The default of the field.
+ * @throws {MusterError} `BAD_INPUT` unless `first` is from 1 to 500.
  */
 export function checkFirst(first: number | null | undefined, absent: number): number {
   if (first == null) return absent;
@@ -100,10 +101,10 @@ function checkSearch(search: string | null | undefined): string | undefined {
 const metadataRoots: ReadonlySet<string> = new Set(['metadata', 'cluster', 'kind', 'apiVersion', 'owner']);
 
 /**
- * Of a sensitive kind only the metadata is held, so a filter on its values would find nothing and say nothing. Beside other kinds, a path that it
- * does not have is no question to it.
+ * Refuses paths to values of a sensitive kind. Mirrors hold only its metadata, so a filter on values would silently find nothing. If other kinds
+ * are listed too, a path that the sensitive kind does not have is allowed.
  *
- * @throws {MusterError} `BAD_INPUT`: the path, and the kind that does not give it.
+ * @throws {MusterError} `BAD_INPUT`. The message names the path and the kind.
  */
 export function refuseHiddenValues(paths: readonly string[], { model, kinds, sensitive }: CheckedKinds): void {
   const guarded = kinds.filter((kind) => sensitive.has(kind));
@@ -128,9 +129,9 @@ function onlyMetadataHeld(path: string, kind: GroupKind, advice: string): Muster
 const none: RelationsByKind = new Map();
 
 /**
- * The relations that these paths begin with.
+ * Returns the relations that these paths begin with.
  *
- * @throws {MusterError} `BAD_INPUT` for a path that leads to what is held back of a sensitive kind.
+ * @throws {MusterError} `BAD_INPUT` for a path to hidden values of a sensitive kind.
  */
 export function relationsOfPaths(paths: readonly string[], { kinds, sensitive }: CheckedKinds): RelationsByKind {
   const candidates = paths.filter(mayBeginWithRelation);
@@ -147,13 +148,13 @@ export function relationsOfPaths(paths: readonly string[], { kinds, sensitive }:
   return relations;
 }
 
-/** What either begins with. */
+/** Joins the relations of two maps. */
 export function mergeRelations(some: RelationsByKind, others: RelationsByKind = none): RelationsByKind {
   if (others.size === 0) return some;
   return new Map([...some, ...[...others].map(([kind, ofKind]) => [kind, [...new Set([...(some.get(kind) ?? []), ...ofKind])]] as const)]);
 }
 
-/** The paths of a filter that begin at the object. Walked without recursion: how deep it may go is checked elsewhere. */
+/** Returns the paths of a filter that begin at the object. It does not recurse, because the depth of the filter is checked elsewhere. */
 function pathsIn(where: WhereInput | null | undefined): readonly string[] {
   const paths: string[] = [];
   const waiting = [where];

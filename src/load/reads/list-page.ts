@@ -25,44 +25,47 @@ import type { MirroredSource, ReadSource } from './read-sources.ts';
 import { rowOf } from './read-sources.ts';
 import type { GroupArguments, ListPage, ReadContext, Row, SyncView } from './reads.ts';
 
-/** What a page is made with, wherever its parts come from. */
+/** The options that all pages share. */
 export interface ListPageOptions {
   readonly seal: Seal;
   readonly sensitive: SensitiveKinds;
 }
 
-/** What is asked of parts, and what its cursors are good for. */
+/** The query for a page, and the scope of its cursors. */
 export interface PageRequest {
   readonly spec: Omit<QuerySpec, 'look'>;
-  /** The operation's own. It counts what is looked at, and its slices run all work of the page, also what is computed later. */
+  /**
+   * From the operation. It counts the objects that are read, and its time slices run all work of the page, including aggregates that are computed
+   * later.
+   */
   readonly context: Pick<ReadContext, 'countReads' | 'timeSlices'>;
   readonly scope: SealScope;
-  /** Of its rows: how many relations lead to them. */
+  /** The number of relations that lead to the rows of the page. */
   readonly depth?: number;
-  /** Of its rows, as in `Row`. */
+  /** As in `Row`. */
   readonly waitMs?: number | undefined;
-  /** Parts that were read on the way, whose objects are none of the page's. */
+  /** Sources that were read on the way to the objects of the page. Their objects are not part of the page. */
   readonly via?: readonly ReadSource[];
-  /** What is computed from all that matches. Absent: nothing is. */
+  /** The aggregates that the page may be asked for. Default: none. */
   readonly aggregated?: AggregatesRequest | undefined;
-  /** Where paths go on that begin with relations. Absent: none does. */
+  /** The objects that paths with relations lead to. Default: no path has a relation. */
   readonly related?: RelatedReads | undefined;
 }
 
-/** The kinds of the parts, for paths through them. */
+/** The kinds of the sources, for the paths of the aggregates. */
 interface AggregatesRequest extends PathKinds {
-  /** With which the paths begin that will be asked for. */
+  /** The relations that the paths of the aggregates begin with. */
   readonly relations: RelationsByKind;
 }
 
-/** What the objects of parts lead to. */
+/** The objects that the objects of the sources are related to. */
 interface RelatedReads {
   relatedTo(readSource: MirroredSource): RelatedObjects | undefined;
-  /** What was read in a cluster, and why some of it could not be. Asked when `of` will be no more. */
+  /** The sources that were read in a cluster, and the faults of those that could not be read. Called after the last call of `relatedTo`. */
   readsIn(cluster: ClusterName): { readonly sources: readonly ReadSource[]; readonly faults: readonly Fault[] };
 }
 
-/** One page of what these parts hold, all of one moment. They are held until it is there. */
+/** Creates one page of the objects in these sources, as of one moment. The mirrors of the sources must stay held until the page is complete. */
 export function createListPage(options: ListPageOptions, readSources: readonly ReadSource[], asked: PageRequest): PromiseOrValue<ListPage> {
   return asked.context.timeSlices.run(listPageInSteps(options, readSources, asked));
 }
@@ -78,12 +81,12 @@ function* listPageInSteps(options: ListPageOptions, readSources: readonly ReadSo
   return new QueriedPage({ options, readSources, asked, result, matches });
 }
 
-/** A part that is held, as a query reads it. */
+/** A mirrored source, with the parts of it that a query reads. */
 interface SourceInQuery extends QuerySource {
   readonly readSource: MirroredSource;
 }
 
-/** What a query reads of it. */
+/** Returns the source in the form that a query reads. */
 export function querySourceOf(readSource: MirroredSource): SourceInQuery {
   const { request, mirror, visibility } = readSource;
   return {
@@ -104,7 +107,7 @@ interface PageContents {
   readonly matches: readonly SourceMatches[];
 }
 
-/** A relation makes one for each object, of which most are asked for their items alone: the rest is made when it is read. */
+/** A relation creates a page for each object. Most pages are only asked for their items, so the other fields are computed when they are read. */
 class QueriedPage implements ListPage {
   readonly items: readonly Row[];
   readonly totalCount: number;
@@ -133,7 +136,7 @@ class QueriedPage implements ListPage {
     return this.#sync;
   }
 
-  /** Each once, also where one fault of a cluster stands for several of its kinds. */
+  /** Each fault once, even if one fault of a cluster stands for several of its kinds. */
   get faults(): readonly Fault[] {
     const ofParts = this.sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
     return [...new Set([...ofParts, ...this.#relatedReads.flatMap(({ faults }) => faults)])];
@@ -147,7 +150,7 @@ class QueriedPage implements ListPage {
     return [...clusters].map((cluster) => related.readsIn(cluster));
   }
 
-  /** A seal gives another text at each call, and clients take the cursor of the last edge and `endCursor` for one. */
+  /** Cached, because sealing returns another text at each call. Clients expect `endCursor` to equal the cursor of the last edge. */
   cursorOf(row: Row): string {
     this.#cursors ??= new Map();
     const cursor = this.#cursors.get(row) ?? this.#seal(this.#contents.result.hits[this.items.indexOf(row)]);
@@ -186,7 +189,7 @@ class QueriedPage implements ListPage {
   }
 }
 
-/** Aggregates are asked later than the page is made, but are of its moment. */
+/** Freezes the related objects of the matches: aggregates are requested after the page was created, but are of the moment of the page. */
 function* matchesWithRelated({ source, objects }: SourceMatches, { aggregated, context }: PageRequest): Steps<SourceMatches> {
   const { related } = source;
   const relations = aggregated?.relations.get(source.kind);

@@ -9,11 +9,11 @@ import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts
 import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { SyncState } from '../../watch/mirrors.ts';
 
-/** One GET: of which object, from which API server. */
+/** One GET request: the object, and the API server to read it from. */
 export interface LiveRead {
   readonly api: ClusterApi;
   readonly resource: ServedResource;
-  /** Absent for cluster-scoped kinds. */
+  /** Undefined for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
@@ -23,7 +23,7 @@ export type LiveResult =
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** Reads of one operation in flight at a time. */
+/** Maximum number of concurrent reads of one operation. */
 const mostInFlight = 16;
 
 /** Reads objects from their API servers for one operation, each object once. A read ends after 10 s with a fault. */
@@ -34,7 +34,7 @@ export function createLiveLoader(clock: Clock, signal: AbortSignal): DataLoader<
       Promise.all(
         reads.map(async (read) => {
           const result = await limit.run(() => fetchObject(read, { clock, signal }), signal);
-          // Undefined if the operation ended before it was the turn of this read.
+          // The result is undefined if the operation ended before this read started.
           if (result === undefined) throw signal.reason;
           return result;
         }),

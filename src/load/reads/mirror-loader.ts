@@ -40,7 +40,7 @@ export class MirrorLoader implements Disposable {
   // `#held` is the cache. DataLoader's own cache cannot see that a mirror ended, and cannot join the namespaces of several keys.
   readonly #loader = new DataLoader<MirrorKey, MirrorReader | undefined>((keys) => this.#holdAll(keys), { cache: false });
   #isDisposed = false;
-  /** The end of the waiting time, by `Clock.monotonic`. Undefined before the first call of `restMs`. */
+  /** The end of the waiting time, by `Clock.monotonic`. Undefined before the first call of `remainingWaitMs`. */
   #waitsUntilMs: number | undefined;
 
   constructor(options: MirrorLoaderOptions) {

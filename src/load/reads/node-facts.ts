@@ -1,19 +1,19 @@
 import { isJsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 
-/** What the Nodes of a cluster say of where it runs. Absent where none says it. */
+/** Facts about the location of a cluster, from its Nodes. A fact is undefined if no Node has it. */
 export interface NodeFacts {
-  /** The scheme of their `spec.providerID`: `aws`, `gce`, `azure`, `kind`. */
+  /** The scheme of `spec.providerID`, such as `aws`, `gce`, `azure` or `kind`. */
   readonly provider?: string | undefined;
   readonly region?: string | undefined;
-  /** In order of code units. */
+  /** Ordered by code units. */
   readonly zones?: readonly string[] | undefined;
 }
 
 const regionLabels = ['topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/region'];
 const zoneLabels = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'];
 
-/** Provider and region are those of most Nodes; of equals the first in order of code units. */
+/** Returns the provider and the region of most Nodes. Of equally frequent values, the first by code units wins. */
 export function nodeFactsOf(nodes: Iterable<KubernetesObject>): NodeFacts {
   const providers = new Map<string, number>();
   const regions = new Map<string, number>();

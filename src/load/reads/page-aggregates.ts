@@ -7,23 +7,22 @@ import type { SourceMatches } from '../../store/query/query.ts';
 import { type CheckedKinds, checkFirst, type RelationsByKind, refuseHiddenValues, relationsOfPaths } from './list-arguments.ts';
 import type { Aggregates, GroupView, ListPage, ReadContext } from './reads.ts';
 
-/** What a page says of all that matches. */
+/** The aggregates of a page. */
 export type PageAggregates = Pick<ListPage, 'groups' | keyof Aggregates>;
 
 const defaultGroups = 100;
 
 /**
- * Of these objects, which are of the kinds asked. What a path means is found once, however many groups are asked for it, and what is asked again is not
- * worked out again.
+ * Creates the aggregates of these objects. Each path is looked up once, however many groups need it. Results are cached.
  *
- * @param context Of the operation in whose slices they are worked out, and which is told what each of them looks at.
+ * @param context The operation whose time slices run the computation, and which counts the objects that are read.
  */
 export function createAggregates(
   asked: CheckedKinds & { readonly relations: RelationsByKind },
   matches: readonly SourceMatches[],
   { countReads, timeSlices: slices }: Pick<ReadContext, 'countReads' | 'timeSlices'>,
 ): PageAggregates {
-  // Last, as in lists: by then the path is known to be one.
+  // Checked after the path was compiled, as in lists: by then the path is known to exist.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
     refuseHiddenValues(paths, asked);
     for (const [kind, relations] of relationsOfPaths(paths, asked)) {
@@ -58,7 +57,7 @@ export function createAggregates(
   };
 }
 
-/** Of a page that holds on to nothing beyond itself: to ask is a bug. */
+/** The aggregates of a page that was created without them. Asking for one is a bug. */
 export const noAggregates: PageAggregates = { sum: notKept, min: notKept, max: notKept, groups: notKept };
 
 function notKept(): never {

@@ -28,7 +28,7 @@ import {
 } from './read-sources.ts';
 import type { ClusterObjectKey, ClusterView, FoundObject, ReadContext, ReadFrom } from './reads.ts';
 
-/** A cluster of the fleet, as far as reading live needs it. */
+/** A cluster of the fleet, with what a live read needs. */
 export interface LiveMember {
   readonly settings: MemberSettings;
   readonly api: ClusterApi;
@@ -40,15 +40,15 @@ interface ReadObjectOptions extends ListSourceOptions {
   readonly log: Log;
 }
 
-/** What a single field asks for. */
+/** The request of a field for one object. */
 interface ObjectRequest {
   readonly kind: ModelKind;
-  /** With a uid that object alone. */
+  /** With a uid, only the object with this uid is found. */
   readonly key: ClusterObjectKey & Pick<NamedObject, 'uid'>;
   readonly from: ReadFrom;
 }
 
-/** What an id asks for. */
+/** A request for the object of an id. */
 interface ObjectIdRequest {
   readonly model: Model;
   readonly id: string;
@@ -58,7 +58,7 @@ interface ObjectIdRequest {
 const nothing: FoundObject = { faults: [] };
 
 /**
- * One object by its name.
+ * Reads one object by its name.
  *
  * @throws {MusterError} `BAD_INPUT` for an unknown or hidden cluster, and for a sensitive kind that is not read live.
  */
@@ -79,9 +79,9 @@ export async function readObject(
 }
 
 /**
- * The object of an id. One whose cluster or kind is unknown does not exist.
+ * Reads the object of an id. An object of an unknown cluster or kind does not exist.
  *
- * @throws {MusterError} `BAD_INPUT` if it is no id, and for a sensitive kind read live.
+ * @throws {MusterError} `BAD_INPUT` if the text is no id, and for a live read of a sensitive kind.
  */
 export async function readObjectById(
   options: ReadObjectOptions,
@@ -106,15 +106,16 @@ interface ObjectInClusterRequest extends ObjectRequest {
 }
 
 async function find(options: ReadObjectOptions, context: ReadContext, asked: ObjectInClusterRequest): Promise<FoundObject> {
-  // The empty text asks for a cluster-scoped object: it is the only way where another cluster has the kind in namespaces.
+  // An empty namespace requests a cluster-scoped object. No other spelling is possible if another cluster has the kind in namespaces.
   const wanted = asked.key.namespace === '' ? { ...asked, key: { ...asked.key, namespace: undefined } } : asked;
   if (!isInScope(options, wanted)) return nothing;
   return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
 }
 
 /**
- * False if the cluster has the kind in namespaces and the key names none, or the other way round: then there is no such object. True for a custom kind
- * of a cluster whose discovery is not known yet: clusters may differ in its scope.
+ * False if the cluster has the kind in namespaces and the key has none, or the other way round. Such an object does not exist.
+ *
+ * True for a custom kind of a cluster whose discovery is not known yet, because clusters may differ in the scope of the kind.
  */
 function isInScope({ mirrors }: ReadObjectOptions, { cluster, kind, key }: ObjectInClusterRequest): boolean {
   if (kind.source !== 'BUILT_IN' && mirrors.cluster(cluster.name)?.resources === undefined) return true;
@@ -134,7 +135,7 @@ async function findInMirror(
   );
 }
 
-/** The object of that name in the part. With a uid that one alone: another object of the name is none. */
+/** Finds the object with this name in the source. With a uid, another object of the same name does not count. */
 export function findInSource(source: ReadSource, { namespace, name, uid }: NamedObject, options: RowOptions): FoundObject {
   if (source.type === 'notServed') return nothing;
   if (source.type === 'missing') return source.sync.fault === undefined ? nothing : { faults: [source.sync.fault] };
@@ -144,23 +145,24 @@ export function findInSource(source: ReadSource, { namespace, name, uid }: Named
 }
 
 /**
- * The object of that name and, where one is said, that uid; or none, with the fault for which it may be there all the same.
+ * Looks up the object with this name and, if given, this uid. If it is not found, returns the fault because of which the object may exist all the
+ * same.
  *
- * @param objects As of an earlier moment. Default: as they are now.
+ * @param objects The objects to search, such as those of an earlier moment. Default: the current ones.
  */
 export function lookUpObject(
   { mirror, visibility, sync }: MirroredSource,
   { namespace, name, uid }: NamedObject,
   objects: Pick<FrozenObjects, 'get'> = mirror.store,
 ): LookedUp {
-  // Decided before any lookup: what is hidden takes no other way than what is absent.
+  // Decided before any lookup, so that a hidden object and an absent one take the same time.
   if (!isVisible(visibility, namespace)) return {};
   const object = objects.get(namespace ?? '', name);
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { fault: sync.fault };
   return { object };
 }
 
-/** What names an object in a part. */
+/** The name of an object within a source. */
 interface NamedObject extends Pick<ClusterObjectKey, 'namespace' | 'name'> {
   readonly uid?: string | undefined;
 }
@@ -198,17 +200,17 @@ async function findLive(
   return { row: { cluster, kind, resource, object, sync: { ...result.sync, cluster, kind } }, faults: [] };
 }
 
-/** What is known not to answer is not asked: a request would take all its time to learn the same. One that never answered yet is tried. */
+/** A cluster that is known not to answer is not requested: the request would only time out. A cluster that has never answered is tried. */
 function unreachableFaultOf(state: ClusterStatus | undefined): Fault | undefined {
   return state?.phase === 'UNREACHABLE' ? state.faults.find(preventsReading) : undefined;
 }
 
-/** A fault of a cluster keeps this kind from being read: so it is told of the kind. */
+/** Adds the kind to a fault of the cluster, because the fault prevents reading this kind. */
 function aboutKind(fault: Fault, { group, kind }: ModelKind): Fault {
   return fault.kind === undefined ? { ...fault, kind: { group, kind } } : fault;
 }
 
-/** Who has seen whose values, without them. */
+/** Logs which caller read which sensitive object, without the values of the object. */
 function logValuesRead(log: Log, { caller }: ReadContext, { cluster, kind, key }: Omit<ObjectInClusterRequest, 'from'>): void {
   const { namespace, name } = key;
   const read = { cluster: cluster.name, namespace, name, caller: caller.key };
@@ -223,7 +225,7 @@ async function whenDiscovered({ mirrors, clock }: ReadObjectOptions, context: Re
   context.signal.throwIfAborted();
 }
 
-/** An object of a cluster-scoped kind is in no namespace, and so in nobody's sight who sees namespaces only. */
+/** True if the caller may see objects in this namespace. A cluster-scoped object is hidden from callers who may only see some namespaces. */
 function isVisible(visibility: Exclude<Visibility, { type: 'none' }>, namespace: string | undefined): boolean {
   return visibility.type === 'all' || (namespace !== undefined && visibility.namespaces.has(namespace));
 }

@@ -14,48 +14,54 @@ import type { ClusterViews } from './cluster-views.ts';
 import { createDeadline } from './deadline.ts';
 import type { ClusterView, ReadContext, Row, SyncView } from './reads.ts';
 
-/** One kind of one cluster that was asked for. */
+/** A request for one kind in one cluster. */
 export interface SourceRequest {
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   readonly verb: 'get' | 'list';
-  /** The cluster was named: that it does not serve the kind is then a fault. */
+  /** True if the caller named the cluster. Then it is a fault if the cluster does not serve the kind. */
   readonly isNamed: boolean;
-  /** Asked for first where not all may be listed. */
+  /** The requested namespaces. They are listed first if the gateway may not list all namespaces. Default: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
-/** What is mirrored, and how much of it the caller may see. */
+/** A source with a mirror, and the objects that the caller may see of it. */
 export interface MirroredSource {
   readonly type: 'held';
   readonly request: SourceRequest;
   readonly mirror: MirrorReader;
   readonly visibility: Exclude<Visibility, { type: 'none' }>;
-  /** `MISSING` too where namespaces that are asked for are not mirrored; with a fault where none was named, and not all are. */
+  /**
+   * The sync of this source. It is `MISSING` if a requested namespace is not mirrored. If no namespace was requested and some are not mirrored,
+   * it has a fault.
+   */
   readonly sync: SyncView;
-  /** How true what is held is: that of every row. */
+  /** The sync of the mirror itself. All rows have it. */
   readonly mirrorSync: SyncView;
 }
 
-/** What can be read of it now. */
+/**
+ * One kind in one cluster, with the data that can be read now: `held` has a mirror, `missing` has none and tells why, and `notServed` is left out
+ * of the answer.
+ */
 export type ReadSource =
   | MirroredSource
   | { readonly type: 'missing'; readonly request: SourceRequest; readonly sync: SyncView }
-  /** Nobody named the cluster, and it has no such kind. */
+  /** The caller did not name the cluster, and the cluster does not serve the kind. */
   | { readonly type: 'notServed'; readonly request: SourceRequest };
 
-/** What parts are read with. */
+/** The options for reading sources. */
 export interface ReadSourceOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** Describe the clusters as they are after a wait. Default: as they were before it. */
+  /** Returns the clusters as they are after a wait. Default: the clusters as they were before it. */
   readonly views?: ClusterViews | undefined;
   readonly clock: Clock;
 }
 
 export type ListSourceOptions = ReadSourceOptions & { readonly views: ClusterViews };
 
-/** A question about several parts, whose answers belong together. */
+/** A request for several sources whose objects belong together. */
 interface SourcesRequest {
   readonly requests: readonly SourceRequest[];
   readonly waitMs: number;
@@ -63,10 +69,11 @@ interface SourcesRequest {
 }
 
 /**
- * Loads the mirrors of what is asked, waits for first lists, and hands over all parts in one turn: whatever `use` reads is of one moment.
+ * Loads the mirrors of the requests, waits for first lists, and passes all sources to `use` in one event-loop turn. So everything that `use`
+ * reads is of one moment.
  *
- * Waits at most so long, together, for clusters that have not answered yet and for lists that are neither whole nor failed. The result of `use` is
- * given back. An abort rejects with its reason.
+ * Waits at most `waitMs`, in total, for clusters that have not answered yet and for lists that are neither complete nor failed. Returns the
+ * result of `use`. An abort rejects with its reason.
  */
 export async function withReadSources<T>(
   { mirrors, access, views, clock }: ReadSourceOptions,
@@ -81,7 +88,7 @@ export async function withReadSources<T>(
   if (waiting.length > 0) {
     using deadline = createDeadline(waitMs, clock, context);
     await Promise.all(waiting.map((request) => settle(request, { mirrors, context, signal: deadline.signal })));
-    // Rights and clusters may have changed meanwhile: what is read below goes by those of now.
+    // Rights and clusters may have changed during the wait. The code below uses the current ones.
     visibilities = await visibilitiesOf(requests, access, context);
     known = requests.map((request) => ({ ...request, cluster: views?.find(context.caller, request.cluster.name) ?? request.cluster }));
   }
@@ -90,7 +97,7 @@ export async function withReadSources<T>(
   return used instanceof Promise ? await used : used;
 }
 
-/** A question about one part. */
+/** A request for one source. */
 interface OneSourceRequest {
   readonly request: SourceRequest;
   readonly waitMs: number;
@@ -98,8 +105,8 @@ interface OneSourceRequest {
 }
 
 /**
- * One part: at once if the operation holds its mirror, which has settled, and what the caller may see of it is known. Else a promise, which waits as
- * `withReadSources` does. An abort while it waits rejects with its reason.
+ * Returns one source: at once if the operation holds its mirror, the mirror has settled, and the rights of the caller are known. Otherwise
+ * returns a promise, which waits like `withReadSources`. An abort during the wait rejects with its reason.
  */
 export function loadReadSource(options: ReadSourceOptions, asked: OneSourceRequest): PromiseOrValue<ReadSource> {
   const { mirrors, access } = options;
@@ -118,7 +125,7 @@ async function settledSource(options: ReadSourceOptions, { request, waitMs, cont
   return withReadSources(options, { requests: [request], waitMs, context }, ([source]) => source ?? { type: 'notServed', request });
 }
 
-/** Promises only where something has to be asked: the usual case costs no turn of its own. */
+/** Creates promises only where rights must be requested, so that the usual case needs no extra event-loop turn. */
 async function visibilitiesOf(requests: readonly SourceRequest[], access: Access, context: ReadContext): Promise<readonly Visibility[]> {
   return Promise.all(requests.map((request) => visibilityOf(request, access, context)));
 }
@@ -132,7 +139,7 @@ interface Loaded {
   readonly context: ReadContext;
 }
 
-/** True if the first list is not there, or if the cluster may yet serve the kind. */
+/** True if the first list is not complete, or if the cluster may still begin to serve the kind. */
 function isWaiting(request: SourceRequest, { mirrors, context }: Loaded): boolean {
   const mirror = context.loaders.mirrors.heldMirror(request);
   if (mirror !== undefined) return !mirror.settled();
@@ -173,7 +180,10 @@ function sourceOfRequest(
   return request.isNamed || state.fault.code !== 'NOT_SERVED' ? missing(state) : { type: 'notServed', request };
 }
 
-/** Why no mirror of a kind is held in a cluster: it has left, has not answered yet, does not serve the kind, or has just begun to. */
+/**
+ * The reason why a cluster has no mirror of a kind: the cluster has left, has not answered yet, does not serve the kind, or has just begun to
+ * serve it.
+ */
 export function absenceOf(request: SourceRequest, mirrors: Mirrors): SyncState & { readonly fault: Fault } {
   const state = mirrors.cluster(request.cluster.name);
   if (state === undefined) return { phase: 'MISSING', fault: readFault(request, 'GONE') };
@@ -185,8 +195,8 @@ export function absenceOf(request: SourceRequest, mirrors: Mirrors): SyncState &
 }
 
 /**
- * How true an answer from the mirror is: not at all for namespaces that are asked for, are in sight, and are not mirrored. Where none is named, what
- * is held is as true as it is, and the fault says that it is not all.
+ * The sync of a source. It is `MISSING` if the caller may see a requested namespace that is not mirrored. If no namespace was requested, it is
+ * the sync of the mirror, with a fault if the mirror lacks namespaces.
  */
 export function sourceSyncOf(request: SourceRequest, mirror: MirrorReader, visibility: QueryVisibility): SyncView {
   const state = mirror.sync();
@@ -195,7 +205,7 @@ export function sourceSyncOf(request: SourceRequest, mirror: MirrorReader, visib
   return syncViewOf(request, request.namespaces === undefined ? { ...state, fault: unread } : { phase: 'MISSING', fault: unread });
 }
 
-/** Why nothing is known of some of the namespaces that are asked for. What is not in sight takes no other way than what is absent. */
+/** The fault of requested namespaces that are not mirrored. Hidden namespaces are treated like absent ones. */
 export function unreadNamespacesFault(
   { namespaces }: Pick<SourceRequest, 'namespaces'>,
   mirror: MirrorReader,
@@ -207,7 +217,10 @@ export function unreadNamespacesFault(
   );
 }
 
-/** A mirror that is neither whole nor failed is a fault of its part, also where the mirror itself names none. */
+/**
+ * Turns the state of a mirror into the sync of a source. A mirror that is neither complete nor failed gets a `SYNCING` fault if it has no fault
+ * of its own.
+ */
 export function syncViewOf(request: SourceRequest, state: SyncState): SyncView {
   const { cluster, kind } = request;
   if (state.phase !== 'SYNCING' || state.fault !== undefined) return { ...state, cluster, kind };
@@ -220,7 +233,7 @@ const messages = {
   NOT_SERVED: 'the cluster does not serve this kind',
 } as const;
 
-/** What is wrong with a part as a whole, in the words that lists and streams share. */
+/** Creates the fault of a whole source. Lists and streams share its message. */
 export function readFault({ cluster, kind }: Pick<SourceRequest, 'cluster' | 'kind'>, code: keyof typeof messages): Fault {
   const retry = code === 'SYNCING' ? 'LATER' : 'NEVER';
   return {
@@ -232,18 +245,18 @@ export function readFault({ cluster, kind }: Pick<SourceRequest, 'cluster' | 'ki
   };
 }
 
-/** That the schema has no such kind, so that nobody can tell of its objects. */
+/** Creates the fault for a kind that the schema does not have, so that nothing is known about its objects. */
 export function unknownKindFault({ name }: ClusterView, { group, kind }: GroupKind): Fault {
   const message = `${keyOfKind({ group, kind })}: no kind of this schema`;
   return { code: 'NOT_SERVED', cluster: name, kind: { group, kind }, message, retry: 'NEVER' };
 }
 
-/** True for what can keep a cluster from answering: the way it is reached cannot. */
+/** True for a fault that can prevent reading from a cluster. The other faults are about the configuration of its connection. */
 export function preventsReading({ code }: Fault): boolean {
   return code !== 'INSECURE' && code !== 'DUPLICATE';
 }
 
-/** What of an object of this part may be shown, as a row of it. Absent `depth`: the answer begins with it. */
+/** Creates a row with the parts of an object that may be shown. Without `depth`, no relation leads to the row. */
 export function rowOf(
   { request, mirror, mirrorSync }: MirroredSource,
   object: KubernetesObject,

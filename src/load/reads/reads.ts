@@ -19,7 +19,7 @@ export type { WhereInput } from '../../store/filter/where-input.ts';
 export { type CountReads, maxReads, valuesPerRead } from '../../store/query/count-reads.ts';
 export type { OrderByInput } from '../../store/query/order.ts';
 
-/** One cluster as readers see it now: what it says of itself, with what the config and its Nodes say of it. */
+/** A cluster as readers see it now: its own state, with the facts from the config and its Nodes. */
 export interface ClusterView {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
@@ -33,25 +33,25 @@ export interface ClusterView {
   readonly faults: readonly Fault[];
 }
 
-/** One mirror's age and phase, as data beside the rows. */
+/** The age and phase of one mirror, returned next to the rows. */
 export interface SyncView extends SyncState {
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
 }
 
-/** One object in an answer: what the type of its kind resolves its fields from. */
+/** One object in an answer. The fields of its GraphQL type are resolved from it. */
 export interface Row {
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
-  /** As how it was read: gives `apiVersion` to items of lists, which carry none. */
+  /** The resource through which the object was read. It gives `apiVersion` to items of lists, which have none. */
   readonly resource: ServedResource;
   readonly object: KubernetesObject;
-  /** True if the object has nothing but its metadata here, as its kind is sensitive: what else it has, nobody can tell from this. Absent: all is here. */
+  /** True if the kind is sensitive and only the metadata of the object is here, so nothing is known about its other fields. Default: false. */
   readonly metadataOnly?: boolean;
   readonly sync: SyncView;
-  /** How many relations lead to it from where the answer began. Absent: none. */
+  /** The number of relations that lead to the row from the root of the answer. Default: 0. */
   readonly depth?: number | undefined;
-  /** Milliseconds that its relations may wait for one first list. Absent: as long as they do by themselves. */
+  /** Milliseconds that the relations of the row may wait for one first list. Default: the limit of the relations themselves. */
   readonly waitMs?: number | undefined;
 }
 
@@ -66,21 +66,21 @@ export interface ListArguments {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly waitSeconds?: number | null | undefined;
-  /** No argument, but what the answer is used for: the paths that its `Aggregates` may be asked for. Absent: they may not be asked at all. */
+  /** The paths that the `Aggregates` of the page may be asked for. This is not an argument of the field. Default: the page has no aggregates. */
   readonly aggregated?: readonly string[] | undefined;
 }
 
 /**
- * What all objects of a set have in common: of each path the values in all of them, through lists each. What is absent or null is no value. None of
- * them may be asked unless `aggregated` was said.
+ * Sums and extremes over all objects of a set. A path through a list contributes each element. Absent values and nulls are ignored. Only paths in
+ * `aggregated` of the list may be requested.
  *
- * All throw {MusterError} `BAD_INPUT` for a path that no kind asked has, or that leads to what cannot be computed with, and of a sensitive kind for
- * any path but those of its metadata.
+ * All methods throw {MusterError} `BAD_INPUT` for a path that no listed kind has, for a path to values that cannot be computed with, and for a
+ * path to hidden values of a sensitive kind.
  */
 export interface Aggregates {
-  /** Exact; undefined if there is no value. */
+  /** Exact. Undefined if there is no value. */
   sum(path: string): PromiseOrValue<Quantity | undefined>;
-  /** As served; undefined if there is no value. In the order that `orderBy` has. */
+  /** In the form the API server serves. Undefined if there is no value. Values are compared as in `orderBy`. */
   min(path: string): PromiseOrValue<Json | undefined>;
   max(path: string): PromiseOrValue<Json | undefined>;
 }
@@ -92,51 +92,51 @@ export interface GroupArguments {
   readonly first?: number | null | undefined;
 }
 
-/** The objects that have one value of each path in common. */
+/** The objects that have equal values at all paths of the grouping. */
 export interface GroupView extends Aggregates {
-  /** As served; null for objects without a value. */
+  /** In the form the API server serves. Null for a missing value. */
   readonly keys: readonly Json[];
   readonly count: number;
 }
 
-/** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment, what is computed from all pages too. */
+/** One page over all requested clusters and kinds, with the sync of each source. The page and its aggregates are of one moment. */
 export interface ListPage extends Aggregates {
-  /** @throws {MusterError} as the others do, and `TOO_COSTLY` for more groups than can be held. */
+  /** @throws {MusterError} as the other aggregates, and `TOO_COSTLY` for too many groups. */
   groups(args: GroupArguments): PromiseOrValue<readonly GroupView[]>;
   readonly items: readonly Row[];
-  /** Of all permitted matching objects, whatever the page; a lower bound while `faults` is not empty. */
+  /** The number of all matching objects that the caller may see, on all pages. A lower bound if `faults` is not empty. */
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** The sealed cursor of an item of this page: the same text each time. */
+  /** Returns the sealed cursor of an item of this page. Each call returns the same text. */
   cursorOf(row: Row): string;
-  /** One for each cluster and kind asked, by cluster then kind. */
+  /** One entry for each requested cluster and kind, ordered by cluster, then kind. */
   readonly sync: readonly SyncView[];
-  /** The short form: the faults of `sync`, and of clusters named that do not serve the kind. */
+  /** The faults in `sync`, and the faults of relations that the page follows. */
   readonly faults: readonly Fault[];
 }
 
-/** Who asks, and until when. Made once per operation. */
+/** The caller of an operation and its limits. Created once per operation. */
 export interface ReadContext {
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** Hold what the operation reads until it ends. */
+  /** Holds the data that the operation reads until the operation ends. */
   readonly loaders: OperationLoaders;
   /**
-   * When waiting for clusters ends at the latest, in milliseconds of the monotonic clock: well before the operation does, so that the clusters that are
-   * there are answered. Default: no such time.
+   * The latest end of waiting for clusters, in milliseconds of the monotonic clock. It is well before the end of the operation, so that the
+   * available clusters are answered. Default: no limit.
    */
   readonly waitUntilMs?: number | undefined;
-  /** Told about each null that stands for a fault, not for absence: `extensions.faults`. */
+  /** Called for each null that stands for a fault and not for absence. The faults go to `extensions.faults`. */
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
   /**
-   * Told how many objects were looked at: each time for each path that is read of it.
+   * Counts the objects that were read. An object counts again for each path that is read from it.
    *
-   * @throws {MusterError} `TOO_COSTLY` once they are more than one operation may look at.
-   * @throws The signal's reason once the operation is over, which its time may be while nothing else has had a turn to say so.
+   * @throws {MusterError} `TOO_COSTLY` after more reads than one operation may do.
+   * @throws The reason of the signal after the end of the operation. This is how long synchronous work notices its end.
    */
   readonly countReads: CountReads;
-  /** Long work of the operation runs in them. */
+  /** Long work of the operation runs in these time slices. */
   readonly timeSlices: TimeSlices;
 }
 
@@ -145,62 +145,65 @@ export interface ServedKindView {
   readonly kind: ModelKind;
   readonly versions: readonly string[];
   readonly verbs: readonly string[];
-  /** Absent while no mirror of it runs. */
+  /** Undefined if the kind has no running mirror. */
   readonly count?: number | undefined;
   readonly sync: SyncView;
 }
 
-/** Where a single object comes from: the mirror, or one GET at this moment. */
+/** The origin of a single object: the mirror, or one GET request now. */
 export type ReadFrom = 'mirror' | 'live';
 
-/** What a single field asks for. */
+/** The name of an object in a cluster. */
 export interface ClusterObjectKey {
   readonly cluster: string;
-  /** Absent for cluster-scoped kinds. */
+  /** Undefined for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** One object, or none. */
+/** The result of reading one object. */
 export interface FoundObject {
-  /** Absent: there is no such object, or the caller may not see it; both look the same unless `faults` says why nobody could tell. */
+  /** Undefined if the object does not exist or the caller may not see it. Both look the same, unless `faults` says why it is not known. */
   readonly row?: Row;
   readonly faults: readonly Fault[];
 }
 
-/** The types an operation runs on: rows of other kinds are none of its business. */
+/** The model of the schema that the operation runs on. Objects of other kinds are ignored. */
 export interface InModel {
   readonly model: Model;
 }
 
 /**
- * The read side. Every read goes through `Access`; waits for first lists only; a sick cluster becomes a fault beside the rows.
+ * The read side. Every read checks `Access` and waits only for first lists. A cluster that fails becomes a fault next to the rows.
  *
- * All methods throw {MusterError} `BAD_INPUT` for arguments that cannot be served, saying what was expected and what came.
+ * All methods throw {MusterError} `BAD_INPUT` for wrong arguments. The message says what was expected and what was given.
  */
 export interface Reads {
-  /** By name, in order of code units. */
+  /** The clusters that the caller may see, ordered by name, by code units. */
   clusters(
     context: ReadContext,
     filter: { readonly names?: readonly string[] | null | undefined; readonly labels?: string | null | undefined },
   ): readonly ClusterView[];
-  /** Undefined if unknown or hidden. */
+  /** Undefined if the cluster is unknown or hidden. */
   cluster(context: ReadContext, name: string): ClusterView | undefined;
-  /** What the cluster serves and the model knows, by group and kind. Empty until its discovery has succeeded once. */
+  /** The kinds that the cluster serves and the model knows, ordered by group and kind. Empty until discovery has succeeded once. */
   servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];
-  /** One list field: a single kind. */
+  /** Resolves a list field of one kind. */
   list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<ListPage>;
-  /** `resources`: several kinds, by any of their names; absent, every kind that may be listed. One total order over all of them. */
+  /** Resolves `resources`: several kinds, by any of their names, in one total order. Default: all kinds that may be listed. */
   listKinds(
     context: ReadContext,
     asked: InModel & { readonly kinds?: readonly string[] | null | undefined },
     args: ListArguments,
   ): Promise<ListPage>;
-  /** One single field. An object of a sensitive kind, such as a Secret, is given whole if it is read live, and only here; from the mirror it is `BAD_INPUT`. */
+  /**
+   * Resolves a field for one object. An object of a sensitive kind, such as a Secret, is returned with its values if it is read live, and only
+   * here. From the mirror it is `BAD_INPUT`.
+   */
   get(
     context: ReadContext,
     asked: { readonly kind: ModelKind; readonly key: ClusterObjectKey; readonly from: ReadFrom },
   ): Promise<FoundObject>;
-  /** `resource(id:)`. An object of a sensitive kind comes with its metadata only; live it is `BAD_INPUT`. */
+  /** Resolves `resource(id:)`. An object of a sensitive kind has only its metadata. Reading it live is `BAD_INPUT`. */
   getById(context: ReadContext, asked: InModel & { readonly id: string; readonly from: ReadFrom }): Promise<FoundObject>;
 }

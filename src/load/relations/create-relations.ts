@@ -19,13 +19,13 @@ import { RelationLookup } from './relation-lookup.ts';
 import { maxRelationDepth, type ReferenceTarget, type RelationPage, type RelationQuery, type Relations } from './relations.ts';
 
 interface RelationsOptions extends ReadSourceOptions {
-  /** 32 bytes: what cursors are sealed with. */
+  /** The key of 32 bytes that seals cursors. */
   readonly sealKey: Uint8Array;
-  /** Kinds to be treated as Secrets are, by `keyOfKind`. */
+  /** Kinds that are treated like Secrets, by `keyOfKind`. */
   readonly sensitiveKinds?: readonly string[] | undefined;
 }
 
-/** What makes the relations of each operation, and of each message of a subscription. */
+/** Returns the function that creates the relations of each operation, and of each message of a subscription. */
 export function createRelations({ sealKey, sensitiveKinds, ...sources }: RelationsOptions): (context: ReadContext) => Relations {
   const options = { ...sources, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
   return (context) => {
@@ -41,7 +41,7 @@ interface OperationReads {
   readonly options: ReadSourceOptions & ListPageOptions;
   readonly context: ReadContext;
   readonly sources: RelatedSources;
-  /** Those of the model, by what names them: the kinds of a question, or the cluster whose kinds they are. */
+  /** Cache of the kinds of the model: by the list of kinds in a query, or by the cluster if the query has no list. */
   readonly kinds: Map<readonly GroupKind[] | ClusterName, readonly ModelKind[]>;
 }
 
@@ -59,7 +59,7 @@ interface RelationPageRequest {
 }
 
 const defaultFirst = 20;
-/** To find nothing takes about as long as to look at so many objects. */
+/** A page without objects takes about as long as reading this number of objects. */
 const readsOfEmptyPage = 10;
 
 function nextDepth({ depth = 0 }: Row): number {
@@ -134,7 +134,7 @@ interface RelatedAggregatesRequest {
   readonly relations: RelationsByKind;
 }
 
-/** A page of which aggregates are asked by paths that lead to other objects. */
+/** Creates a page with aggregates whose paths lead to other objects. */
 async function pageWithRelatedAggregates(
   { options, context, sources: held }: OperationReads,
   sources: readonly ReadSource[],
@@ -172,7 +172,7 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
   return [...new Set(kinds.map((kind) => known.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
 }
 
-/** @param via The kind through which the objects are found, if there is one. */
+/** @param via The source of the kind through which the objects are found, if there is one. */
 function relatedOf({ context }: OperationReads, { related, namespace }: RelationQuery, [source]: readonly ReadSource[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];
@@ -181,14 +181,14 @@ function relatedOf({ context }: OperationReads, { related, namespace }: Relation
   return related.then(between);
 }
 
-/** Of kinds that nobody chose those that the caller, or the gateway, may not list are not spoken of: nothing of them is known. */
+/** False for a kind that the query did not name and that the caller or the gateway may not list. Such a kind is left out without a fault. */
 function isReported(source: ReadSource, { kinds }: RelationQuery): boolean {
   if (kinds !== undefined || source.type === 'notServed') return true;
   const { phase, fault } = source.sync;
   return phase !== 'MISSING' || fault?.code !== 'FORBIDDEN';
 }
 
-/** Whose text is made when a cursor is: most pages are not gone on from. */
+/** A scope whose text is created together with the first cursor. Most pages need no cursor. */
 class RelationScope implements ListScope {
   readonly callerKey: string;
   readonly #from: Row;

@@ -4,13 +4,13 @@ import type { KubernetesObject, OwnerReference, TypedObject } from '../../core/o
 import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 import type { ReferenceTarget } from './relations.ts';
 
-/** The reference to the controller; else the first that there is. Undefined for what nobody owns. */
+/** Returns the reference to the controller, or else the first owner reference. Undefined without owners. */
 export function ownerReferenceOf({ metadata }: KubernetesObject): OwnerReference | undefined {
   const references = itemsOf(metadata.ownerReferences);
   return references.find(({ controller }) => controller === true) ?? references[0];
 }
 
-/** What an OwnerReference names: in the namespace of the object it belongs to, or in none; that uid and no other. */
+/** Returns the target of an owner reference: in the namespace of the owned object or cluster-scoped, and only with the uid of the reference. */
 export function targetOfOwner(
   reference: OwnerReference | undefined,
   { metadata: { namespace } }: KubernetesObject,
@@ -26,12 +26,12 @@ export function targetOfOwner(
   return owner;
 }
 
-/** Kept with the references, which mirrored siblings share. */
+/** Cached by reference. Mirrored objects with the same owner share the reference. */
 const owners = new WeakMap<object, ReferenceTarget>();
 
 /**
- * What an ObjectReference names. Without a namespace it means that of the object it stands in, without a uid whoever has the name. Undefined if it says
- * neither kind nor name.
+ * Returns the target of an ObjectReference. Without a namespace, the target is in the namespace of the referring object. Without a uid, any
+ * object of the name counts. Undefined without a kind or a name.
  */
 export function targetOfReference(
   reference: Stored<V1ObjectReference> | undefined,
@@ -45,22 +45,22 @@ export function targetOfReference(
   return { kind: { group: groupOfApiVersion(textOrUndefined(reference?.apiVersion) ?? ''), kind }, namespace, name, uid };
 }
 
-/** Where a Pod runs. */
+/** Returns the Node that runs a Pod. */
 export function nodeOfPod(pod: TypedObject<V1Pod>): ReferenceTarget | undefined {
   return namedIn(pod, nodeKind, pod.spec?.nodeName);
 }
 
-/** As whom a Pod speaks to the API server. */
+/** Returns the ServiceAccount of a Pod. */
 export function serviceAccountOfPod(pod: TypedObject<V1Pod>): ReferenceTarget | undefined {
   return namedIn(pod, serviceAccountKind, pod.spec?.serviceAccountName);
 }
 
-/** What a claim is bound to. */
+/** Returns the volume that a claim is bound to. */
 export function volumeOfClaim(claim: TypedObject<V1PersistentVolumeClaim>): ReferenceTarget | undefined {
   return namedIn(claim, volumeKind, claim.spec?.volumeName);
 }
 
-/** What an autoscaler scales. */
+/** Returns the workload that an autoscaler scales. */
 export function targetOfAutoscaler({ metadata, spec }: TypedObject<V2HorizontalPodAutoscaler>): ReferenceTarget | undefined {
   const target = targetOfReference(spec?.scaleTargetRef, metadata.namespace);
   return target && { ...target, namespace: metadata.namespace };
@@ -74,7 +74,7 @@ function namedIn({ metadata: { namespace } }: KubernetesObject, kind: GroupKind,
   return typeof name !== 'string' || name === '' ? undefined : { kind, namespace, name };
 }
 
-/** The kubelet writes the name of its Node where the uid belongs. */
+/** Returns the uid of a reference. Events of a kubelet have the name of their Node in place of a uid, which is ignored. */
 function uidIn(
   reference: Stored<V1ObjectReference> | undefined,
   { kind, name }: { readonly kind: string; readonly name: string },

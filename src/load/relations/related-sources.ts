@@ -4,10 +4,10 @@ import type { ModelKind } from '../../model/model.ts';
 import { loadReadSource, type ReadSource, type ReadSourceOptions, type SourceRequest } from '../reads/read-sources.ts';
 import type { ReadContext } from '../reads/reads.ts';
 
-/** How long one mirror's first list is waited for. */
+/** Milliseconds to wait for the first list of one mirror. */
 const firstListWaitMs = 10_000;
 
-/** The parts that the relations of one operation, or of one message, have asked for, each as of the moment when it was there first. */
+/** The sources that the relations of one operation, or of one message, have requested. Each source stays as it was when it was first available. */
 export class RelatedSources {
   readonly #options: ReadSourceOptions;
   readonly #context: ReadContext;
@@ -21,7 +21,7 @@ export class RelatedSources {
     this.#context = context;
   }
 
-  /** One kind of one cluster; of a namespace alone where one is named. */
+  /** Returns the source of one kind in one cluster. With a namespace, only that namespace is requested. */
   source(asked: RelatedSourceRequest): PromiseOrValue<ReadSource> {
     const places = this.#placesOf(asked);
     const place = asked.namespace ?? '';
@@ -38,19 +38,19 @@ export class RelatedSources {
     return source;
   }
 
-  /** By namespace. Asked for each relation of each object: so it goes from map to map, without making keys. */
+  /** Returns the sources by namespace. This runs for each relation of each object, so it goes from map to map and creates no keys. */
   #placesOf({ cluster, kind, verb, waitMs = firstListWaitMs }: RelatedSourceRequest): Map<string, PromiseOrValue<ReadSource>> {
     const ofVerb = innerMapOf(innerMapOf(this.#sources, waitMs), verb);
     return innerMapOf(innerMapOf(ofVerb, kind), cluster.name);
   }
 
-  /** How long what is asked now may wait: no longer than it would. */
+  /** Milliseconds that a request may wait now: at most the given time and the remaining time of the operation. */
   nextWaitMs(askedMs = firstListWaitMs): number {
     return Math.min(askedMs, firstListWaitMs, this.#context.loaders.mirrors.remainingWaitMs());
   }
 }
 
-/** Which part. */
+/** A request for a related source. */
 export interface RelatedSourceRequest extends Pick<SourceRequest, 'cluster' | 'verb' | 'isNamed'> {
   readonly kind: ModelKind;
   readonly namespace: string | undefined;
@@ -58,7 +58,7 @@ export interface RelatedSourceRequest extends Pick<SourceRequest, 'cluster' | 'v
   readonly waitMs: number | undefined;
 }
 
-/** The map in the map: made where there is none. */
+/** Returns the inner map of a key. Creates it if there is none. */
 export function innerMapOf<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
   const known = map.get(key);
   if (known !== undefined) return known;

@@ -29,23 +29,23 @@ import { nodeOfPod, ownerReferenceOf, targetOfOwner } from './reference-targets.
 import { innerMapOf } from './related-sources.ts';
 import type { ReferenceTarget } from './relations.ts';
 
-/** Where paths lead that begin with relations, and how long may be waited for it. */
+/** The relations that paths begin with, and the time to wait for related objects. */
 export interface RelationLookupRequest {
   readonly model: Model;
   readonly relations: RelationsByKind;
-  /** Where the objects are that the paths are asked of. */
+  /** The namespaces of the objects whose paths are read. */
   readonly namespaces?: readonly string[] | undefined;
   readonly waitMs: number;
   readonly context: ReadContext;
 }
 
-/** A kind of one cluster that is led to. */
+/** A kind in one cluster that a relation leads to. */
 interface RelatedKind {
   readonly cluster: ClusterView;
   readonly kind: GroupKind;
 }
 
-/** Kinds of owners in one cluster: each is a mirror. */
+/** Maximum number of kinds of owners in one cluster. Each kind needs a mirror. */
 const maxOwnerKinds = 16;
 
 const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject) => ReferenceTarget | undefined>> = {
@@ -54,10 +54,13 @@ const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject
 };
 
 /**
- * What the paths of one list lead to: mirrors of other kinds in the same clusters, as of one moment until this is disposed of.
+ * Finds the related objects for the paths of one list. They are in other mirrors of the same clusters, and are as of one moment until this is
+ * disposed of.
  *
- * `holdMirrors` waits for first lists, as long as all of it may take; `refreshSources` reads them all, after which `relatedTo` answers. What the caller may not see reads as absent.
- * A kind that may not be read at all, is not served or has no first list is told by `readIn`, and what would be found there is unknown.
+ * Call `holdMirrors` first: it waits for first lists. Then `refreshSources` reads the sources, and `relatedTo` finds objects in them. Hidden
+ * objects look absent.
+ *
+ * `readsIn` reports the kinds that may not be read, are not served or have no first list. Their objects count as unknown.
  */
 export class RelationLookup implements Disposable {
   readonly #options: ReadSourceOptions;
@@ -74,12 +77,12 @@ export class RelationLookup implements Disposable {
     this.#untilMs = options.clock.monotonic() + asked.waitMs;
   }
 
-  /** How long may still be waited. */
+  /** Milliseconds that the list may still wait. */
   get remainingWaitMs(): number {
     return Math.max(0, this.#untilMs - this.#options.clock.monotonic());
   }
 
-  /** What is known beforehand, from the kinds asked. */
+  /** The related kinds that are known before objects are read. */
   relatedKindsOf(requests: readonly Pick<SourceRequest, 'cluster' | 'kind'>[]): readonly RelatedKind[] {
     return requests.flatMap(({ cluster, kind }) =>
       this.#relationsOf(kind).flatMap(({ to }) => (to === undefined ? [] : [{ cluster, kind: to }])),
@@ -87,7 +90,7 @@ export class RelationLookup implements Disposable {
   }
 
   /**
-   * The kinds that the objects of these parts name as their owners, as far as the objects may meet the conditions.
+   * Returns the kinds of the owners of the objects in these sources. Objects that cannot meet the conditions are skipped.
    *
    * @throws {MusterError} `TOO_COSTLY` for more than 16 kinds in one cluster.
    */
@@ -116,7 +119,7 @@ export class RelationLookup implements Disposable {
     return added.length > 0;
   }
 
-  /** Takes what may be seen now of all that is held: rights may have changed while something was waited for. */
+  /** Reads all held sources with the current rights of the caller, which may have changed during a wait. */
   async refreshSources(): Promise<void> {
     const all = [...this.#relatedKinds.values()].flatMap((ofCluster) => [...ofCluster.values()]);
     const sources = await Promise.all(all.map(async (one) => ({ one, source: await this.#sourceOf(one, 0) })));
@@ -124,7 +127,10 @@ export class RelationLookup implements Disposable {
     for (const { one, source } of sources) innerMapOf(this.#found, one.cluster.name).set(keyOfKind(one.kind), source);
   }
 
-  /** What the objects of this part lead to, as of the first call. Undefined if no path asked of them begins with a relation. */
+  /**
+   * Returns the lookup of the objects that the objects of this source are related to, as of the first call. Undefined if no path of the kind
+   * begins with a relation.
+   */
   relatedTo({ request: { cluster, kind } }: MirroredSource): RelatedObjects | undefined {
     if (this.#relationsOf(kind).length === 0) return undefined;
     this.#freeze();
@@ -145,7 +151,7 @@ export class RelationLookup implements Disposable {
     };
   }
 
-  /** What is looked up later, in other turns, is of the moment of the page. */
+  /** Freezes the sources, so that lookups in later event-loop turns see the moment of the page. */
   #freeze(): void {
     for (const ofCluster of this.#found.values()) {
       for (const source of ofCluster.values()) {
@@ -155,7 +161,7 @@ export class RelationLookup implements Disposable {
     }
   }
 
-  /** Most objects lead to the kind that the one before them led to. */
+  /** Remembers the last kind, because most objects are related to the same kind as the object before. */
   #finderIn(cluster: ClusterView): (kind: GroupKind) => ReadSource | Fault {
     const found = innerMapOf(this.#found, cluster.name);
     let last: { readonly kind: GroupKind; readonly source: ReadSource | Fault } | undefined;
@@ -170,7 +176,7 @@ export class RelationLookup implements Disposable {
     };
   }
 
-  /** What was read in a cluster, and why some of it could not be. */
+  /** Returns the sources that were read in a cluster, and the faults of those that could not be read. */
   readsIn(cluster: ClusterName): { readonly sources: readonly ReadSource[]; readonly faults: readonly Fault[] } {
     const all = [...(this.#found.get(cluster)?.values() ?? [])];
     return { sources: all.filter(isReadSource), faults: all.filter((one): one is Fault => !isReadSource(one)) };
@@ -196,7 +202,7 @@ export class RelationLookup implements Disposable {
     return { cluster, kind, verb: 'get', isNamed: true, namespaces: namespaced ? this.#request.namespaces : undefined };
   }
 
-  /** Nobody named the kind before the others were waited for: to wait again might never end. */
+  /** Returns the source of a kind that was named by an object only after the wait. It is reported as `SYNCING`: waiting again might never end. */
   #lateSource({ cluster, kind: relatedKind }: RelatedKind): ReadSource | Fault {
     const kind = this.#request.model.kinds.get(keyOfKind(relatedKind));
     if (kind === undefined) return unknownKindFault(cluster, relatedKind);
@@ -207,7 +213,7 @@ export class RelationLookup implements Disposable {
 
 interface LookedUp {
   readonly object?: RelatedObject;
-  /** It may be there, for all that can be told. */
+  /** True if the object may exist, but its source cannot be read. */
   readonly isUnknown?: boolean;
 }
 

@@ -15,7 +15,7 @@ import type { CompiledOrder } from '../../store/query/order.ts';
 import type { Row } from '../reads/reads.ts';
 import type { RelationQuery } from './relations.ts';
 
-// One list each, whoever asks: by it the kinds of the model are found once.
+// One constant list for each query, because the kinds of the model are cached by list.
 const podKinds: readonly GroupKind[] = [{ group: '', kind: 'Pod' }];
 const serviceKinds: readonly GroupKind[] = [{ group: '', kind: 'Service' }];
 const configMapKinds: readonly GroupKind[] = [{ group: '', kind: 'ConfigMap' }];
@@ -24,13 +24,13 @@ const eventKinds: readonly GroupKind[] = [{ group: '', kind: 'Event' }];
 const sliceKinds: readonly GroupKind[] = [{ group: 'discovery.k8s.io', kind: 'EndpointSlice' }];
 const replicaSetKind: GroupKind = { group: 'apps', kind: 'ReplicaSet' };
 
-/** What names the object as an owner, of these kinds or of all. */
+/** Finds the objects of these kinds, or of all kinds, that name the object as an owner. */
 export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind[] | undefined): RelationQuery {
   const { uid, namespace } = metadata;
   return { name: 'owned', verb: 'list', kinds, namespace, related: uid === undefined ? noneRelated : relatedByOwner(uid) };
 }
 
-/** What was reported about the object, the newest first. */
+/** Finds the Events about the object, newest first. */
 export function eventsAbout({ kind, object: { metadata } }: Row): RelationQuery {
   const { uid, name, namespace } = metadata;
   const uids = [uid, uidAtKubelet(kind, metadata)];
@@ -40,7 +40,7 @@ export function eventsAbout({ kind, object: { metadata } }: Row): RelationQuery 
   return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
 }
 
-/** By what else a kubelet knows the object: a Node by its name, and a Pod from a file of its own by the digest of that. */
+/** The value that a kubelet uses in place of the uid: for a Node its name, and for a static Pod the digest of its file. */
 function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectMetadata): string | undefined {
   if (group !== '') return undefined;
   if (kind === 'Node') return name;
@@ -57,7 +57,7 @@ const newestFirst: CompiledOrder = {
   keysFor: () => (event) => [orderKeyOf(lastSeenOf(event), 'DateTime')],
 };
 
-/** The Pods of a workload: those that it controls, a Deployment through its ReplicaSets, and that its selector selects. */
+/** Finds the Pods that a workload controls and that match its selector. A Deployment controls Pods through its ReplicaSets. */
 export function podsOfWorkload({ kind, object }: Row): RelationQuery {
   const { metadata, spec }: TypedObject<V1Deployment> = object;
   const { uid, namespace } = metadata;
@@ -74,14 +74,14 @@ export function podsOfWorkload({ kind, object }: Row): RelationQuery {
   return { ...question, related: { kind: replicaSetKind, related: between, then } };
 }
 
-/** The Pods that run on a Node. */
+/** Finds the Pods that run on a Node. */
 export function podsOfNode({ object: { metadata } }: Row): RelationQuery {
   const { name } = metadata;
   const related: RelatedCondition = { hints: [{ by: 'node', name }], includes: ({ spec }: Stored<V1Pod>) => spec?.nodeName === name };
   return { name: 'pods', verb: 'list', kinds: podKinds, related };
 }
 
-/** The Services whose selector selects a Pod. */
+/** Finds the Services whose selector selects a Pod. */
 export function servicesOfPod({ object }: Row): RelationQuery {
   const values = pairsOfLabels(labelsOf(object));
   const related: RelatedCondition = {
@@ -93,14 +93,14 @@ export function servicesOfPod({ object }: Row): RelationQuery {
 
 const pairsByLabels = new WeakMap<object, readonly string[]>();
 
-/** Kept with the labels, which mirrored siblings share: made anew for each Pod, they would cost more than all the rest. */
+/** Cached by labels, which mirrored objects share. Creating the pairs for each Pod would cost more than all the other work. */
 function pairsOfLabels(labels: Labels = {}): readonly string[] {
   const pairs = pairsByLabels.get(labels) ?? Object.entries(labels).map(([key, value]) => pairOf(key, value));
   pairsByLabels.set(labels, pairs);
   return pairs;
 }
 
-/** One of the pairs that a Service selects by: whatever it selects has that too. */
+/** The first label pair of the selector of a Service. Every selected Pod has this pair. */
 const selectedPair: Mention = {
   name: 'selected',
   valuesOf: (service) => {
@@ -109,7 +109,7 @@ const selectedPair: Mention = {
   },
 };
 
-/** The Pods that a Service selects. */
+/** Finds the Pods that a Service selects. */
 export function podsOfService({ object }: Row): RelationQuery {
   const selector = selectorOfService(object);
   const hints: readonly IndexHint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
@@ -119,7 +119,7 @@ export function podsOfService({ object }: Row): RelationQuery {
 
 const serviceNameLabel = 'kubernetes.io/service-name';
 
-/** Where the endpoints of a Service stand. */
+/** Finds the EndpointSlices of a Service. */
 export function slicesOfService({ object: { metadata } }: Row): RelationQuery {
   const { name, namespace } = metadata;
   const related: RelatedCondition = {
@@ -129,7 +129,7 @@ export function slicesOfService({ object: { metadata } }: Row): RelationQuery {
   return { name: 'endpointSlices', verb: 'list', kinds: sliceKinds, namespace, related };
 }
 
-/** The ConfigMaps that a Pod reads: as volumes, as parts of volumes, and as variables. */
+/** Finds the ConfigMaps that a Pod uses: as volumes, in projected volumes, and in environment variables. */
 export function configMapsOfPod({ object }: Row): RelationQuery {
   const { spec }: Stored<V1Pod> = object;
   const containers = [...itemsOf(spec?.initContainers), ...itemsOf(spec?.containers), ...itemsOf(spec?.ephemeralContainers)];
@@ -146,12 +146,12 @@ export function configMapsOfPod({ object }: Row): RelationQuery {
   return namedBy(object, { name: 'configMaps', kinds: configMapKinds, names });
 }
 
-/** The claims that a Pod mounts. */
+/** Finds the claims that a Pod mounts. */
 export function claimsOfPod({ object }: Row): RelationQuery {
   return namedBy(object, { name: 'claims', kinds: claimKinds, names: claimNamesOf(object) });
 }
 
-/** The Pods that mount a claim. */
+/** Finds the Pods that mount a claim. */
 export function podsOfClaim({ object: { metadata } }: Row): RelationQuery {
   const { name, namespace } = metadata;
   const related: RelatedCondition = {
@@ -163,7 +163,7 @@ export function podsOfClaim({ object: { metadata } }: Row): RelationQuery {
 
 const mountedClaims: Mention = { name: 'claims', valuesOf: claimNamesOf };
 
-/** The Services that an Ingress leads to. */
+/** Finds the Services that an Ingress routes to. */
 export function servicesOfIngress({ object }: Row): RelationQuery {
   const { spec }: Stored<V1Ingress> = object;
   const backends = [
@@ -195,7 +195,7 @@ function relatedByOwner(uid: string): RelatedCondition {
   return { hints: [{ by: 'owner', uid }], includes: names };
 }
 
-/** Without a selector whatever is controlled. */
+/** Without a selector, every controlled object matches. */
 function relatedByController(uids: readonly string[], selector: Stored<V1LabelSelector> | undefined): RelatedCondition {
   const wanted = new Set(uids);
   const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
@@ -209,7 +209,7 @@ const controller: Mention = { name: 'controller', valuesOf: (object) => named([c
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Undefined for one that selects nothing: without a selector, or a name for what is outside of the cluster. */
+/** Undefined for a Service that selects nothing: one without a selector, or an alias for a name outside the cluster (ExternalName). */
 function selectorOfService({ spec }: Stored<V1Service>): Labels | undefined {
   const selector = spec?.selector;
   if (spec?.type === 'ExternalName' || !isJsonObject(selector)) return undefined;

@@ -6,65 +6,67 @@ import type { RelatedCondition } from '../../store/filter/matching.ts';
 import type { CompiledOrder } from '../../store/query/order.ts';
 import type { FoundObject, ListPage, Row } from '../reads/reads.ts';
 
-/** An object that another one names, in the same cluster. */
+/** An object that another object refers to, in the same cluster. */
 export interface ReferenceTarget {
   readonly kind: GroupKind;
-  /** Where it is if its kind lives in namespaces; else it does not count. */
+  /** The namespace of the target. Ignored if the kind of the target is cluster-scoped. */
   readonly namespace?: string | undefined;
   readonly name: string;
-  /** Only the object of this uid, and no other of its name. */
+  /** Only the object with this uid matches, and no other object of the same name. */
   readonly uid?: string | undefined;
 }
 
-/** Which objects of the same cluster have to do with an object. */
+/** A query for the objects that are related to an object, in the same cluster. */
 export interface RelationQuery {
-  /** What cursors are bound to beside the object and the kinds. */
+  /** Part of the scope of cursors, in addition to the object and the kinds. */
   readonly name: string;
-  /** `get` where the object names them, `list` where they are found by what they say themselves. */
+  /** `get` if the object names the related objects. `list` if the related objects refer to the object or match its selector. */
   readonly verb: 'get' | 'list';
-  /** Absent: every kind that the cluster serves and the caller may list. */
+  /** Default: every kind that the cluster serves and the caller may list. */
   readonly kinds?: readonly GroupKind[] | undefined;
-  /** All of them are in it. Absent: anywhere. */
+  /** The namespace of all related objects. Default: any namespace. */
   readonly namespace?: string | undefined;
-  /** By default that of lists. */
+  /** Default: the order of lists. */
   readonly order?: CompiledOrder;
   readonly related: RelatedCondition | RelatedThrough;
 }
 
-/** Which objects they are is known from others, which are read first: to be listed, in the same namespace. */
+/** A condition that depends on objects of a third kind. These are listed first, in the same namespace. */
 interface RelatedThrough {
   readonly kind: GroupKind;
   readonly related: RelatedCondition;
   readonly then: (between: readonly KubernetesObject[]) => RelatedCondition;
 }
 
-/** The page that is asked for. */
+/** The arguments of the requested page. */
 export interface RelationPage {
-  /** Absent or null: 20. */
+  /** Undefined or null means 20. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   /** As in `ListArguments`. */
   readonly aggregated?: readonly string[] | undefined;
 }
 
-/** Most relations inside each other. */
+/** Maximum number of nested relations. */
 export const maxRelationDepth = 5;
 
 /**
- * What objects have to do with each other, for one operation. A relation never leaves its cluster.
+ * The relations between objects, for one operation. A relation never leaves its cluster.
  *
- * Answers at once where the mirror of the other kind has settled and what the caller may see of it is known; else it waits, for first lists only: at most
- * 10 s for one or what the row says, 15 s in all. Mirrors start on first use and are held until the operation is over. The messages of a stream wait for
- * 2 s together, because other messages follow them; the stream holds the mirrors until it ends, so that a later message finds them.
+ * Answers at once if the mirror of the other kind has settled and the rights of the caller are known. Otherwise it waits, but only for first
+ * lists: at most 10 s (or `waitMs` of the row) for one list, and 15 s in total. Mirrors start on first use and are held until the operation ends.
  *
- * What the caller may not see reads as absent. Whether the kind may be read at all is decided before any lookup, and is a fault if not; so is a
- * kind that the cluster does not serve, and one without a first list.
+ * The messages of a stream wait for 2 s in total, because other messages follow them. The stream holds its mirrors until it ends, so that later
+ * messages find them.
  *
- * Both throw {MusterError} `TOO_COSTLY` beyond `maxRelationDepth` relations inside each other.
+ * Hidden objects look absent. The right to read the kind is checked before any lookup, and its lack is a fault. A kind that the cluster does not
+ * serve, and a kind without a first list, are faults too.
+ *
+ * Both methods throw {MusterError} `TOO_COSTLY` for more than `maxRelationDepth` nested relations.
  */
 export interface Relations {
   one(from: Row, asked: { readonly model: Model; readonly target: ReferenceTarget }): PromiseOrValue<FoundObject>;
-  /** @throws {MusterError} `BAD_INPUT` for a page that cannot be served. */
+  /** @throws {MusterError} `BAD_INPUT` for wrong arguments of the page. */
   many(
     from: Row,
     asked: { readonly model: Model; readonly question: RelationQuery; readonly page: RelationPage },
