@@ -18,16 +18,17 @@ import { createKindDescriptions } from './kind-descriptions.ts';
 import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
 import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 
-/** The kinds of all clusters as one model. No kind ever leaves it; its type follows what the clusters define. */
+/** The kinds of all clusters as one model. A kind never leaves the model. Its type follows the definitions in the clusters. */
 export interface Catalog {
   model(): Model;
-  /** Which groups are missing from the model or are not as their clusters define them, and why. Undefined if all is well. */
+  /** The groups that are missing from the model, or differ from their definitions, with the reasons. Undefined if there are none. */
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
   /**
-   * Takes in at once what is known now, without waiting for quiet: so that who is told "ready" finds the kinds that are there. Some seconds later
-   * the newest cluster is asked, for the first time, what the built-in kinds mean.
+   * Applies all known definitions at once, without waiting for quiet. So a gateway that reports "ready" has the kinds that are known by then.
+   *
+   * Starts the first request for descriptions of built-in kinds, some seconds later, to the cluster with the newest release.
    */
   settle(): void;
 }
@@ -36,17 +37,17 @@ interface CatalogOptions {
   readonly mirrors: Mirrors;
   /** The built-in kinds. */
   readonly baseline: Model;
-  /** Which groups' kinds belong into the model beside the built-in ones; all by default. */
+  /** The rules for the groups of custom kinds in the model. Default: all groups. */
   readonly groups?: GroupRules;
-  /** Asks a cluster for the OpenAPI documents of kinds that neither the baseline nor a CustomResourceDefinition knows, and of what describes the rest. */
+  /** Fetches OpenAPI documents from a cluster: for kinds that neither the baseline nor a CustomResourceDefinition has, and for descriptions. */
   readonly fetchDocument: FetchDocument;
-  /** What earlier runs knew, and where to leave what this one knows. Absent: nothing is remembered. */
+  /** The kinds of earlier runs, and the file to remember the current ones. Default: nothing is remembered. */
   readonly lock?: SchemaLockFile;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A CRD is followed by others of its chart: one rebuild for all of them. */
+/** A chart applies several CRDs in a row. The pause joins them into one rebuild. */
 const quietMs = 300;
 const atMostMs = 1_000;
 
@@ -89,7 +90,7 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
     broken = defined.broken;
     const isAway = createAbsentKinds(mirrors.clusters());
     kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway, today: dayOf(clock.now()) });
-    if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) tell();
+    if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) notifyReaders();
     remember();
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
     const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
@@ -98,10 +99,10 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 
   function describe(): void {
     custom.describe(descriptions.now());
-    tell();
+    notifyReaders();
   }
 
-  function tell(): void {
+  function notifyReaders(): void {
     for (const reader of readers) reader(custom.current().model);
   }
 
@@ -122,13 +123,13 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
   };
 }
 
-/** Before the definitions of a cluster are known, its custom kinds would look like unknown ones. */
+/** Leaves out clusters whose definitions are not known yet, because their custom kinds would look like unknown kinds. */
 function clustersWithDefinitions(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
   const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
   return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
 }
 
-/** Calls back when some cluster's served kinds are other ones than before. */
+/** Calls back when the served kinds of a cluster change. */
 function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSignal): void {
   const served = new Map<ClusterName, readonly ServedResource[] | undefined>();
   mirrors.onChange(({ type, cluster }) => {
@@ -142,7 +143,7 @@ function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSig
 }
 
 interface Conversions {
-  /** The kinds of the definitions that are asked for, by cluster. `broken` says why a group is left out. */
+  /** Converts the definitions that pass the test to kinds, by cluster. `broken` has the reason for each group that is left out. */
   of(clusters: readonly ClusterDefinitions[], isAsked: (definition: KubernetesObject) => boolean): Converted;
 }
 
@@ -151,7 +152,7 @@ interface Converted {
   readonly broken: ReadonlyMap<string, string>;
 }
 
-/** Each revision of a definition is converted once. */
+/** Converts each revision of a definition once. */
 function createConversions(): Conversions {
   const known = new WeakMap<KubernetesObject, KindSchema | MusterError>();
 
@@ -187,7 +188,7 @@ function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
 }
 
-/** Adds kinds that were found before their definition could be read. A kind that has a definition is taken from there. */
+/** Adds kinds that were found before their definition could be read. A definition has precedence. */
 function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
   return new Map(
     [...defined, ...found].map(([cluster]) => {
@@ -207,7 +208,7 @@ function attempt(definition: KubernetesObject): KindSchema | MusterError {
   }
 }
 
-/** A definition is called `<plural>.<group>`: that stands also where its spec says nothing. */
+/** The name of a definition is `<plural>.<group>`, even if its spec cannot be read. */
 function groupOf({ metadata: { name } }: KubernetesObject): string {
   return name.slice(name.indexOf('.') + 1);
 }
@@ -222,18 +223,22 @@ function lockedKinds(kinds: DefinedKinds, service: KindService, clock: Clock): R
   );
 }
 
-/** Which kinds are served, by `keyOfKind`. */
+/** Remembers which kinds are served, by `keyOfKind`. */
 interface KindService {
-  /** Takes in what the clusters serve and define now. Gives what was served once, and is neither served nor defined any more. */
+  /**
+   * Applies the kinds that the clusters serve and define now. Returns the kinds that were served once, and are neither served nor defined any
+   * more.
+   */
   unserved(clusters: readonly ClusterStatus[], defined: readonly KindSchema[]): ReadonlySet<string>;
-  /** The last day on which it was served, as `dayOf` gives it: today, if it is served as of the last look. Undefined if it never was. */
+  /** The last day on which the kind was served, as `dayOf` writes it: today if it is served now. Undefined if it was never served. */
   servedOn(key: string): string | undefined;
 }
 
 /**
- * Nothing is served yet.
+ * Creates the service without served kinds.
  *
- * @param earlier The last day of kinds that were served in earlier runs. While a cluster has not said yet what it serves, it may be these.
+ * @param earlier The last day of each kind that earlier runs have served. These kinds may still be served until every cluster has reported its
+ * kinds.
  */
 function createKindService(earlier: ReadonlyMap<string, string>, clock: { now(): number }): KindService {
   const days = new Map(earlier);
@@ -247,8 +252,8 @@ function createKindService(earlier: ReadonlyMap<string, string>, clock: { now():
       served = new Set([...clusters.flatMap(({ resources = [] }) => resources.map(keyOfKind)), ...definedKeys]);
       for (const key of [...before, ...served]) days.set(key, today);
       for (const key of served) ever.add(key);
-      const allHaveSaid = clusters.every(({ resources }) => resources !== undefined);
-      return new Set([...ever, ...(allHaveSaid ? earlier.keys() : [])].filter((key) => !served.has(key)));
+      const allHaveReported = clusters.every(({ resources }) => resources !== undefined);
+      return new Set([...ever, ...(allHaveReported ? earlier.keys() : [])].filter((key) => !served.has(key)));
     },
     servedOn: (key) => (served.has(key) ? dayOf(clock.now()) : days.get(key)),
   };

@@ -5,26 +5,29 @@ import type { Model } from '../../model/model.ts';
 import { describedModel, type ModelDescriptions } from '../../model/model-descriptions.ts';
 import type { KindSchema } from '../../model/shapes.ts';
 
-/** The model of the built-in kinds and of the custom ones. */
+/** The model of the built-in and the custom kinds. */
 interface CustomModel {
-  /** The newest; its problems are of the groups that it could not take in. */
+  /** The newest model. Its problems are about groups that it could not apply. */
   current(): CreatedModel;
-  /** Takes the custom kinds in place of those before, and which kinds nobody serves. True if that made another model. */
+  /** Replaces the custom kinds, and the set of kinds that no cluster serves. True if the model has changed. */
   take(custom: readonly KindSchema[], unserved: ReadonlySet<string>): boolean;
-  /** Takes over what built-in types mean, in place of what was said of them before: another model. */
+  /** Replaces the descriptions of built-in types, which changes the model. */
   describe(descriptions: ModelDescriptions): void;
 }
 
 interface CustomModelOptions {
   readonly baseline: Model;
-  /** As defined in earlier runs, each kind once. */
+  /** The custom kinds of earlier runs, each once. */
   readonly earlier: readonly KindSchema[];
-  /** As `createModel` gave them then. */
+  /** The prefixes that `createModel` returned in earlier runs. */
   readonly prefixes: ReadonlyMap<string, string>;
   readonly log: Log;
 }
 
-/** The baseline with what earlier runs knew. A group that cannot be built stays as it last was, or is left out; paths that become `JSON` are logged. */
+/**
+ * Creates the model from the baseline and the kinds of earlier runs. A group that cannot be built keeps its last state, or is left out. Paths
+ * that become `JSON` are logged.
+ */
 export function createCustomModel({ baseline, earlier, prefixes, log }: CustomModelOptions): CustomModel {
   let described = baseline;
   let unserved: ReadonlySet<string> = new Set();

@@ -2,17 +2,17 @@ import type { Clock } from '../../core/clock.ts';
 
 interface DebounceOptions {
   readonly clock: Clock;
-  /** Runs once nothing has called for so long … */
+  /** Milliseconds without a call after which the function runs. */
   readonly quietMs: number;
-  /** … and at the latest so long after the first call. */
+  /** Milliseconds after the first call after which the function runs at the latest. */
   readonly atMostMs: number;
   readonly run: () => void;
 }
 
 /**
- * Makes many calls one run. Calls that come during a run lead to another one. Nothing runs once the signal has aborted.
+ * Joins many calls into one run. Calls during a run lead to another run. Nothing runs after the signal has aborted.
  *
- * @returns What to call.
+ * @returns The function to call.
  */
 export function debounce({ clock, quietMs, atMostMs, run }: DebounceOptions, signal: AbortSignal): () => void {
   let lastCallMs = 0;

@@ -9,21 +9,21 @@ export const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 
 /** The CustomResourceDefinitions of one cluster. */
 export interface ClusterDefinitions {
   readonly cluster: ClusterName;
-  /** What is held of them now; shared with the mirror. */
+  /** The current definitions. They are shared with the mirror. */
   readonly objects: Iterable<KubernetesObject>;
-  /** False while their first list is neither whole nor failed. */
+  /** False while the first list is neither complete nor failed. */
   readonly settled: boolean;
 }
 
-/** The CustomResourceDefinitions of all clusters, kept open for as long as the signal lasts. */
+/** The CustomResourceDefinitions of all clusters, followed until the signal aborts. */
 export interface Definitions {
   now(): readonly ClusterDefinitions[];
 }
 
 /**
- * Follows the mirrors of CustomResourceDefinitions wherever they are served, and calls back after each change of one.
+ * Follows the mirrors of CustomResourceDefinitions in all clusters that serve them, and calls back after each change.
  *
- * Read for the gateway itself, not for a caller: the schema is one for all, so what kinds exist is no secret between them.
+ * The gateway reads them for itself and not for a caller. There is one schema for all callers, so the names of kinds are no secret between them.
  */
 export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal: AbortSignal): Definitions {
   const followed = new Map<ClusterName, Followed>();
@@ -35,7 +35,7 @@ export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal
     const ended = new AbortController();
     followed.set(cluster, { lease, ended });
     lease.mirror.store.follow((events) => {
-      // The kind or the cluster has left. If it comes back it has another mirror.
+      // The kind or the cluster has left. If it comes back, it gets another mirror.
       if (events.at(-1)?.type === 'gone') unfollow(cluster);
       onChange();
     }, ended.signal);

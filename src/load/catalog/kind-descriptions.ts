@@ -10,44 +10,47 @@ import type { ClusterStatus, Mirrors } from '../../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
 import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 
-/** What the built-in kinds mean, in the words of the newest cluster. */
+/** The descriptions of the built-in kinds, from the cluster with the newest release. */
 interface KindDescriptions {
-  /** Of all documents read so far. Empty until a cluster was asked. */
+  /** The descriptions from all documents that were read. Empty until a cluster was asked. */
   now(): ModelDescriptions;
-  /** Begins to ask, once: until then clusters have better things to answer. */
+  /** Starts the requests. Called once, after the clusters have answered more important ones. */
   begin(): void;
 }
 
 interface KindDescriptionsOptions {
   readonly mirrors: Mirrors;
-  /** The built-in kinds: nothing else is asked about, and nothing else kept. */
+  /** The built-in kinds. Only their documents are requested, and only their descriptions are kept. */
   readonly baseline: Model;
   readonly fetchDocument: FetchDocument;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when `now` says something else: once for all documents of a cluster. */
+  /** Called when `now` has changed: once for all documents of a cluster. */
   readonly onDescribed: () => void;
 }
 
-/** After the first answers, and after the changes of a fleet in which an upgrade shows. */
+/** Milliseconds to wait after the first answers, and after changes of the fleet that may be an upgrade. */
 const quietMs = 3_000;
 const atMostMs = 30_000;
 
-/** What did not answer is asked again after so long. */
+/** Milliseconds after which a document without an answer is requested again. */
 const retryMs = 600_000;
 
 /**
- * Asks the newest cluster that serves OpenAPI, in the background, one document after the other; and again when a cluster of a newer release comes,
- * then only for what has another hash. A document that it does not give is asked for in the others of its release and then, if nothing is known of
- * it, in older ones. What is said stays when that cluster leaves. Until the signal aborts.
+ * Requests the documents from the newest cluster that serves OpenAPI, in the background, one after the other, until the signal aborts.
+ *
+ * When a cluster with a newer release joins, only documents with another hash are requested. A document that the cluster does not serve is
+ * requested from other clusters of its release. If nothing is known about it then, older releases are asked.
+ *
+ * Descriptions stay when their cluster leaves.
  */
 export function createKindDescriptions(options: KindDescriptionsOptions, signal: AbortSignal): KindDescriptions {
   const { mirrors, clock, onDescribed } = options;
   const known = new Map<string, DescribedDocument>();
   let descriptions: ModelDescriptions = new Map();
-  /** The release that has said all it had to. */
+  /** The release whose documents were all read. */
   let release: string | undefined;
-  /** Who is being asked, or has not answered. */
+  /** The clusters that are being asked, or have not answered. */
   let asked = '';
   let hasBegun = false;
   let isBusy = false;
@@ -82,7 +85,7 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
     changed();
   }
 
-  /** True if all that the newest release has to say is said. */
+  /** True if all documents of the newest release were read. */
   async function describeByFirst(clusters: readonly ClusterStatus[]): Promise<boolean> {
     let first: ClusterStatus | undefined;
     let unknownLocation: readonly string[] = [];
@@ -103,7 +106,7 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
     return true;
   }
 
-  /** Those of its documents that are wanted (all, by default) and have another address than before. Returns what is wanted and was not said. */
+  /** Reads the wanted documents (by default all) whose address has changed. Returns the wanted documents that were not read. */
   async function readDocuments(
     cluster: ClusterStatus,
     index: ReadonlyMap<string, string>,
@@ -155,12 +158,12 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
 }
 
 interface DescribedDocument {
-  /** With the hash of what stands there. */
+  /** The address with the hash of the document. */
   readonly address: string;
   readonly said: ModelDescriptions;
 }
 
-/** Clusters that answer, the newest release first; of one release by name. */
+/** Returns the clusters that answer, newest release first, then by name. */
 function newestFirst(mirrors: Mirrors): readonly ClusterStatus[] {
   return mirrors
     .clusters()
@@ -168,12 +171,12 @@ function newestFirst(mirrors: Mirrors): readonly ClusterStatus[] {
     .toSorted((a, b) => compareReleases(b.version, a.version));
 }
 
-/** Changes when another cluster is to be asked. */
+/** Returns a text that changes when other clusters must be asked. */
 function keyOf(clusters: readonly ClusterStatus[]): string {
   return clusters.map(({ name, version }) => `${name} ${version ?? ''}`).join();
 }
 
-/** `v1.36.3` against `v1.33.13-eks-1`: by their numbers. */
+/** Compares releases such as `v1.36.3` and `v1.33.13-eks-1` by their numbers. */
 function compareReleases(a: string | undefined, b: string | undefined): number {
   const [left, right] = [numbersIn(a), numbersIn(b)];
   const place = left.findIndex((number, index) => number !== right[index]);
@@ -185,13 +188,13 @@ function numbersIn(version: string | undefined): readonly number[] {
   return [0, 1, 2].map((index) => Number(numbers[index] ?? 0));
 }
 
-/** The built-in kinds that a cluster serves, by their group versions, in order of these. */
+/** Returns the built-in kinds that a cluster serves, by group version, in the order of group versions. */
 function builtInsOf({ resources = [] }: ClusterStatus, baseline: Model): readonly (readonly [string, readonly ServedResource[]])[] {
   const builtIn = resources.filter((resource) => baseline.kinds.has(keyOfKind(resource)));
   return [...Map.groupBy(builtIn, apiVersionOf)].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Where each document stands, by its path; the hash is part of the address. */
+/** Returns the address of each document, by its path. The hash is part of the address. */
 function addressesIn(index: Json | undefined): ReadonlyMap<string, string> {
   const paths = index !== undefined && isJsonObject(index) ? index.paths : undefined;
   if (paths === undefined || !isJsonObject(paths)) return new Map();

@@ -16,41 +16,43 @@ import {
 } from '../../model/schema-lock.ts';
 import { debounce } from './debounce.ts';
 
-/** What earlier runs knew of custom kinds, and where this run leaves what it knows. Disposing it writes what is not written yet. */
+/** The custom kinds of earlier runs, and the file to which this run writes its kinds. Disposing it writes what is not written yet. */
 export interface SchemaLockFile extends AsyncDisposable {
-  /** As it was when the file was opened, without what is forgotten. */
+  /** The lock when the file was opened, without forgotten kinds. */
   readonly earlier: SchemaLock;
-  /** Why types may be missing after the next start, or now. Undefined if all is well. Names no path: the log does. */
+  /** The reason why types may be missing now or after the next start. Undefined if there is none. The message has no path; the log has it. */
   problem(): string | undefined;
   /**
-   * Keeps the file equal to what `compose` gives joined with what others have written there: some seconds after each call of what is returned,
-   * again some seconds after each write (another gateway may have written over it), once an hour, and at the end. To be called once.
+   * Keeps the file equal to the lock of `compose`, joined with the locks that other gateways have written. Must be called once.
+   *
+   * Writes some seconds after each call of the returned function, some seconds after each write (another gateway may have written at the same
+   * time), once an hour, and at the end.
    */
   keep(compose: () => SchemaLock): () => void;
 }
 
 interface SchemaLockFileOptions {
-  /** Absolute. Absent: nothing is remembered. */
+  /** An absolute path. Undefined if nothing is remembered. */
   readonly file: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A CRD is followed by others of its chart. */
+/** A chart applies several CRDs in a row. The pause joins them into one write. */
 const quietMs = 2_000;
 const atMostMs = 10_000;
 
-/** How exactly the days are told on which kinds were served. */
+/** The precision of the days on which kinds were served. */
 const refreshMs = 3_600_000;
 
-/** The lock of 500 CRDs has a tenth of it. */
+/** Ten times the size of the lock of 500 CRDs. */
 const maxBytes = 64 << 20;
 
 /**
  * Opens the lock file. It may not exist yet, and several gateways may share it.
  *
- * Nothing that is wrong with it is thrown, as a gateway can do without: it is logged and told by `problem`. A file that is no lock is renamed
- * (`<file>.broken-<time>`); one that cannot be read, or of another version, is left as it is. Each write looks again.
+ * No problem with the file is thrown, because a gateway works without it. Problems are logged and returned by `problem`. A file that is no lock
+ * is renamed to `<file>.broken-<time>`. A file that cannot be read, or has another version, is left as it is. Each write checks again.
  */
 export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions): Promise<SchemaLockFile> {
   if (file === undefined) return noSchemaLock;
@@ -83,7 +85,7 @@ export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions
 }
 
 /**
- * What a lock file holds now, without what is forgotten: nothing, if it does not exist. The file is left as it is.
+ * Reads a lock file without forgotten kinds. An empty lock if the file does not exist. The file is not changed.
  *
  * @throws {MusterError} `BAD_INPUT` if it cannot be read, or is no lock.
  */
@@ -96,12 +98,12 @@ export async function readSchemaLock(file: string, nowMs: number): Promise<Schem
   }
 }
 
-/** Where custom kinds are remembered if nobody says otherwise. */
+/** Returns the default path of the lock file. */
 export function defaultSchemaLock(stateDirectory: string): string {
   return path.join(stateDirectory, 'schema.json');
 }
 
-/** Remembers nothing. */
+/** A lock that remembers nothing. */
 export const noSchemaLock: SchemaLockFile = {
   earlier: emptySchemaLock,
   problem: () => undefined,
@@ -111,14 +113,14 @@ export const noSchemaLock: SchemaLockFile = {
 
 interface Content {
   readonly lock: SchemaLock;
-  /** Absent: there is no file. */
+  /** Undefined if there is no file. */
   readonly text?: string;
 }
 
-/** Reads and writes one lock file, one thing at a time. */
+/** Reads and writes one lock file, one operation at a time. */
 class LockWriter {
   readonly #options: SchemaLockFileOptions & { readonly file: string };
-  /** What is not written yet. */
+  /** The lock that is not written yet. */
   isBehind: (() => SchemaLock) | undefined;
   #last: Promise<void> = Promise.resolve();
   #broken: string | undefined;
@@ -136,7 +138,7 @@ class LockWriter {
     return this.#last;
   }
 
-  /** What the file holds before anything is written, without what is forgotten: nothing if it cannot be read or is none of ours. */
+  /** Reads the file before the first write, without forgotten kinds. An empty lock if the file cannot be read or is no lock. */
   async open(): Promise<SchemaLock> {
     try {
       return (await this.#read()).lock;
@@ -148,7 +150,7 @@ class LockWriter {
     }
   }
 
-  /** Calls back if the file is another one for it. What fails is still to be written. */
+  /** Writes the lock. Calls `onWritten` if the file changed. A failed write is repeated with the next one. */
   write(compose: () => SchemaLock, onWritten?: () => void): void {
     this.isBehind = undefined;
     this.#last = this.#last.then(async () => {
@@ -163,7 +165,10 @@ class LockWriter {
     });
   }
 
-  /** What the file holds, without what is forgotten. One that is no lock is set aside; throws if it cannot be, cannot be read, or has another version. */
+  /**
+   * Reads the file without forgotten kinds. Renames a file that is no lock. Throws if that fails, if the file cannot be read, or if it has
+   * another version.
+   */
   async #read(): Promise<Content> {
     const { file, clock } = this.#options;
     const text = await textOf(file);
@@ -177,7 +182,7 @@ class LockWriter {
     }
   }
 
-  /** Whole or not at all: written aside, then renamed. False if there is nothing to write. */
+  /** Writes to a temporary file and renames it, so that the file is never incomplete. False if it already has this content. */
   async #writeNow(ours: SchemaLock): Promise<boolean> {
     const { file, clock } = this.#options;
     const kept = await this.#read();
@@ -223,7 +228,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A file of ours, but of a release that writes another one. */
+/** True for a lock file of a release with another version of the format. */
 function isOfAnotherVersion(text: string): boolean {
   const [, version] = /^\{"apiVersion":"(schema-lock\.muster\.dev\/[^"]{1,80})"/.exec(text) ?? [];
   return version !== undefined && version !== schemaLockVersion;

@@ -9,27 +9,33 @@ import type { KindSchema } from '../../model/shapes.ts';
 import type { ClusterStatus } from '../../watch/mirrors.ts';
 
 /**
- * What `/openapi/v3/<path>` of a cluster says: `path` is `api/v1` or `apis/<group>/<version>`; empty, it is the list of these. Undefined if the cluster does not say it now;
- * never rejects but for a bug.
+ * Fetches `/openapi/v3/<path>` from a cluster. The path is `api/v1` or `apis/<group>/<version>`. An empty path fetches the list of documents.
+ * Undefined if the cluster does not answer now. Rejects only because of a bug.
  */
 export type FetchDocument = (cluster: ClusterName, path: readonly string[], signal: AbortSignal) => Promise<Json | undefined>;
 
 interface UnknownKindsOptions {
   readonly fetchDocument: FetchDocument;
   readonly log: Log;
-  /** Called when `found` has more. */
+  /** Called when `found` has further kinds. */
   readonly onFound: () => void;
 }
 
-/** The shapes of kinds that are served but that neither the baseline nor a CustomResourceDefinition knows: aggregated APIs, newer releases. */
+/** The schemas of served kinds that neither the baseline nor a CustomResourceDefinition has, such as kinds of aggregated APIs and newer releases. */
 interface UnknownKinds {
-  /** Asks the clusters about the kinds that are not known, one group version after the other, each once per cluster; again at the next look if there was no answer. */
+  /**
+   * Requests the unknown kinds from the clusters: one group version after the other, and each once per cluster. A request without an answer is
+   * repeated at the next call.
+   */
   look(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
-  /** By the cluster that has answered. */
+  /** The kinds by the cluster that has answered. */
   found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
 }
 
-/** Kinds that are left out on purpose: a relic without objects, and the other name of core's events. */
+/**
+ * Kinds that are left out on purpose: ComponentStatus is a relic without objects, and `events.k8s.io` is another name for the Events of the core
+ * group.
+ */
 const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
 
 interface DocumentQuestion {
@@ -38,7 +44,7 @@ interface DocumentQuestion {
   readonly path: readonly string[];
 }
 
-/** Looks until the signal aborts. */
+/** Requests kinds until the signal aborts. */
 export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
   const found = new Map<ClusterName, KindSchema[]>();
   const asked = new Set<string>();
@@ -82,7 +88,7 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
   };
 }
 
-/** Where the document of a group version stands: `v1` → `api/v1`, `apps/v1` → `apis/apps/v1`. */
+/** Returns the path of the document of a group version: `v1` → `api/v1`, `apps/v1` → `apis/apps/v1`. */
 export function pathOfGroupVersion(apiVersion: string): readonly string[] {
   return apiVersion.includes('/') ? ['apis', ...apiVersion.split('/')] : ['api', apiVersion];
 }
@@ -107,10 +113,10 @@ function questionsAbout(
   }));
 }
 
-/** The list of documents has no type of its own, so that API servers call it text. */
+/** The list of documents has no content type of its own, so API servers send it as text. */
 const expected = ['application/json', 'text/plain'];
 
-/** Fetches OpenAPI documents from the API servers themselves. Undefined for a cluster that has left, does not answer, or answers no JSON. */
+/** Fetches OpenAPI documents from the API servers. Undefined for a cluster that has left, does not answer, or does not answer with JSON. */
 export function createDocumentFetcher(apiOf: (cluster: ClusterName) => ClusterApi | undefined): FetchDocument {
   return async (cluster, path, signal) => {
     const answer = await apiOf(cluster)?.send({ method: 'GET', path: ['openapi', 'v3', ...path], expected }, signal);

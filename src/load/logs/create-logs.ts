@@ -20,18 +20,18 @@ import { createUpstreamFollows } from './upstream-follows.ts';
 interface LogsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** That of the schema that serves now. */
+  /** Returns the model of the schema that is served now. */
   readonly model: () => Model;
-  /** Undefined if no such cluster belongs to the fleet any more. */
+  /** Undefined if the cluster has left the fleet. */
   readonly member: (name: ClusterName) => LiveMember | undefined;
-  /** What the queues of all streams may hold together; by default one of its own. */
+  /** Limits the bytes in the queues of all streams. Default: a budget of its own. */
   readonly budget?: QueueBudget;
   readonly clock: Clock;
-  /** Told of listeners that throw; nobody by default. */
+  /** Logs errors of listeners. Default: no log. */
   readonly log?: Log;
 }
 
-/** Logs over these clusters. It owns nothing that has to be ended: each request and each reader gives back what it holds. */
+/** Creates the logs of these clusters. It needs no disposal: each request and each reader releases what it holds. */
 export function createLogs({ mirrors, access, model, member, budget = createQueueBudget(), clock, log = silentLog }: LogsOptions): Logs {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const options = { mirrors, access, views, model, member, clock };
@@ -46,7 +46,7 @@ export function createLogs({ mirrors, access, model, member, budget = createQueu
 
 const defaultTailLines = 10;
 
-/** `Logs.follow`. Each reader is its own: what one follows no other is given. */
+/** Implements `Logs.follow`. Readers share nothing. */
 function followLogs(
   options: FollowLogsOptions,
   { caller }: ReadContext,
@@ -54,7 +54,7 @@ function followLogs(
 ): StreamSource<LogBatchView> {
   const selection = checkSelection(asked.selection);
   const extent = checkExtent(asked.extent, defaultTailLines);
-  // Unknown ones are refused now, not when it is opened.
+  // Unknown clusters are refused now, and not when the stream is opened.
   if (selection.clusters !== undefined) options.views.named(caller, selection.clusters);
   const kind = podsOf(options.model());
   if (kind === undefined) throw new MusterError('BAD_INPUT', 'expected clusters that serve Pods, got a schema without them');

@@ -4,7 +4,7 @@ import type { CheckedExtent } from './log-arguments.ts';
 import { compareInstants, parseLogInstant, parseLogLine } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 
-/** Which container's log, from which API server. */
+/** The container of a log, and the API server to read it from. */
 interface LogPlace {
   readonly api: ClusterApi;
   readonly namespace: string;
@@ -12,14 +12,14 @@ interface LogPlace {
   readonly container: string;
 }
 
-/** What came of one log that is not followed. With a fault, `lines` are what came before it. */
+/** The result of reading one log that is not followed. With a fault, `lines` are those that came before it. */
 interface FetchedLog {
   readonly lines: readonly LogLineView[];
   readonly truncated: boolean;
   readonly fault?: Fault;
 }
 
-/** Reads one log, at most `limitBytes` of it, times included, as the API server counts. Ends after 10 s with a fault; throws nothing. */
+/** Reads at most `limitBytes` of one log. The times count, as in the API server. Ends after 10 s with a fault. Never throws. */
 export async function fetchLog({ api, ...place }: LogPlace, extent: CheckedExtent, signal: AbortSignal): Promise<FetchedLog> {
   const { limitBytes } = extent;
   const texts: LogLineView[] = [];
@@ -30,13 +30,14 @@ export async function fetchLog({ api, ...place }: LogPlace, extent: CheckedExten
     bytes += part.bytes;
     const excess = bytes - limitBytes;
     texts.push(...(excess > 0 ? cut(part, excess) : part.lines).map(parseLogLine));
-    // One byte more was asked for, to know whether there is more; a server that does not count is not listened to.
+    // The request asks for one byte more than the limit, to learn whether there is more. An answer beyond the limit is cut here, even if
+    // the server does not count.
     if (excess > 0) return { lines: since(withoutTornTime(texts), extent), truncated: true };
   }
   return { lines: since(texts, extent), truncated: false };
 }
 
-/** The query: one byte more than may be given. */
+/** Creates the query of the request. It asks for one byte more than the limit. */
 function requestOf({
   previous,
   tailLines,
@@ -55,7 +56,7 @@ function requestOf({
   };
 }
 
-/** The part without so many bytes at its end. Of a line that is cut, what is left of a torn character goes too. */
+/** Returns the lines without this number of bytes at the end. A character that is cut in the middle is removed. */
 function cut({ lines, isCut }: { readonly lines: readonly Uint8Array[]; readonly isCut: boolean }, excess: number): readonly Uint8Array[] {
   const kept = [...lines];
   let left = excess;
@@ -68,7 +69,7 @@ function cut({ lines, isCut }: { readonly lines: readonly Uint8Array[]; readonly
   return kept;
 }
 
-/** Without the first bytes of a character whose rest is missing. */
+/** Removes the first bytes of a character whose other bytes are missing. */
 function wholeCharacters(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -83,13 +84,13 @@ function lengthOf(first: number): number {
   return first >= 0xe0 ? 3 : 2;
 }
 
-/** A last line that was cut within its time says nothing. */
+/** Removes a last line that was cut within its time. */
 function withoutTornTime(lines: readonly LogLineView[]): readonly LogLineView[] {
   const last = lines.at(-1);
   return last !== undefined && last.time === undefined && /^[\dTZ:.+-]{0,35}$/.test(last.text) ? lines.slice(0, -1) : lines;
 }
 
-/** API servers read `sinceTime` by the second. The rest of a long line goes with its beginning. */
+/** Removes earlier lines, because API servers round `sinceTime` to seconds. The pieces of a long line have the time of its first piece. */
 function since(lines: readonly LogLineView[], { since: from }: CheckedExtent): readonly LogLineView[] {
   if (from === undefined) return lines;
   const first = lines.findIndex(({ time }) => {

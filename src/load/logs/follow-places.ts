@@ -1,10 +1,10 @@
-/** Somebody who wants to follow a log as soon as there is a place. */
+/** A log that waits for a place to be followed. */
 export interface WaitingFollow {
-  /** Called once it has a place, which it gives back with `release`. */
+  /** Called when the log gets a place. The log returns it with `release`. */
   start(): void;
 }
 
-/** So many logs are followed at a time by one reader; who comes later waits, in the order of asking. */
+/** Limits the number of logs that one reader follows at the same time. Further logs wait in the order of their requests. */
 export class FollowPlaces {
   readonly #most: number;
   readonly #waiting = new Set<WaitingFollow>();
@@ -14,12 +14,12 @@ export class FollowPlaces {
     this.#most = most;
   }
 
-  /** How many wait. */
+  /** The number of logs that wait. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Starts it now, or puts it at the end of the line: false. */
+  /** Starts the log now and returns true, or adds it to the end of the queue and returns false. */
   take(one: WaitingFollow): boolean {
     if (this.#taken >= this.#most) {
       this.#waiting.add(one);
@@ -30,12 +30,12 @@ export class FollowPlaces {
     return true;
   }
 
-  /** It no longer waits. */
+  /** Removes the log from the queue. */
   withdraw(one: WaitingFollow): void {
     this.#waiting.delete(one);
   }
 
-  /** Gives a place back: to the next in line. */
+  /** Returns a place, and gives it to the next log in the queue. */
   release(): void {
     this.#taken--;
     for (const next of this.#waiting) {

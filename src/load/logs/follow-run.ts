@@ -8,20 +8,20 @@ import type { LogLineView } from './logs.ts';
 import { hasLeft, type LogTarget } from './read-logs.ts';
 import type { UpstreamFollows } from './upstream-follows.ts';
 
-/** How the run that is followed stands: another one may have begun, or its Pod may be gone. */
-export type RunStanding = 'running' | 'ended' | 'replaced' | 'gone';
+/** The state of the followed run: it runs, it has ended, another run has replaced it, or its Pod is gone. */
+export type RunState = 'running' | 'ended' | 'replaced' | 'gone';
 
-/** One run of one container, for the one who follows it. */
+/** One run of one container, with callbacks for its follower. */
 export interface FollowedRun {
   readonly target: LogTarget;
   readonly begin: LogBegin;
-  /** Of the cluster as it is now. Undefined if it has left. */
+  /** Returns the API of the cluster as it is now. Undefined if the cluster has left the fleet. */
   api(): ClusterApi | undefined;
-  standing(): RunStanding;
+  state(): RunState;
   /** Resolves when the Pod has changed, or when the signal aborts. */
   changed(signal: AbortSignal): Promise<void>;
   lines(lines: readonly LogLineView[]): void;
-  /** It is not followed for now: once for each trouble. */
+  /** Called when the run cannot be followed for now. It is called once for each failure. */
   failed(fault: Fault): void;
 }
 
@@ -31,76 +31,79 @@ export interface FollowRunOptions {
 }
 
 export type RunOutcome =
-  /** All of it was told. */
+  /** The run has ended, and all its lines were passed on. */
   | { readonly type: 'ended' }
-  /** It cannot be followed, or not to its end. */
+  /** The run cannot be followed, or not to its end. */
   | { readonly type: 'failed'; readonly fault: Fault }
   | { readonly type: 'aborted' };
 
-/** After the run has ended, or its Pod is gone, the server has this long to end the stream. */
+/** Milliseconds that the server has to end the stream after the run has ended or its Pod is gone. */
 const graceMs = 5_000;
-/** A clean end while the container runs on: the Pod's status usually follows within this time. */
+/** Milliseconds to wait for the status of the Pod after a clean end of the stream while the container still runs. */
 const closedPauseMs = 2_000;
 const longestPauseMs = 30_000;
-/** So often the rest of a run that has ended is asked for. */
+/** Maximum number of attempts to read the rest of a run that has ended. */
 const maxLastTries = 5;
 
 /**
- * Tells one run of a container to its end, each line once and in order.
+ * Follows one run of a container to its end. Passes on each line once and in order.
  *
- * What was cut goes on where it was, after a pause; a clean end is believed once the Pod says so too, and then the rest is asked for once more, as API
- * servers end a stream cleanly also if they lost the kubelet. The rest of a run that another has replaced is asked for as the previous one. Lost is
- * what the kubelet no longer has: what was rotated away while nobody read, runs but the last two, Pods that are gone.
+ * After a lost connection, it pauses and continues at the last line. A clean end of the stream counts only when the status of the Pod confirms
+ * it. Then the rest is requested once more, because API servers also end a stream cleanly when they lose the kubelet. The rest of a run that was
+ * replaced is requested with `previous`.
+ *
+ * Lines are lost if the kubelet no longer has them: lines that were rotated away during a pause, runs before the last two, and Pods that are
+ * gone.
  */
 export async function followRun(run: FollowedRun, options: FollowRunOptions, signal: AbortSignal): Promise<RunOutcome> {
   const position = new LogPosition(run.begin);
-  const troubles = new Troubles(run, options.clock);
+  const failures = new FailureCounter(run, options.clock);
   for (;;) {
-    const standing = run.standing();
+    const standing = run.state();
     if (standing === 'gone') return { type: 'ended' };
-    const result = await readOnce(run, { ...options, position, standing, troubles }, signal);
+    const result = await readOnce(run, { ...options, position, standing, failures }, signal);
     if (signal.aborted) return { type: 'aborted' };
     if (result === undefined) {
       if (standing !== 'running') return { type: 'ended' };
-      // Told by the Pod's status, as a rule: nothing is lost by waiting for it.
-      if (run.standing() === 'running') await pause(run, troubles.close(), { ...options, signal });
+      // The status of the Pod usually tells the end of the run. No line is lost by waiting for it.
+      if (run.state() === 'running') await pause(run, failures.close(), { ...options, signal });
     } else if (standing === 'replaced') return { type: 'ended' };
     else if (result.retry === 'NEVER' && !isBehind(result, standing)) return { type: 'failed', fault: result };
-    else if (standing === 'ended' && troubles.count >= maxLastTries) return { type: 'failed', fault: result };
-    else await pause(run, troubles.add(result), { ...options, signal });
+    else if (standing === 'ended' && failures.count >= maxLastTries) return { type: 'failed', fault: result };
+    else await pause(run, failures.add(result), { ...options, signal });
     if (signal.aborted) return { type: 'aborted' };
   }
 }
 
-/** A Pod that runs and is not found: either its end or its beginning has not come to us, or to the node. */
-function isBehind({ code }: Fault, standing: RunStanding): boolean {
+/** True if a running Pod is not found: its start or its end has not reached the mirror or the node yet. */
+function isBehind({ code }: Fault, standing: RunState): boolean {
   return code === 'NOT_FOUND' && standing === 'running';
 }
 
-/** Ends without a line between them. */
-class Troubles {
+/** Counts the failures and clean ends since the last line. */
+class FailureCounter {
   count = 0;
   #closed = 0;
   readonly #run: FollowedRun;
   readonly #clock: Clock;
-  #told: string | undefined;
+  #reported: string | undefined;
 
   constructor(run: FollowedRun, clock: Clock) {
     this.#run = run;
     this.#clock = clock;
   }
 
-  /** How long to wait after this one. */
+  /** Counts a failure, and returns the milliseconds to wait after it. */
   add(fault: Fault): number {
-    const what = `${fault.code} ${fault.message}`;
-    // The first time it is most likely that the news are still on their way.
-    const isNews = what !== this.#told && (fault.code !== 'NOT_FOUND' || this.count > 0);
-    if (isNews) this.#run.failed(fault);
-    if (isNews) this.#told = what;
+    const failure = `${fault.code} ${fault.message}`;
+    // The first NOT_FOUND is not reported, because the start of the Pod may still be on its way.
+    const isNew = failure !== this.#reported && (fault.code !== 'NOT_FOUND' || this.count > 0);
+    if (isNew) this.#run.failed(fault);
+    if (isNew) this.#reported = failure;
     return backoffMs({ attempt: this.count++, random: this.#clock.random(), retryAfterMs: retryAfterMsOf(fault) });
   }
 
-  /** How long to wait after a clean end. */
+  /** Counts a clean end, and returns the milliseconds to wait after it. */
   close(): number {
     return Math.min(closedPauseMs * 2 ** this.#closed++, longestPauseMs);
   }
@@ -108,48 +111,48 @@ class Troubles {
   over(): void {
     this.count = 0;
     this.#closed = 0;
-    this.#told = undefined;
+    this.#reported = undefined;
   }
 }
 
-interface Reading extends FollowRunOptions {
+interface ReadRunOptions extends FollowRunOptions {
   readonly position: LogPosition;
-  readonly standing: Exclude<RunStanding, 'gone'>;
-  readonly troubles: Troubles;
+  readonly standing: Exclude<RunState, 'gone'>;
+  readonly failures: FailureCounter;
 }
 
-/** One request. Undefined after a clean end, and after one that was forced as the run is over. */
-async function readOnce(run: FollowedRun, { clock, follows, ...reading }: Reading, signal: AbortSignal): Promise<Fault | undefined> {
-  const { position, standing, troubles } = reading;
+/** Sends one request and reads its lines. Returns undefined after a clean end, and after an end that was forced because the run is over. */
+async function readOnce(run: FollowedRun, { clock, follows, ...options }: ReadRunOptions, signal: AbortSignal): Promise<Fault | undefined> {
+  const { position, standing, failures } = options;
   const { cluster, namespace, pod, container } = run.target;
   const api = run.api();
   if (api === undefined) return hasLeft(cluster.name);
   const place = follows.take(cluster.name);
   if ('code' in place) return place;
   using _place = place;
-  using life = openLife(signal);
+  using life = createChildSignal(signal);
   const follow = standing === 'running';
   if (follow) void endAfterRun(run, { clock, life });
   const query = position.query(clock.monotonic());
   const request = { namespace, pod, container, follow, previous: standing === 'replaced', timestamps: true, ...query };
-  for await (const part of api.logs(request, life.signal)) {
-    if (part.type === 'failed') return part.fault;
-    if (part.type === 'opened') position.opened(clock.monotonic());
-    if (part.type !== 'lines') continue;
-    const fresh = position.take(part.lines.map(parseLogLine));
+  for await (const event of api.logs(request, life.signal)) {
+    if (event.type === 'failed') return event.fault;
+    if (event.type === 'opened') position.opened(clock.monotonic());
+    if (event.type !== 'lines') continue;
+    const fresh = position.take(event.lines.map(parseLogLine));
     if (fresh.length === 0) continue;
-    troubles.over();
+    failures.over();
     run.lines(fresh);
   }
   return undefined;
 }
 
-/** A signal of its own within another one; disposing it leaves no listener behind. */
-interface Life extends Disposable {
+/** A signal that also aborts with an outer signal. Disposing it aborts it and removes its listener. */
+interface ChildSignal extends Disposable {
   readonly signal: AbortSignal;
 }
 
-function openLife(outer: AbortSignal): Life {
+function createChildSignal(outer: AbortSignal): ChildSignal {
   const ending = new AbortController();
   const end = () => ending.abort();
   if (outer.aborted) end();
@@ -163,23 +166,23 @@ function openLife(outer: AbortSignal): Life {
   };
 }
 
-/** Servers end the stream of a container that has ended. Not all do, and a frozen one cannot. */
-async function endAfterRun(run: FollowedRun, { clock, life }: { readonly clock: Clock; readonly life: Life }): Promise<void> {
-  while (run.standing() === 'running' && !life.signal.aborted) await run.changed(life.signal);
+/** Ends the stream some time after the run has ended. Servers usually do that, but some do not, and a frozen server cannot. */
+async function endAfterRun(run: FollowedRun, { clock, life }: { readonly clock: Clock; readonly life: ChildSignal }): Promise<void> {
+  while (run.state() === 'running' && !life.signal.aborted) await run.changed(life.signal);
   await clock.sleep(graceMs, life.signal);
   life[Symbol.dispose]();
 }
 
-/** Waits that long, or until the Pod has changed so that the run is over. */
+/** Waits this long, or until the state of the run has changed. */
 async function pause(
   run: FollowedRun,
   ms: number,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
-  using life = openLife(signal);
-  const before = run.standing();
+  using life = createChildSignal(signal);
+  const before = run.state();
   const late = clock.sleep(ms, life.signal).then(() => life[Symbol.dispose]());
-  while (!life.signal.aborted && run.standing() === before) await run.changed(life.signal);
+  while (!life.signal.aborted && run.state() === before) await run.changed(life.signal);
   life[Symbol.dispose]();
   await late;
 }

@@ -10,13 +10,13 @@ import { FollowedPods, type FollowedPodsOptions, type PodsListener } from './fol
 import type { LogBegin } from './log-position.ts';
 import { byPlace, isPodSelected, type LogRight, logRightIn, podKind, selectedContainers } from './matching-pods.ts';
 
-/** What a caller may follow in one cluster. */
+/** The rights of a caller to follow logs in one cluster. */
 interface FollowRights {
   readonly visibility: Visibility;
   readonly right: LogRight;
 }
 
-/** Asks for both rights: to watch Pods, and to read their logs. */
+/** Requests both rights: to watch Pods, and to read their logs. */
 export async function followRightsIn(
   access: Access,
   { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterView },
@@ -38,12 +38,12 @@ interface FollowedClusterOptions
   readonly rights: FollowRights;
 }
 
-/** All containers of one cluster that one reader follows. Disposing it ends all of it without a word. */
+/** The containers of one cluster that one reader follows. Disposing it ends them without messages. */
 export class FollowedCluster implements PodsListener, Disposable {
   readonly #options: FollowedClusterOptions;
   readonly #host: ContainerHost;
   readonly #pods: FollowedPods;
-  /** By the uid and the name of the Pod, then by container. */
+  /** By the uid and name of the Pod, then by container. */
   readonly #containers = new Map<string, Map<string, FollowedContainer>>();
   #rights: FollowRights;
 
@@ -65,7 +65,7 @@ export class FollowedCluster implements PodsListener, Disposable {
     });
   }
 
-  /** Begins. */
+  /** Starts to follow the Pods. */
   join(): void {
     const { visibility } = this.#rights;
     if (visibility.type === 'none') this.failed(visibility.fault);
@@ -76,7 +76,7 @@ export class FollowedCluster implements PodsListener, Disposable {
     if (this.#rights.visibility.type !== 'none') this.#pods.changed(change);
   }
 
-  /** Takes the rights as they are now. False if something that is followed may no longer be. */
+  /** Applies the current rights. False if something that is followed may no longer be read. */
   reconsider(rights: FollowRights): boolean {
     const before = this.#rights;
     this.#rights = rights;
@@ -118,7 +118,7 @@ export class FollowedCluster implements PodsListener, Disposable {
       this.#containers.delete(key);
     }
     const { selection } = this.#options.followed;
-    // In order, so that it is no matter of chance who finds a place.
+    // Sorted, so that the order of arrival does not decide which containers get a place.
     const wanted = pods.filter((pod) => isPodSelected(pod, selection)).sort(byPlace);
     for (const pod of wanted) this.pod(pod, since);
   }

@@ -2,77 +2,77 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { FollowPlaces, WaitingFollow } from './follow-places.ts';
-import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunStanding } from './follow-run.ts';
+import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunState } from './follow-run.ts';
 import type { LogOutbox } from './log-outbox.ts';
 import type { LogBegin } from './log-position.ts';
 import { podKind } from './matching-pods.ts';
 import { type ContainerState, stateOf } from './pod-containers.ts';
 import type { LogTarget } from './read-logs.ts';
 
-/** What the containers of one cluster have in common, for one reader. */
+/** The options and callbacks that all containers of one cluster share, for one reader. */
 export interface ContainerHost extends FollowRunOptions {
   readonly places: FollowPlaces;
   readonly outbox: LogOutbox;
-  /** How many are followed at a time. */
+  /** The maximum number of containers that are followed at the same time. */
   readonly most: number;
   api(): ClusterApi | undefined;
-  /** Why logs of this namespace may not be read; undefined if they may. */
+  /** Returns the reason why logs of this namespace may not be read. Undefined if they may. */
   refusal(namespace: string): Fault | undefined;
 }
 
-/** So many that found no place are told so; who follows more logs than that does not read a list of them. */
+/** Maximum number of waiting containers that the reader is told about. */
 const maxToldWaiting = 100;
 
 const everything: LogBegin = {};
 
-/** One container whose runs are followed, one after the other, as its Pod's status tells of them. */
+/** One container. Its runs are followed one after the other, as the status of its Pod shows them. */
 export class FollowedContainer implements WaitingFollow {
   readonly target: LogTarget;
   readonly #host: ContainerHost;
   readonly #waiters = new Set<() => void>();
   #life: AbortController | undefined;
-  /** Undefined once it is gone. */
+  /** Undefined after the Pod is gone. */
   #pod: KubernetesObject | undefined;
   #begin: LogBegin;
   #phase: 'idle' | 'waiting' | 'active' = 'idle';
-  /** The run that was told to its end. */
+  /** The last run that was followed to its end. */
   #done: string | undefined;
-  /** The Pod as it was when nothing could be done. */
+  /** The Pod at the time when its log could not be followed. */
   #blockedAt: KubernetesObject | undefined;
   #told: string | undefined;
 
-  /** @param begin Where to begin, if it has run already. */
+  /** @param begin Where to start if the container has run already. */
   constructor(host: ContainerHost, target: LogTarget, { pod, begin }: { readonly pod: KubernetesObject; readonly begin: LogBegin }) {
     this.#host = host;
     this.target = target;
     this.#pod = pod;
-    // What has not run yet writes its first line only now.
+    // A container that has not run yet has no earlier lines.
     this.#begin = stateOf(pod, target.container).run === undefined ? everything : begin;
     this.#consider();
   }
 
-  /** The Pod has changed. */
+  /** Handles a change of the Pod. */
   update(pod: KubernetesObject): void {
     this.#pod = pod;
     this.#wake();
     this.#consider();
   }
 
-  /** The Pod is gone: what is followed is told to its end. */
+  /** Handles the end of the Pod. A run that is followed is read to its end. */
   gone(): void {
     this.#pod = undefined;
     this.#wake();
     this.#withdraw();
   }
 
-  /** It is no longer wanted: nothing more is told. */
+  /** Stops without further messages, because the container is no longer selected. */
   abandon(): void {
     this.#pod = undefined;
     this.#withdraw();
     this.#life?.abort();
   }
 
-  /** What holds it back may have changed: the right to read it. */
+  /** Tries again, because the right to read the log may have changed. */
   reconsider(): void {
     this.#consider();
   }
@@ -82,7 +82,7 @@ export class FollowedContainer implements WaitingFollow {
     const life = new AbortController();
     this.#phase = 'active';
     this.#life = life;
-    // Without a run it has withdrawn, and nobody starts it.
+    // Without a run, the container has left the queue and does not start.
     if (run !== undefined) void followRun(this.#followed(run), this.#host, life.signal).then((outcome) => this.#settle(run, outcome));
   }
 
@@ -118,7 +118,7 @@ export class FollowedContainer implements WaitingFollow {
       target,
       begin: this.#begin,
       api: () => this.#host.api(),
-      standing: () => this.#standing(run),
+      state: () => this.#standing(run),
       changed: (signal) => this.#changed(signal),
       lines: (lines) => {
         this.#told = undefined;
@@ -128,7 +128,7 @@ export class FollowedContainer implements WaitingFollow {
     };
   }
 
-  #standing(run: string): RunStanding {
+  #standing(run: string): RunState {
     const state = this.#state;
     if (state === undefined) return 'gone';
     if (state.run !== run) return 'replaced';
@@ -160,7 +160,7 @@ export class FollowedContainer implements WaitingFollow {
     this.#fail({ code: 'TOO_LARGE', cluster: this.target.cluster.name, kind: podKind, message, retry: 'LATER' });
   }
 
-  /** Once for each trouble, until there are lines again. */
+  /** Reports each failure once, until lines arrive again. */
   #fail(fault: Fault): void {
     const what = `${fault.code} ${fault.message}`;
     if (what === this.#told) return;
@@ -186,5 +186,5 @@ export class FollowedContainer implements WaitingFollow {
   }
 }
 
-/** Of a container that has never run these are on its way, and one that ran has been told to have ended. */
+/** Reasons for waiting that are not reported: the container is about to start, or the end of its last run was already reported. */
 const quietReasons: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing', 'CrashLoopBackOff']);

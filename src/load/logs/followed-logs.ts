@@ -5,14 +5,14 @@ import type { CheckedExtent, CheckedSelection } from './log-arguments.ts';
 import type { ReadLogsOptions } from './read-logs.ts';
 import type { UpstreamFollows } from './upstream-follows.ts';
 
-/** What following needs beside what reading does. */
+/** The options for following logs, in addition to those for reading. */
 export interface FollowLogsOptions extends ReadLogsOptions {
   readonly follows: UpstreamFollows;
   readonly budget: QueueBudget;
   readonly log: Log;
 }
 
-/** What is followed, checked. */
+/** The checked arguments of a reader. */
 export interface FollowedLogs {
   readonly kind: ModelKind;
   readonly selection: CheckedSelection;

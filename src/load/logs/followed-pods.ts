@@ -10,41 +10,44 @@ import type { MirrorLoader } from '../reads/mirror-loader.ts';
 import { absenceOf, unreadNamespacesFault } from '../reads/read-sources.ts';
 import type { ClusterView } from '../reads/reads.ts';
 
-/** Who wants to know the Pods of one cluster. */
+/** A listener for the Pods of one cluster. */
 export interface PodsListener {
-  /** New or changed. `later`: it was created after the Pods of the cluster became known. */
+  /** Called for a new or changed Pod. `since` is `later` if the Pod was created after the first list. */
   pod(pod: KubernetesObject, since: 'first' | 'later'): void;
   gone(pod: KubernetesObject): void;
-  /** These are all there are, whatever was told before; in no promised order. `since` holds for those that are new. */
+  /** Called with all current Pods, in any order. Earlier Pods that are missing here are gone. `since` applies to the new ones. */
   all(pods: readonly KubernetesObject[], since: 'first' | 'later'): void;
-  /** The cluster has left, and its Pods with it. */
+  /** Called when the cluster has left the fleet. Its Pods are gone. */
   forgotten(): void;
-  /** They are not known, or may have changed without our knowledge: once for each trouble. */
+  /** Called when the Pods are unknown or may have changed unnoticed. It is called once for each failure. */
   failed(fault: Fault): void;
 }
 
 export interface FollowedPodsOptions {
   readonly mirrors: Mirrors;
-  /** Of the reader: holds the mirrors of Pods in all clusters. */
+  /** The loader of the reader. It holds the mirrors of Pods in all clusters. */
   readonly loader: MirrorLoader;
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   readonly namespaces: readonly string[] | undefined;
-  /** What may be seen of them now. */
+  /** Returns the namespaces in which the caller may currently see Pods. */
   readonly visibility: () => Visibility;
   readonly listener: PodsListener;
-  /** Answers for a bug while the Pods of a cluster that came back are loaded. */
+  /** Called for an error that is thrown while the Pods of a returned cluster are loaded. */
   readonly onThrow: (error: unknown) => void;
 }
 
 interface Held {
   readonly mirror: MirrorReader;
   readonly ending: AbortController;
-  /** The first list was whole: what is new from now on is really new. */
+  /** True after the first complete list. Pods that appear later are really new. */
   isWhole: boolean;
 }
 
-/** The Pods of one cluster, until it is disposed of. It follows their mirror as soon as the cluster serves them, and again after it came back. */
+/**
+ * The Pods of one cluster. Follows their mirror as soon as the cluster serves Pods, and again after the cluster has come back. Ends when it is
+ * disposed of.
+ */
 export class FollowedPods implements Disposable {
   readonly #options: FollowedPodsOptions;
   #held: Held | undefined;
@@ -55,11 +58,11 @@ export class FollowedPods implements Disposable {
     this.#options = options;
   }
 
-  /** Begins, if that can be now; else as soon as `changed` says so. */
+  /** Starts now if possible, or else when `changed` reports that the cluster is ready. */
   join(): void {
     if (this.#disposed || this.#held !== undefined) return;
     const { loader, cluster, kind, namespaces, onThrow } = this.#options;
-    // At once, but for a cluster that came back.
+    // Resolves at once, except for a cluster that came back.
     const joining = mapPromiseOrValue(loader.load({ cluster, kind, namespaces }), (mirror) => {
       if (this.#disposed || this.#held !== undefined) return;
       if (mirror === undefined) this.#tellAbsence();
@@ -68,7 +71,7 @@ export class FollowedPods implements Disposable {
     if (joining instanceof Promise) joining.catch(onThrow);
   }
 
-  /** To be called with what the mirrors say of this cluster. */
+  /** Handles a change of the mirrors of this cluster. */
   changed(change: MirrorsChange): void {
     const { kind } = this.#options;
     if (change.type !== 'mirrored') this.join();
@@ -98,7 +101,7 @@ export class FollowedPods implements Disposable {
     const { listener } = this.#options;
     switch (event.type) {
       case 'applied':
-        // A Pod that was known is no new one, though it may match only now.
+        // A Pod that existed before is not new, even if it matches only now.
         listener.pod(event.object, held.isWhole && event.before === undefined ? 'later' : 'first');
         break;
       case 'deleted':
@@ -126,7 +129,7 @@ export class FollowedPods implements Disposable {
     }
   }
 
-  /** Why nothing is known of some of the namespaces. */
+  /** The fault of requested namespaces that are not mirrored. */
   get #unread(): Fault | undefined {
     const { visibility, namespaces } = this.#options;
     const seen = visibility();
@@ -146,7 +149,7 @@ export class FollowedPods implements Disposable {
   }
 
   #tell(fault: Fault | undefined): void {
-    // That nothing is known yet is no trouble, nor the end of one.
+    // A first list that is not complete is neither a failure nor the end of one.
     if (fault?.code === 'SYNCING') return;
     const what = fault === undefined ? undefined : `${fault.code} ${fault.message}`;
     const isNews = fault !== undefined && what !== this.#told;

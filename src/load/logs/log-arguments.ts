@@ -4,7 +4,7 @@ import { type LabelSelector, parseLabelSelector } from '../../core/selectors.ts'
 import { type LogInstant, parseLogInstant } from './log-times.ts';
 import type { LogExtent, LogSelection } from './logs.ts';
 
-/** Which containers, checked. Undefined: all. */
+/** The checked selection of containers. Undefined fields select all. */
 export interface CheckedSelection {
   readonly clusters: readonly string[] | undefined;
   readonly namespaces: readonly string[] | undefined;
@@ -13,23 +13,23 @@ export interface CheckedSelection {
   readonly container: string | undefined;
 }
 
-/** How much of each log, checked. At most one of the two beginnings. */
+/** The checked extent of each log. At most one of `since` and `sinceSeconds` is set. */
 export interface CheckedExtent {
   readonly previous: boolean;
   readonly tailLines: number;
   readonly limitBytes: number;
   readonly sinceSeconds: number | undefined;
-  /** `text` as it came. */
+  /** `text` is the argument as it was given. */
   readonly since: { readonly text: string; readonly instant: LogInstant } | undefined;
 }
 
 const maxTailLines = 10_000;
 const maxLimitBytes = 10 * 1024 * 1024;
 const defaultLimitBytes = 1024 * 1024;
-/** The API server counts in nanoseconds of 64 bits: 292 years. */
+/** API servers count 64-bit nanoseconds, which is 292 years. */
 const maxSinceSeconds = 9_000_000_000;
 
-/** @throws {MusterError} `BAD_INPUT`: what was expected and what came. */
+/** @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given. */
 export function checkSelection({ clusters, namespaces, labels, names, container }: LogSelection): CheckedSelection {
   return {
     clusters: boundedList('clusters', clusters) ?? undefined,
@@ -41,10 +41,10 @@ export function checkSelection({ clusters, namespaces, labels, names, container 
 }
 
 /**
- * Absent and null mean the default.
+ * Undefined and null mean the default.
  *
- * @param defaultTailLines Where the caller says nothing.
- * @throws {MusterError} `BAD_INPUT`: what was expected and what came.
+ * @param defaultTailLines Default for `tailLines`.
+ * @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given.
  */
 export function checkExtent(extent: LogExtent, defaultTailLines: number): CheckedExtent {
   const { previous, sinceSeconds, sinceTime } = extent;

@@ -11,16 +11,19 @@ interface LogOutboxOptions {
   readonly clock: Clock;
   readonly listener: StreamListener;
   readonly budget: QueueBudget;
-  /** Ends the reader: called at most once. */
+  /** Ends the reader. Called at most once. */
   readonly end: (reason: MusterError) => void;
-  /** Told of a listener that throws. Does not throw. */
+  /** Handles an error that a listener throws. Must not throw. */
   readonly onThrow: (error: unknown) => void;
 }
 
-/** Lines of one container gather for so long, once some have just been told: few messages when much is written. */
+/** Milliseconds for which lines are gathered after a message was announced. So frequent lines become few messages. */
 const windowMs = 50;
 
-/** What waits for one reader of logs, and when it is told that something does. Lines that it is too slow for are dropped and counted. */
+/**
+ * The messages that wait for one reader of logs, and the notifications that they wait. Lines that a slow reader does not take are dropped and
+ * counted.
+ */
 export class LogOutbox implements Disposable {
   readonly #options: LogOutboxOptions;
   readonly #queue = new LogQueue<LogTarget>();
@@ -42,13 +45,13 @@ export class LogOutbox implements Disposable {
 
   ended(target: LogTarget): void {
     if (this.#life.signal.aborted) return;
-    this.#queue.tell(target, { type: 'ENDED' });
+    this.#queue.addMessage(target, { type: 'ENDED' });
     this.#changed();
   }
 
   failed(target: LogTarget, fault: Fault): void {
     if (this.#life.signal.aborted) return;
-    this.#queue.tell(target, { type: 'FAILED', fault });
+    this.#queue.addMessage(target, { type: 'FAILED', fault });
     this.#changed();
   }
 
@@ -86,7 +89,7 @@ export class LogOutbox implements Disposable {
     const { clock, listener, onThrow } = this.#options;
     const { signal } = this.#life;
     const waitMs = this.#nextMs - clock.monotonic();
-    // At the end of the turn, so that it is never told from within `open` or `take`.
+    // Waits for the end of the event-loop turn, so that the listener is never called from within `open` or `take`.
     if (waitMs > 0) await clock.sleep(waitMs, signal);
     else await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted || this.#queue.isEmpty) return;

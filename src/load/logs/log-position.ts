@@ -1,14 +1,14 @@
 import { compareInstants, type LogInstant, parseLogInstant } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 
-/** Where to begin in a log: at most one of the times, and then at most so many lines. All of it, if nothing is said. */
+/** The start of reading in a log: at most one of the times, then at most this number of lines. Without any field, the whole log. */
 export interface LogBegin {
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
   readonly since?: { readonly text: string; readonly instant: LogInstant } | undefined;
 }
 
-/** What a request says of where to begin. */
+/** The parameters of a request that decide where the log starts. */
 interface BeginQuery {
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
@@ -16,18 +16,20 @@ interface BeginQuery {
 }
 
 /**
- * How far one log was told, so that it can be asked for again without telling a line twice.
+ * The position up to which one log was passed on, so that a new request repeats no line.
  *
- * API servers read `sinceTime` by the second: what they send again is dropped, lines of one and the same time by their number. A log that was
- * rotated meanwhile goes on with what is left of it. Before its first line there is nothing to go by but the time since it was opened, by the second:
- * where no old lines were wanted, one or two may come that were written just before.
+ * API servers round `sinceTime` to seconds. Lines that they repeat are dropped, and lines of equal times are told apart by their number. After a
+ * rotation, the log continues with the lines that are left.
+ *
+ * Before the first line, only the seconds since the log was opened are known. If no old lines were requested, one or two lines from just before
+ * may appear.
  */
 export class LogPosition {
   readonly #begin: LogBegin;
   #openedMs: number | undefined;
-  /** The time of the last line told, and how many lines and pieces have come with it. */
+  /** The time of the last line that was passed on, and the number of lines and pieces of lines with this time. */
   #last: { readonly time: string; count: number } | undefined;
-  /** What is not to be told: everything before that moment, and so many lines of it. Undefined once past it. */
+  /** The lines to drop: all before this moment, and `count` lines of this moment. Undefined after they were dropped. */
   #past: { readonly instant: LogInstant; count: number } | undefined;
   #withPast = false;
 
@@ -35,7 +37,7 @@ export class LogPosition {
     this.#begin = begin;
   }
 
-  /** The request with which to begin, or to go on. */
+  /** Returns the parameters of the next request. */
   query(nowMs: number): BeginQuery {
     if (this.#last !== undefined) return { sinceTime: this.#last.time };
     const { tailLines, sinceSeconds, since } = this.#begin;
@@ -46,7 +48,7 @@ export class LogPosition {
     return { sinceTime, sinceSeconds: sinceSeconds === undefined ? undefined : sinceSeconds + elapsed };
   }
 
-  /** The server begins to answer the request made last. */
+  /** Handles the start of the answer to the last request. */
   opened(nowMs: number): void {
     this.#openedMs ??= nowMs;
     const last = this.#last === undefined ? undefined : parseLogInstant(this.#last.time);
@@ -55,7 +57,7 @@ export class LogPosition {
     this.#withPast = false;
   }
 
-  /** Those of the next lines that were not told before. */
+  /** Returns those of the next lines that were not passed on before. */
   take(lines: readonly LogLineView[]): readonly LogLineView[] {
     const fresh = this.#past === undefined ? lines : lines.filter((line) => !this.#isPast(line));
     for (const { time } of fresh) {
@@ -68,7 +70,7 @@ export class LogPosition {
   #isPast({ time }: LogLineView): boolean {
     if (this.#past === undefined) return false;
     const instant = time === undefined ? undefined : parseLogInstant(time);
-    // Without a time it is the rest of the line before: it shares its fate.
+    // A line without a time is a piece of the line before, and is dropped together with it.
     const order = instant === undefined ? (this.#withPast ? 0 : -1) : compareInstants(instant, this.#past.instant);
     this.#withPast = order === 0;
     if (order < 0) return true;

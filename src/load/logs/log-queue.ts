@@ -1,17 +1,17 @@
 import type { Fault } from '../../core/faults.ts';
 import type { LogLineView } from './logs.ts';
 
-/** What one reader of followed logs has not taken yet: told of a `Target`, which is told apart by identity. */
+/** A message that a reader of followed logs has not taken yet. Targets are compared by identity. */
 export type QueuedLog<Target extends object> = { readonly target: Target; readonly dropped: number } & (
   | { readonly type: 'LINES'; readonly lines: readonly LogLineView[] }
   | { readonly type: 'ENDED' }
   | { readonly type: 'FAILED'; readonly fault: Fault }
 );
 
-/** A message has no more lines, nor many more bytes: what is made of it is sent in one piece. */
+/** Maximum number of lines in a message. Its bytes are bounded too, because a message is sent in one piece. */
 const maxLinesOfMessage = 500;
 const maxBytesOfMessage = 256 * 1024;
-/** What a line or a message takes beside its text. */
+/** The bytes that a line or a message needs in addition to its text. */
 const overheadBytes = 100;
 const defaultMaxBytes = 1024 * 1024;
 
@@ -20,7 +20,7 @@ interface Pending<Target extends object> {
   readonly type: 'LINES' | 'ENDED' | 'FAILED';
   readonly fault: Fault | undefined;
   readonly lines: LogLineView[];
-  /** Of `lines`, what was dropped. */
+  /** The index of the first line that was not dropped. */
   head: number;
   bytes: number;
   dropped: number;
@@ -32,8 +32,8 @@ interface Lane<Target extends object> {
 }
 
 /**
- * Log lines that wait for a reader, in order for each target. At most 1 MiB, by the length of the texts: then the oldest lines of whoever wrote most
- * are dropped, and the message that would have held them, or the next one, says how many.
+ * Log lines that wait for a reader, in order for each target. Holds at most 1 MiB, by the length of the texts. Beyond that, the oldest lines of
+ * the target with most lines are dropped. The message that would have had them, or the next one, has their number.
  */
 export class LogQueue<Target extends object> {
   readonly #maxBytes: number;
@@ -53,7 +53,7 @@ export class LogQueue<Target extends object> {
     return this.#bytes;
   }
 
-  /** More than it may hold, though no line is left to drop: messages alone. */
+  /** True if messages alone exceed the limit, with no line left to drop. */
   get isOverfull(): boolean {
     return this.#bytes > this.#maxBytes;
   }
@@ -68,8 +68,8 @@ export class LogQueue<Target extends object> {
     while (this.#bytes > this.#maxBytes && this.#dropOldest());
   }
 
-  /** After all lines of the target. */
-  tell(target: Target, message: { readonly type: 'ENDED' } | { readonly type: 'FAILED'; readonly fault: Fault }): void {
+  /** Adds a message after all lines of the target. */
+  addMessage(target: Target, message: { readonly type: 'ENDED' } | { readonly type: 'FAILED'; readonly fault: Fault }): void {
     const { pending } = this.#laneOf(target);
     const fault = message.type === 'FAILED' ? message.fault : undefined;
     const told: Pending<Target> = { target, type: message.type, fault, lines: [], head: 0, bytes: 0, dropped: 0 };
@@ -103,7 +103,7 @@ export class LogQueue<Target extends object> {
     return made;
   }
 
-  /** Where the next line goes. */
+  /** Returns the batch for the next line. */
   #openBatch(target: Target): Pending<Target> {
     const { pending } = this.#laneOf(target);
     const last = pending.at(-1);
@@ -128,7 +128,7 @@ export class LogQueue<Target extends object> {
     if (lane.pending.length === 0) this.#lanes.delete(batch.target);
   }
 
-  /** Drops lines of the longest log until there is room, or one batch of it is gone. False if there are none anywhere. */
+  /** Drops lines of the longest log until there is room, or one batch is gone. False if there are no lines at all. */
   #dropOldest(): boolean {
     const batch = this.#oldestOfLongest();
     if (batch === undefined) return false;
@@ -151,7 +151,7 @@ export class LogQueue<Target extends object> {
     return longest?.batch;
   }
 
-  /** Nothing is left of it but how much was lost: that is said by the next message of the same log. */
+  /** Removes a batch without lines. The next message of the same log has the number of its dropped lines. */
   #handOn(batch: Pending<Target>): void {
     const { pending } = this.#laneOf(batch.target);
     const next = pending[pending.indexOf(batch) + 1];

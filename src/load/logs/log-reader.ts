@@ -20,13 +20,13 @@ interface LogReaderOptions {
   readonly listener: StreamListener;
 }
 
-/** So often rights are asked for again. */
+/** Milliseconds between two checks of rights. */
 const recheckMs = 60_000;
 
 /**
- * Opens a reader of followed logs. Until it is disposed of, or the signal aborts, it holds the mirrors of Pods and at most 20 requests.
+ * Opens a reader of followed logs. Until it is disposed of or the signal aborts, it holds the mirrors of Pods and at most 20 requests.
  *
- * @throws {MusterError} `FORBIDDEN` if no log may be read anywhere.
+ * @throws {MusterError} `FORBIDDEN` if the caller may not read logs in any cluster.
  */
 export async function openLogReader(asked: LogReaderOptions, signal: AbortSignal): Promise<StreamReader<LogBatchView>> {
   signal.throwIfAborted();
@@ -64,7 +64,7 @@ class LogReader implements StreamReader<LogBatchView> {
 
   async begin(): Promise<void> {
     let isAny = false;
-    // Once more, as clusters may have joined while rights were asked for.
+    // Repeats, because clusters may have joined while rights were requested.
     for (let left = this.#missing(); left.length > 0 && !this.#life.signal.aborted; left = this.#missing()) {
       const allowed = await Promise.all(left.map((cluster) => this.#follow(cluster)));
       isAny ||= allowed.includes(true);
@@ -98,7 +98,7 @@ class LogReader implements StreamReader<LogBatchView> {
     this.#cease();
   }
 
-  /** Those asked for that are not followed yet. */
+  /** The requested clusters that are not followed yet. */
   #missing(): readonly ClusterView[] {
     const { options, caller, followed } = this.#asked;
     const names = followed.selection.clusters;
@@ -106,7 +106,7 @@ class LogReader implements StreamReader<LogBatchView> {
     return asked.filter(({ name }) => !this.#clusters.has(name));
   }
 
-  /** True if there is something that may be followed. Not begun yet. */
+  /** Adds a cluster without starting it. True if the caller may follow logs there. */
   async #follow(cluster: ClusterView): Promise<boolean> {
     const { options, caller, followed } = this.#asked;
     const { access, mirrors, member, clock, follows } = options;
@@ -156,7 +156,7 @@ class LogReader implements StreamReader<LogBatchView> {
     this.#cease();
     this.#reason = reason;
     setImmediate(() => {
-      // Disposed of meanwhile: nobody wants to know.
+      // The reader was disposed of in the meantime.
       if (this.#reason === undefined) return;
       try {
         this.#asked.listener.ended(reason);
@@ -166,14 +166,14 @@ class LogReader implements StreamReader<LogBatchView> {
     });
   }
 
-  /** A bug while a cluster is joined ends the stream, and its caller is told. */
+  /** Ends the stream with an error that was thrown while a cluster was added. */
   #fail(error: unknown): void {
     if (this.#life.signal.aborted) return;
     this.#asked.options.log.error({ err: loggableError(error) }, 'a stream of logs failed and was ended');
     this.#end(new MusterError('UNAVAILABLE', 'this stream of logs has failed: open it again'));
   }
 
-  /** A bug in one listener ends its stream, and nothing else. */
+  /** Ends only the stream whose listener has thrown. */
   #threw(error: unknown): void {
     this.#asked.options.log.error({ err: loggableError(error) }, 'a listener of logs threw: its stream was ended');
     this[Symbol.dispose]();

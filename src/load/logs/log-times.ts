@@ -1,6 +1,6 @@
 import type { LogLineView } from './logs.ts';
 
-/** A moment to the nanosecond: whole seconds of the epoch, and nanoseconds beyond. */
+/** A moment with nanoseconds: whole seconds of the epoch, and the nanoseconds of the next second. */
 export interface LogInstant {
   readonly seconds: number;
   readonly nanos: number;
@@ -8,7 +8,7 @@ export interface LogInstant {
 
 const pattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.(\d{1,9}))?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Reads RFC 3339 with up to nine digits of a second, as kubelets write it. Undefined if it is anything else. */
+/** Parses RFC 3339 with up to nine digits of a second, as kubelets write it. Undefined for any other text. */
 export function parseLogInstant(text: string): LogInstant | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -17,7 +17,7 @@ export function parseLogInstant(text: string): LogInstant | undefined {
   return Number.isNaN(ms) ? undefined : { seconds: ms / 1_000, nanos: Number(digits.padEnd(9, '0')) };
 }
 
-/** Below 0 if the first comes before the second. */
+/** Negative if the first moment is before the second. */
 export function compareInstants(a: LogInstant, b: LogInstant): number {
   return a.seconds - b.seconds || a.nanos - b.nanos;
 }
@@ -25,8 +25,8 @@ export function compareInstants(a: LogInstant, b: LogInstant): number {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * One line of a log that was asked for with times. What is no UTF-8 becomes U+FFFD; a `\r` before the end belongs to the end. Without `time`: the
- * rest of a line that came in pieces.
+ * Parses one line of a log that was requested with times. Bytes that are not UTF-8 become U+FFFD. A `\r` at the end is part of the line break.
+ * Without `time`, the line is a further piece of a long line.
  */
 export function parseLogLine(bytes: Uint8Array): LogLineView {
   const end = bytes.at(-1) === carriageReturn ? bytes.length - 1 : bytes.length;

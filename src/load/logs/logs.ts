@@ -2,38 +2,38 @@ import type { Fault, Gathered } from '../../core/faults.ts';
 import type { StreamSource } from '../../streams/stream-source.ts';
 import type { ClusterView, ReadContext, Row } from '../reads/reads.ts';
 
-/** Which containers' logs, as it comes from GraphQL. */
+/** The selection of containers, as it comes from GraphQL. */
 export interface LogSelection {
   readonly clusters?: readonly string[] | null | undefined;
   readonly namespaces?: readonly string[] | null | undefined;
   readonly labels?: string | null | undefined;
-  /** Of Pods. */
+  /** Names of Pods. */
   readonly names?: readonly string[] | null | undefined;
-  /** Absent: every container of each Pod, init and ephemeral ones too. */
+  /** Default: every container of each Pod, including init and ephemeral containers. */
   readonly container?: string | null | undefined;
 }
 
-/** How much of each log: the last lines of what is left by the others. At most one of `sinceSeconds` and `sinceTime`. */
+/** The extent of each log. `tailLines` counts the lines that the other fields leave. At most one of `sinceSeconds` and `sinceTime` may be set. */
 export interface LogExtent {
-  /** Of the container's run before this one. */
+  /** True reads the previous run of the container. */
   readonly previous?: boolean | null | undefined;
-  /** By the clock of the node; at least 1. */
+  /** By the clock of the node. At least 1. */
   readonly sinceSeconds?: number | null | undefined;
-  /** RFC 3339. */
+  /** In RFC 3339. */
   readonly sinceTime?: string | null | undefined;
-  /** 0 to 10,000; by default 200, following 10. */
+  /** 0 to 10,000. Default: 200, or 10 when following. */
   readonly tailLines?: number | null | undefined;
-  /** Times included: 1 to 10 MiB, by default 1 MiB; of all logs of one answer 64 MiB. Not when following. */
+  /** 1 byte to 10 MiB, including times. Default: 1 MiB. All logs of one answer have at most 64 MiB. Ignored when following. */
   readonly limitBytes?: number | null | undefined;
 }
 
 export interface LogLineView {
-  /** RFC 3339, as the kubelet wrote it. */
+  /** In RFC 3339, as the kubelet wrote it. */
   readonly time?: string;
   readonly text: string;
 }
 
-/** The log of one container, or why there is none. */
+/** The log of one container, or the reason why it cannot be read. */
 export interface PodLogView {
   readonly cluster: ClusterView;
   readonly namespace: string;
@@ -41,18 +41,19 @@ export interface PodLogView {
   readonly container: string;
   /** In the order of the log. */
   readonly lines: readonly LogLineView[];
-  /** True if there is more than `limitBytes`: the end is missing. */
+  /** True if the log is larger than `limitBytes`, so that its end is missing. */
   readonly truncated: boolean;
-  /** Why there is none, or no more: `lines` are what came before. */
+  /** The reason why the log could not be read, or not to its end. `lines` came before it. */
   readonly fault?: Fault;
 }
 
 /**
- * One message of a followed log: of one container. Equal to the schema's `LogBatch`.
+ * One message of a followed log, about one container. Equal to `LogBatch` of the schema.
  *
- * `LINES`: what was written. `ENDED`: a run of the container has ended, all of it was told; lines after it are those of its next run. `FAILED`: it
- * is not followed, for now or for good, as `fault.retry` says; told once, lines after it say that it is followed again. `FAILED` of a cluster whose
- * Pods are not known has neither namespace, pod nor container: they are empty.
+ * `LINES` has new lines. `ENDED` follows the last line of a run; later lines are those of the next run. `FAILED` means that the log is not
+ * followed, and `fault.retry` says whether that is final. It is sent once; later lines mean that the log is followed again.
+ *
+ * If the Pods of a cluster are unknown, `FAILED` is about the cluster: namespace, pod and container are empty.
  */
 export interface LogBatchView {
   readonly type: 'LINES' | 'ENDED' | 'FAILED';
@@ -61,28 +62,28 @@ export interface LogBatchView {
   readonly pod: string;
   readonly container: string;
   readonly lines: readonly LogLineView[];
-  /** Lines lost before these, as the reader was too slow. */
+  /** The number of lines that were lost before these lines, because the reader was too slow. */
   readonly dropped: number;
-  /** With `FAILED` only. */
+  /** Set only with `FAILED`. */
   readonly fault?: Fault;
 }
 
 /**
- * Logs of containers over all clusters. Each needs `get` on `pods/log`; what one container cannot give is a fault beside the others.
+ * The logs of containers in all clusters. Each log needs the right `get` on `pods/log`. A log that cannot be read is a fault next to the others.
  *
- * @throws {MusterError} `BAD_INPUT` for arguments that cannot be served; more than 20 containers to read are `TOO_COSTLY`, telling how many match.
+ * @throws {MusterError} `BAD_INPUT` for wrong arguments. `TOO_COSTLY` if more than 20 containers match; the message has their number.
  */
 export interface Logs {
   /**
-   * By cluster, namespace, Pod, then as the containers stand in the Pod: init containers first, ephemeral ones last. Waits for first lists at most
-   * 10 s, then at most 10 s for the logs. `faults` are those of clusters whose Pods are not known, so that nobody knows what is missing.
+   * Reads logs, ordered by cluster, namespace and Pod, then as in the Pod: init containers first, ephemeral ones last. Waits at most 10 s for
+   * first lists, then at most 10 s for the logs. `faults` are those of clusters whose Pods are unknown, so that logs may be missing.
    */
   read(context: ReadContext, selection: LogSelection, extent: LogExtent): Promise<Gathered<PodLogView>>;
   /**
-   * Of one Pod: of the container named, else of its default container as kubectl chooses it. Asked at most once per operation, of at most 20
-   * Pods: more are `TOO_COSTLY`.
+   * Reads the log of one Pod: of the named container, or else of the default container of kubectl. Requests each log once per operation. @throws
+   * {MusterError} `TOO_COSTLY` for more than 20 Pods in one operation.
    */
   readOfPod(context: ReadContext, row: Row, extent: LogExtent & { readonly container?: string | null | undefined }): Promise<PodLogView>;
-  /** Follows them, and those of Pods that appear later. */
+  /** Follows the logs, including those of Pods that appear later. */
   follow(context: ReadContext, selection: LogSelection, extent: LogExtent): StreamSource<LogBatchView>;
 }

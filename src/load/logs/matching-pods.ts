@@ -14,7 +14,7 @@ import { podContainersOf } from './pod-containers.ts';
 /** The kind whose containers write logs. */
 export const podKind = { group: '', kind: 'Pod' };
 
-/** The Pods of one cluster that are selected and in sight, by namespace and name, in order of code units. */
+/** Returns the Pods of one cluster that are selected and visible to the caller, ordered by namespace and name, by code units. */
 export function podsIn(store: StoreReader, selection: CheckedSelection, sight: QueryVisibility): readonly KubernetesObject[] {
   const { namespaces, names, selector } = selection;
   const byName: readonly IndexHint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
@@ -23,7 +23,7 @@ export function podsIn(store: StoreReader, selection: CheckedSelection, sight: Q
   return candidates.flatMap((pods) => pods.filter((pod) => isPodSelected(pod, selection))).sort(byPlace);
 }
 
-/** True for a Pod that the selection names, wherever it is. */
+/** True for a Pod that matches the selection, in any cluster. */
 export function isPodSelected({ metadata }: KubernetesObject, { namespaces, names, selector }: CheckedSelection): boolean {
   return (
     (names === undefined || names.has(metadata.name)) &&
@@ -32,21 +32,21 @@ export function isPodSelected({ metadata }: KubernetesObject, { namespaces, name
   );
 }
 
-/** Those of its containers that are selected, in the order of the Pod. */
+/** Returns the selected containers of a Pod, in the order of the Pod. */
 export function selectedContainers(pod: KubernetesObject, { container }: CheckedSelection): readonly string[] {
   const all = podContainersOf(pod);
   return container === undefined ? all : all.filter((name) => name === container);
 }
 
-/** Where in one cluster a caller may read logs. */
+/** The right of a caller to read logs in one cluster. */
 export interface LogRight {
-  /** Not in a single namespace. */
+  /** True if the caller may read logs in no namespace. */
   readonly isNone: boolean;
-  /** Why logs of this namespace may not be read; undefined if they may. */
+  /** Returns the reason why logs of this namespace may not be read. Undefined if they may. */
   refusal(namespace: string): Fault | undefined;
 }
 
-/** Asks for the right to read logs in one cluster: `get` on `pods/log`, apart from that to see the Pods. */
+/** Requests the right to read logs in one cluster: `get` on `pods/log`. The right to see Pods is separate. */
 export async function logRightIn(
   access: Access,
   { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterName },
@@ -66,7 +66,7 @@ export async function logRightIn(
   };
 }
 
-/** By namespace and name. */
+/** Compares Pods by namespace and name. */
 export function byPlace(a: KubernetesObject, b: KubernetesObject): number {
   return compareText(a.metadata.namespace ?? '', b.metadata.namespace ?? '') || compareText(a.metadata.name, b.metadata.name);
 }

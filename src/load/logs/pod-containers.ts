@@ -2,27 +2,27 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 
-/** How a container stands, as its Pod's status says. */
+/** The state of a container, from the status of its Pod. */
 export type ContainerState =
-  /** It has not run yet, or waits to be started again. `run` is its last one, if there was any. */
+  /** The container has not run yet, or waits to be started again. `run` is the last run, if there was one. */
   | { readonly phase: 'waiting'; readonly reason: string; readonly run: string | undefined }
-  /** Equal `run`s are one run, and one log. */
+  /** The container runs. Equal values of `run` mean the same run, which has one log. */
   | { readonly phase: 'running'; readonly run: string }
   | { readonly phase: 'ended'; readonly run: string };
 
-/** The names of a Pod's containers: init containers, then the others, then ephemeral ones, each in the order of the Pod. */
+/** Returns the names of the containers of a Pod: init containers, then the main ones, then ephemeral ones, each in the order of the Pod. */
 export function podContainersOf({ spec }: KubernetesObject): readonly string[] {
   return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) => namesIn(spec, field));
 }
 
-/** The container that kubectl takes where none is named: the one an annotation names, else the first. Undefined if there is none. */
+/** Returns the container that kubectl chooses by default: the one that an annotation names, or else the first. Undefined if the Pod has none. */
 export function defaultContainerOf(pod: KubernetesObject): string | undefined {
   const named = pod.metadata.annotations?.['kubectl.kubernetes.io/default-container'];
   if (named !== undefined && podContainersOf(pod).includes(named)) return named;
   return namesIn(pod.spec, 'containers')[0];
 }
 
-/** The state of one container. Where the status does not name it, its Pod's phase speaks for it. */
+/** Returns the state of one container. If the status does not name the container, the phase of the Pod decides. */
 export function stateOf({ status }: KubernetesObject, container: string): ContainerState {
   const said = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses']
     .flatMap((field) => objectsIn(status, field))

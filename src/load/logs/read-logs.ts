@@ -21,7 +21,7 @@ export interface ReadLogsOptions extends ListSourceOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
 }
 
-/** One container whose log is read. */
+/** A container whose log is read. */
 export interface LogTarget {
   readonly cluster: ClusterView;
   readonly namespace: string;
@@ -29,14 +29,14 @@ export interface LogTarget {
   readonly container: string;
 }
 
-/** Most containers of one answer, or followed at a time by one reader. */
+/** Maximum number of containers in one answer, and of containers that one reader follows at the same time. */
 export const maxContainers = 20;
 const maxPods = 20;
 const defaultTailLines = 200;
-/** Of all logs of one answer together. */
+/** Maximum number of bytes of all logs in one answer. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** `Logs.read`. */
+/** Implements `Logs.read`. */
 export async function readLogs(
   options: ReadLogsOptions,
   context: ReadContext,
@@ -59,7 +59,7 @@ export async function readLogs(
   return { items, faults: [...new Set(faults)] };
 }
 
-/** `Logs.readOfPod`. */
+/** Implements `Logs.readOfPod`. */
 export function createPodLogReader(options: ReadLogsOptions): (context: ReadContext, asked: AskedPodLog) => Promise<PodLogView> {
   const loaders = new WeakMap<ReadContext, DataLoader<PodLogKey, PodLogView, string>>();
   return async (context, { row, extent }) => {
@@ -117,7 +117,7 @@ function asksOf(
   return asked.map((cluster) => ({ cluster, kind, verb: 'list', isNamed: clusters !== undefined, namespaces }));
 }
 
-/** Pods, as the model knows them. */
+/** Returns the kind Pod of the model. */
 export function podsOf(model: Model): ModelKind | undefined {
   return model.kinds.get(keyOfKind(podKind));
 }
@@ -140,7 +140,7 @@ function checkCount(count: number, { limitBytes }: CheckedExtent): void {
   throw new MusterError('TOO_COSTLY', `expected limitBytes of at most ${most} for ${count} containers, got ${limitBytes}`);
 }
 
-/** Asks for the right to read logs once in each cluster, and reads at most 20 logs at a time. */
+/** Requests the right to read logs once in each cluster. Reads at most 20 logs at the same time. */
 async function readTargets(options: ReadLogsOptions, context: ReadContext, keys: readonly PodLogKey[]): Promise<readonly PodLogView[]> {
   const { caller, signal } = context;
   const clusters = [...new Set(keys.map(({ target }) => target.cluster.name))];
@@ -165,7 +165,7 @@ function withFault(target: LogTarget, fault: Fault): PodLogView {
   return { ...target, lines: [], truncated: false, fault };
 }
 
-/** The fault of a cluster that is no member any more. */
+/** Creates the fault of a cluster that has left the fleet. */
 export function hasLeft(cluster: ClusterName): Fault {
   return { code: 'GONE', cluster, message: 'the cluster has left the fleet', retry: 'NEVER' };
 }

@@ -2,9 +2,9 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { podKind } from './matching-pods.ts';
 
-/** How many logs are followed at a time in each cluster, by all readers together. */
+/** Limits the number of logs that all readers together follow at the same time in one cluster. */
 export interface UpstreamFollows {
-  /** Takes a place; disposing it gives it back. A fault if there is none left: `THROTTLED`. */
+  /** Takes a place. Disposing it returns the place. If none is left, returns a `THROTTLED` fault. */
   take(cluster: ClusterName): Disposable | Fault;
 }
 

@@ -25,9 +25,9 @@ test('lines of one log gather, in the order in which logs began to wait', () => 
   queue.push(a, [lineOf('1')]);
   queue.push(b, [lineOf('2')]);
   queue.push(a, [lineOf('3')]);
-  queue.tell(a, { type: 'ENDED' });
+  queue.addMessage(a, { type: 'ENDED' });
   queue.push(a, [lineOf('4')]);
-  queue.tell(b, { type: 'FAILED', fault });
+  queue.addMessage(b, { type: 'FAILED', fault });
   expect(drain(queue)).toEqual([
     { type: 'LINES', target: a, dropped: 0, lines: [lineOf('1'), lineOf('3')] },
     { type: 'LINES', target: b, dropped: 0, lines: [lineOf('2')] },
@@ -54,17 +54,17 @@ test('no message has more than 500 lines, nor much more than 256 KiB', () => {
 
 test('messages alone can be too much', () => {
   const queue = new LogQueue<Target>(1_000);
-  for (let n = 0; n < 10; n++) queue.tell(a, { type: 'ENDED' });
+  for (let n = 0; n < 10; n++) queue.addMessage(a, { type: 'ENDED' });
   expect(queue.isOverfull).toBe(false);
-  queue.tell(a, { type: 'ENDED' });
+  queue.addMessage(a, { type: 'ENDED' });
   expect(queue.isOverfull).toBe(true);
 });
 
 test('how many were lost is said before what is left, also by what is no line', () => {
   const queue = new LogQueue<Target>(250);
   queue.push(a, [lineOf(''), lineOf('')]);
-  queue.tell(a, { type: 'ENDED' });
-  queue.tell(b, { type: 'ENDED' });
+  queue.addMessage(a, { type: 'ENDED' });
+  queue.addMessage(b, { type: 'ENDED' });
   expect(drain(queue)).toEqual([
     { type: 'ENDED', target: a, dropped: 2 },
     { type: 'ENDED', target: b, dropped: 0 },
@@ -92,7 +92,7 @@ test('whatever is pushed, told and taken: in order, each line taken once or coun
         const lines = Array.from({ length: count }, (_, index) => lineOf(String(first + index).padEnd(Math.floor(random() * 300), '.')));
         queue.push(target, lines);
         pushed.set(target, first + count);
-      } else if (chance < 0.65) queue.tell(target, { type: 'ENDED' });
+      } else if (chance < 0.65) queue.addMessage(target, { type: 'ENDED' });
       else if (chance < 0.9) for (const one of [queue.take()]) if (one !== undefined) check(one);
       expect(queue.bytes).toBeLessThanOrEqual(3_000);
     }
