@@ -17,7 +17,10 @@ const leaves = fc.constantFrom(
   '"größe"',
 );
 
-/** JSON text of few keys and values, so that two random ones have much in common: with the names that trap JavaScript, and exact integers. */
+/**
+ * JSON text with few different keys and values, so that two random texts have much in common. It includes names that are special in
+ * JavaScript, and exact integers.
+ */
 export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5, depthSize: 'small' },

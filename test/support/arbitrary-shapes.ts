@@ -3,7 +3,7 @@ import { compareText } from '../../src/core/text.ts';
 import { type ListRules, scalarNames } from '../../src/model/model.ts';
 import { type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from '../../src/model/shapes.ts';
 
-// Few keys and short texts, so that two random schemas meet often.
+// Few keys and short texts, so that two random schemas often have keys in common.
 const keys = ['a', 'b', 'c', 'a.b'];
 const text = fc.option(fc.constantFrom('one', 'two', 'three'), { nil: undefined });
 const rules: fc.Arbitrary<ListRules> = fc.oneof(

@@ -21,7 +21,7 @@ export interface ShownCommand {
   readonly printed: readonly string[];
 }
 
-/** The pages that users follow: their blocks are run. */
+/** The pages for users. Tests run their blocks. */
 export const userPages: readonly string[] = ['README.md', ...found('docs/guide/*.md')];
 
 /** All pages of the project that are written in Markdown. */
@@ -37,7 +37,7 @@ export function pageText(page: string): string {
   return readFileSync(path.join(repository, page), 'utf8');
 }
 
-/** The fenced blocks of these pages, in their order. Indented ones, as in lists, are without their indentation. */
+/** The fenced blocks of these pages, in order. The indentation of blocks in lists is removed. */
 export function blocksOf(pages: readonly string[] = userPages): readonly Block[] {
   return pages.flatMap((page) => {
     const text = pageText(page);
@@ -48,7 +48,7 @@ export function blocksOf(pages: readonly string[] = userPages): readonly Block[]
   });
 }
 
-/** The commands of `sh` blocks, one for each line that does not continue another; without comments at their ends. */
+/** The commands of `sh` blocks, one per line unless a line continues another. Comments at the end are removed. */
 export function commandsOf(blocks: readonly Block[]): readonly { readonly page: string; readonly command: string }[] {
   return blocks
     .filter(({ language }) => language === 'sh')

@@ -1,12 +1,12 @@
 import type { HeapGauge } from '../../src/core/heap-gauge.ts';
 
-/** A heap whose fullness the test sets. */
+/** A heap gauge whose value the test sets. */
 export interface FakeHeap extends HeapGauge {
-  /** The next measurement, a share from 0 to 1. Callbacks run at once. */
+  /** Sets the measured share, from 0 to 1, and runs the callbacks at once. */
   set(share: number): void;
 }
 
-/** Empty at first. */
+/** Creates a gauge of an empty heap. */
 export function fakeHeap(): FakeHeap {
   const callbacks = new Set<() => void>();
   let used = 0;

@@ -1,32 +1,32 @@
 import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes of the heap that something still refers to. */
+/** Bytes of the heap that are still referenced. */
 export function liveHeapBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // What a first collection finalises is free after the second.
+  // The first collection finalizes objects, and the second one frees them.
   collect();
   collect();
   return process.memoryUsage().heapUsed;
 }
 
-/** What is alive that one forgotten listener, iterator or await would keep alive, and the bytes of everything. */
+/** Counts of objects that one forgotten listener, iterator or await would keep alive, and the bytes of the whole heap. */
 export interface Census {
   readonly signals: number;
   readonly promises: number;
   readonly bytes: number;
 }
 
-/** Counts it: takes a second or so. */
+/** Takes the counts, in about a second. */
 export function takeCensus(): Census {
-  // Either collects what is garbage first.
+  // Each query collects garbage first.
   const signals = queryObjects(AbortSignal, { format: 'count' });
   const promises = queryObjects(Promise, { format: 'count' });
   return { signals, promises, bytes: process.memoryUsage().heapUsed };
 }
 
-/** What keeps the process alive, by type: timers, sockets, requests. */
+/** Counts the resources that keep the process alive, by type: timers, sockets, requests. */
 export function activeResources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const type of process.getActiveResourcesInfo()) counts[type] = (counts[type] ?? 0) + 1;

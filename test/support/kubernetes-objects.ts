@@ -10,7 +10,7 @@ export function loadBaseline(): Model {
   return parseModel(JSON.parse(readFileSync(new URL('../../schema/kubernetes.json', import.meta.url), 'utf8')));
 }
 
-/** How a cluster serves a built-in kind of the baseline. */
+/** Returns how a cluster serves a built-in kind of the baseline. */
 export function servedAs(model: Model, key: string, overrides: Partial<ServedResource> = {}): ServedResource {
   const kind = model.kinds.get(key);
   if (kind === undefined) throw new Error(`no kind ${key}`);
@@ -20,7 +20,7 @@ export function servedAs(model: Model, key: string, overrides: Partial<ServedRes
   return { ...names, version, versions, verbs: ['get', 'list', 'watch'], ...overrides };
 }
 
-/** How a cluster serves CustomResourceDefinitions. */
+/** Describes how a cluster serves CustomResourceDefinitions. */
 export const definitionsServed: ServedResource = {
   group: 'apiextensions.k8s.io',
   kind: 'CustomResourceDefinition',
@@ -36,7 +36,7 @@ export const definitionsServed: ServedResource = {
 
 let uids = 0;
 
-/** An object with a uid and a version of its own, as the items of a list are: without `apiVersion` and `kind`. */
+/** Makes an object with its own uid and version. Like items of a list it has no `apiVersion` and no `kind`. */
 export function objectNamed(
   name: string,
   metadata: Partial<ObjectMetadata> = {},

@@ -1,24 +1,24 @@
 import type { Clock } from '../../src/core/clock.ts';
 
-/** A clock that stands still until the test moves it. */
+/** A clock that moves only when the test moves it. */
 export interface ManualClock extends Clock {
   /**
-   * Moves time on, in steps from sleep to sleep: each one that falls due resolves at its own time, then the loop gets its turns, so that
-   * sleeps begun meanwhile fall due in the same call.
+   * Advances the time from sleep to sleep. Each due sleep resolves at its own time. Event-loop turns follow, so that sleeps that begin
+   * meanwhile are also due within this call.
    */
   advance(ms: number): Promise<void>;
-  /** Moves what people read by so much, back or forth, and nothing else: a clock that was set. */
+  /** Moves the time that people read forward or back, as when a clock is set. Nothing else moves. */
   jump(ms: number): void;
-  /** Sleeps that wait now: 0 after an orderly end. */
+  /** Number of pending sleeps. 0 after an orderly end. */
   readonly sleepers: number;
-  /** When the next one falls due, as `monotonic` counts; undefined if nobody sleeps. */
+  /** The `monotonic` time at which the next sleep is due. Undefined if there is no sleep. */
   readonly nextDueMs: number | undefined;
 }
 
 export interface ManualClockOptions {
-  /** Milliseconds of the epoch at the start; by default 2026-01-01. */
+  /** Milliseconds since the epoch at the start. Default: 2026-01-01. */
   readonly startMs?: number;
-  /** What chance says: by default always 0, so that every delay is the shortest. */
+  /** Returns random numbers. Default: always 0, so that every delay is the shortest. */
   readonly random?: () => number;
 }
 
@@ -30,7 +30,7 @@ interface Sleeper {
 /** A shorter sleep can vanish when it is added to the current time. A loop that sleeps until its deadline would then never reach the deadline. */
 const leastSleepMs = 0.001;
 
-/** A clock for one test. Nothing of it runs by itself. */
+/** Creates a clock for one test. Its time never passes by itself. */
 export function createManualClock({ startMs = Date.UTC(2026, 0, 1), random = () => 0 }: ManualClockOptions = {}): ManualClock {
   const sleepers = new Set<Sleeper>();
   let nowMs = 0;
@@ -81,7 +81,7 @@ export function createManualClock({ startMs = Date.UTC(2026, 0, 1), random = () 
   };
 }
 
-/** Lets everything run that needs no time: promises, and what they start by `setImmediate`. */
+/** Lets everything run that needs no time: promises, and work that they start with `setImmediate`. */
 export async function turns(count = 5): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

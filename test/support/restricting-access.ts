@@ -1,10 +1,13 @@
 import type { Access, AccessRequest, Visibility } from '../../src/access/access.ts';
 import type { ClusterName } from '../../src/core/names.ts';
 
-/** By caller, then by cluster: all of it, or these namespaces; none of it for an empty list. A cluster that is not said is hidden. */
+/**
+ * The visible namespaces, by caller and cluster. `all`: every namespace. An empty list: none, but the cluster is visible. Clusters that
+ * are not listed are hidden.
+ */
 export type Rights = Readonly<Record<string, Readonly<Record<string, readonly string[] | 'all'>>>>;
 
-/** Access that goes by a table: caller, then cluster, then namespaces. Answers late, as one that asks a cluster does. */
+/** Creates an access that decides by this table. It answers late, as one that asks a cluster does. */
 export function createRestrictingAccess(rights: Rights): Access {
   const of = (caller: string, cluster: ClusterName) => (Object.hasOwn(rights, caller) ? rights[caller]?.[cluster] : undefined);
   return {
@@ -18,7 +21,7 @@ export function createRestrictingAccess(rights: Rights): Access {
   };
 }
 
-/** Access that answers at once, and sees nothing of what this says. */
+/** Creates an access that answers at once and allows everything except what `isHidden` returns true for. */
 export function accessBut(isHidden: (question: AccessRequest) => boolean): Access {
   return {
     maySeeCluster: () => true,

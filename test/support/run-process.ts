@@ -2,26 +2,26 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-/** A process of ours while it runs, and what it has written. */
+/** A running process of this project, with its output. */
 export interface RunningProcess extends AsyncDisposable {
   readonly pid: number;
-  /** All of stdout so far. */
+  /** Returns the stdout so far. */
   out(): string;
-  /** All of stderr so far. */
+  /** Returns the stderr so far. */
   err(): string;
-  /** Resolves once stdout matches; rejects with all that was written if the process ends before. */
+  /** Resolves when stdout matches. Rejects with the whole output if the process ends before. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
-  /** Closes its stdout: nobody reads it any more. */
+  /** Closes the reading end of its stdout. */
   closeOut(): void;
-  /** Its exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or with the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
 /**
- * Runs `muster` as `npm start` does, with an environment that holds nothing of this machine's clusters. Disposing kills what still runs.
+ * Runs `muster` as `npm start` does, with an environment that has no clusters of this machine. Disposing of it kills the process.
  *
- * @param directory Where relative paths start. Default: the directory of the test process.
+ * @param directory The folder for relative paths. Default: the folder of the test process.
  */
 export function runMuster(args: readonly string[], environment: Readonly<Record<string, string>>, directory?: string): RunningProcess {
   const main = path.join(import.meta.dirname, '../../src/main.ts');

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 
-/** A node for Pods whose logs are to be read. */
+/** A node for Pods that have logs. */
 export const speakingNode: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' } };
 
 export interface SpeakingPod {
@@ -10,17 +10,17 @@ export interface SpeakingPod {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly uid?: string;
-  /** `main` alone by default. */
+  /** Default: `main` alone. */
   readonly containers?: readonly string[];
   readonly initContainers?: readonly string[];
-  /** By container, over `running`. */
+  /** The states of containers by name. Default: `running`. */
   readonly states?: Readonly<Record<string, ContainerCondition>>;
 }
 
-/** How a container stands: its state, and how often it was started again. */
+/** The condition of a container: its state, and how often it was restarted. */
 type ContainerCondition = 'running' | 'ended' | 'waiting' | { readonly waiting: string } | { readonly restarts: number };
 
-/** A Pod on `speakingNode`, as a kubelet tells of it. */
+/** Makes a Pod on `speakingNode` with the status that a kubelet reports. */
 export function speakingPod({ namespace = 'default', name = 'web', uid = `uid-${name}`, ...pod }: SpeakingPod = {}): KubernetesObject {
   const { labels = {}, annotations = {}, containers = ['main'], initContainers = [], states = {} } = pod;
   const statuses = (names: readonly string[], standard: ContainerCondition) =>

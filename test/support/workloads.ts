@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/core/json.ts';
 import type { KubernetesObject, ObjectMetadata } from '../../src/core/objects.ts';
 
-/** A Pod as somebody applies it, in the namespace `default` unless told otherwise. */
+/** Makes a Pod as a user applies it. Default namespace: `default`. */
 export function pod(name: string, metadata: Partial<ObjectMetadata> = {}, spec: JsonObject = {}): KubernetesObject {
   return {
     apiVersion: 'v1',
@@ -29,7 +29,7 @@ export function deployment(name: string, spec: JsonObject = {}): KubernetesObjec
   };
 }
 
-/** The definition of `widgets.example.com`, whose spec has these properties. */
+/** Makes the definition of `widgets.example.com`, whose spec has these properties. */
 export function widgetDefinition(properties: JsonObject = { size: { type: 'integer' } }, version = 'v1'): KubernetesObject {
   const schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
   return {

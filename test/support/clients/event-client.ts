@@ -3,7 +3,7 @@ import http from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { vi } from 'vitest';
 
-/** One event as it came: its name, and its data as JSON, if it had any. */
+/** One received event: its name, and its data as JSON if it has any. */
 export interface SentEvent {
   readonly event: string;
   readonly data:
@@ -15,20 +15,20 @@ export interface SentEvent {
 export interface EventClient extends Disposable {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** All that came, byte for byte, without the chunks of HTTP. */
+  /** Returns all received text, without the chunk framing of HTTP. */
   text(): string;
   events(): readonly SentEvent[];
-  /** Resolves once that many events have come. */
+  /** Resolves when this many events have arrived. */
   until(count: number): Promise<readonly SentEvent[]>;
-  /** True once the answer is whole, or was cut. */
+  /** True if the answer is complete or was cut off. */
   isOver(): boolean;
   isCut(): boolean;
-  /** Reads no more, so that the server's buffers fill up; or goes on. */
+  /** Stops reading, so that the server's buffers fill up. */
   pause(): void;
   resume(): void;
 }
 
-/** Asks for events; resolves with the headers of the answer. */
+/** Requests events. Resolves with the headers of the answer. */
 export async function askForEvents(url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<EventClient> {
   const request = http.request(url, {
     method: 'POST',
@@ -73,7 +73,7 @@ export async function askForEvents(url: string, body: object, headers: Readonly<
   };
 }
 
-/** The events of a text, as the specification of server-sent events reads it; comments are none. */
+/** Returns the events of a text by the specification of server-sent events. Comments are not events. */
 export function eventsIn(text: string): readonly SentEvent[] {
   const blocks = text.split('\n\n').slice(0, -1);
   return blocks.flatMap((block) => {
@@ -89,7 +89,7 @@ export function eventsIn(text: string): readonly SentEvent[] {
   });
 }
 
-/** A connection on which a test writes and reads bytes. */
+/** Opens a connection on which a test writes and reads bytes. */
 export async function rawConnection(port: number) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -101,7 +101,7 @@ export async function rawConnection(port: number) {
   return { socket, text: () => text, waitFor: (pattern: RegExp) => vi.waitUntil(() => pattern.test(text)) };
 }
 
-/** Asks on a connection of bytes, in one write. */
+/** Sends a POST request in one write. */
 export function postOn(socket: Socket, query: string, { version = '1.1', accept = 'text/event-stream' } = {}): void {
   const body = JSON.stringify({ query });
   socket.write(

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Json } from '../../../src/core/json.ts';
 
-/** How streams reach a client. */
+/** The transports of streams. */
 export const transports = ['websocket', 'sse'] as const;
 export type Transport = (typeof transports)[number];
 
@@ -27,36 +27,36 @@ export interface Closure {
   readonly reason: string;
 }
 
-/** A connection that a test holds in its hands. */
+/** A connection that a test controls. */
 interface Connection {
-  /** It has gone, whoever closed it: the close code of a WebSocket, the status of an answer. */
+  /** The close code of a WebSocket, or the status of an answer. Undefined while the connection is open. Either side may close it. */
   readonly closed: Closure | undefined;
-  /** Nothing is read from it until this is disposed of. */
+  /** Stops reading until this is disposed of. */
   deafen(): Disposable;
-  /** Destroys it. */
+  /** Destroys the connection. */
   hangUp(): void;
 }
 
 /** One operation over such a connection. */
 export interface LiveStream extends Connection {
-  /** The results, as they came. */
+  /** The results, in order of arrival. */
   readonly seen: readonly StreamResult[];
-  /** The bytes of each. */
+  /** The text of each message. */
   readonly texts: readonly string[];
-  /** Why it never began. */
+  /** The errors that refused the operation. Undefined if it has begun. */
   readonly refusal: readonly ResultError[] | undefined;
-  /** `complete` or `error` came. */
+  /** True if `complete` or `error` has arrived. */
   readonly completed: boolean;
   /** Ends the operation as a client does. */
   stop(): void;
 }
 
-/** The codes of all errors that came: of the refusal, and of the results. */
+/** Returns the codes of all received errors: of the refusal and of the results. */
 export function codesOf({ refusal, seen }: Pick<LiveStream, 'refusal' | 'seen'>): readonly string[] {
   return [...(refusal ?? []), ...seen.flatMap(({ errors }) => errors ?? [])].map(({ extensions }) => extensions.code);
 }
 
-/** One stream over a connection of its own. Rejects if that is refused. */
+/** Opens one stream over its own connection. Rejects if the connection is refused. */
 export async function openStream(
   transport: Transport,
   url: string,
@@ -66,14 +66,18 @@ export async function openStream(
   return (await LiveSocket.open(url)).start(operation.query, operation.variables);
 }
 
-/** A WebSocket of the graphql-transport-ws protocol: many operations at once. */
+/** A WebSocket of the graphql-transport-ws protocol, with many operations at the same time. */
 export class LiveSocket implements Connection {
   readonly #socket: WebSocket;
   readonly #operations = new Map<string, SocketStream>();
   #ids = 0;
   #closed: Closure | undefined;
 
-  /** Resolves when the gateway has acknowledged it. @throws {Error} with the status or close code if it does not. */
+  /**
+   * Resolves when the gateway has acknowledged the connection.
+   *
+   * @throws {Error} with the status or close code if it does not.
+   */
   static async open(url: string, payload?: Variables): Promise<LiveSocket> {
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { perMessageDeflate: false });
     const live = new LiveSocket(socket);
@@ -110,12 +114,12 @@ export class LiveSocket implements Connection {
     return stream;
   }
 
-  /** Sends a frame as it is. */
+  /** Sends a frame unchanged. */
   send(text: string): void {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text);
   }
 
-  /** Ends an operation, of which nothing is heard from then on. */
+  /** Ends an operation. Later messages for it are ignored. */
   complete(id: string): void {
     this.send(JSON.stringify({ id, type: 'complete' }));
     this.#operations.delete(id);
@@ -127,7 +131,7 @@ export class LiveSocket implements Connection {
     return { [Symbol.dispose]: () => void raw.resume() };
   }
 
-  /** Closes it as a client does. */
+  /** Closes the connection as a client does. */
   close(): void {
     this.#socket.close(1000);
   }
@@ -148,7 +152,7 @@ export class LiveSocket implements Connection {
   }
 }
 
-/** What an operation was told. */
+/** Collects the messages of one operation. */
 class Heard {
   readonly seen: StreamResult[] = [];
   readonly texts: string[] = [];
@@ -188,14 +192,14 @@ class SocketStream extends Heard implements LiveStream {
   }
 }
 
-/** Server-sent events, one operation per connection. */
+/** A stream of server-sent events, with one operation per connection. */
 class EventStream extends Heard implements LiveStream {
   readonly #request: http.ClientRequest;
   readonly #answer: http.IncomingMessage;
   #closed: Closure | undefined;
   #rest = '';
 
-  /** Resolves once the answer has begun. */
+  /** Resolves when the answer has begun. */
   static async open(url: string, query: string, variables: Variables = {}): Promise<LiveStream> {
     const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
     const request = http.request(url, { method: 'POST', headers, agent: false });

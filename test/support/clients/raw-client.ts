@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { createInterface } from 'node:readline';
 
-/** How to reach an API server as somebody: by client certificate, by token, or as nobody. */
+/** The address of an API server and an identity: a client certificate, a token, or anonymous. */
 export interface Endpoint {
   readonly url: string;
   readonly caPem: string;
@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly token?: string;
 }
 
-/** What tests read of an object, a list or a Status. */
+/** The fields of an object, a list or a Status that tests read. */
 export interface ApiBody {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -42,7 +42,7 @@ export interface ApiBody {
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came over the wire: not decompressed. */
+  /** The body as it was sent, not decompressed. */
   readonly bytes: Buffer;
   readonly text: string;
   /** @throws {SyntaxError} if the body is not JSON. */
@@ -52,16 +52,16 @@ export interface RawAnswer {
 export interface RawEvent {
   readonly type: string;
   readonly object: ApiBody;
-  /** The line as it came. */
+  /** The line as it was sent. */
   readonly line: string;
 }
 
 /** One open watch. Disposing of it ends the request. */
 interface RawWatch extends Disposable {
   readonly status: number;
-  /** The next event; undefined once the stream has ended cleanly. Fails after 15 s without one. */
+  /** Returns the next event. Undefined if the stream ended cleanly. Fails after 15 s without an event. */
   next(): Promise<RawEvent | undefined>;
-  /** That many events. Fails if the stream ends before. */
+  /** Returns this many events. Fails if the stream ends before. */
   take(count: number): Promise<RawEvent[]>;
 }
 
@@ -70,7 +70,7 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Plain HTTP/1.1 to an API server: no client library, nothing of Muster. What it answers is told as it came. */
+/** A plain HTTP/1.1 client for an API server, without a client library or code of Muster. It returns answers unchanged. */
 export interface RawClient extends Disposable {
   send(method: string, path: string, request?: RawRequest): Promise<RawAnswer>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>;
@@ -78,10 +78,10 @@ export interface RawClient extends Disposable {
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<RawWatch>;
 }
 
-/** How long a test waits for a server before it calls it silent. */
+/** Milliseconds that a test waits for a server. */
 const patienceMs = 15_000;
 
-/** A client with connections of its own, until it is disposed of. */
+/** Creates a client with its own connections, which are closed when it is disposed of. */
 export function createRawClient(endpoint: Endpoint): RawClient {
   const agent = new https.Agent({ ca: endpoint.caPem, cert: endpoint.certPem, key: endpoint.keyPem, keepAlive: true });
   const open = async (method: string, path: string, { body, headers = {} }: RawRequest): Promise<IncomingMessage> => {
@@ -91,7 +91,7 @@ export function createRawClient(endpoint: Endpoint): RawClient {
       method,
       headers: {
         ...(endpoint.token === undefined ? {} : { authorization: `Bearer ${endpoint.token}` }),
-        // Node sends a DELETE's body without either length or chunks unless it is told the length.
+        // Without a given length Node sends the body of a DELETE with neither a length nor chunks.
         ...(bytes === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) }),
         ...headers,
       },
@@ -115,7 +115,7 @@ export function createRawClient(endpoint: Endpoint): RawClient {
 }
 
 function readWatch(answer: IncomingMessage): RawWatch {
-  // The pipeline beneath readline throws the reset away that disposing causes.
+  // Disposing of the watch resets the connection. Without this listener the pipeline of readline throws that error.
   answer.on('error', () => undefined);
   const lines = createInterface({ input: answer, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   const next = async (): Promise<RawEvent | undefined> => {

@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 
-/** What is needed to reach an API server, and to be somebody there. */
+/** The address of an API server and an identity. */
 export interface WireServer {
   readonly url: string;
   readonly caPem: string;
@@ -22,21 +22,21 @@ export interface WireAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Buffer;
   readonly text: string;
-  /** The chunks as they arrived: frames of HTTP/2, chunks of HTTP/1.1. */
+  /** The chunks in order of arrival: frames of HTTP/2, or chunks of HTTP/1.1. */
   readonly chunks: readonly Buffer[];
-  /** `clean`: the server ended it. `reset`: it was broken off. */
+  /** `clean`: the server ended the body. `reset`: the body was cut off. */
   readonly end: 'clean' | 'reset';
 }
 
-/** An answer of which the headers have come. */
+/** An answer whose headers have arrived. */
 interface WireStream extends Disposable {
   readonly status: number;
   readonly headers: WireAnswer['headers'];
-  /** The next whole line, parsed. Undefined at the end. */
+  /** Returns the next whole line, parsed. Undefined at the end. */
   next(): Promise<WireEvent | undefined>;
-  /** So many events, as `TYPE name` or `TYPE version` of a bookmark. Fails if the stream ends before. */
+  /** Returns this many events, as `TYPE name`, or `TYPE version` for a bookmark. Fails if the stream ends before. */
   take(count: number): Promise<string[]>;
-  /** Reads to the end. */
+  /** Reads the rest of the answer. */
   rest(): Promise<WireAnswer>;
 }
 
@@ -54,19 +54,19 @@ interface WireEvent {
   };
 }
 
-/** A client of one protocol with one connection: Node's own, and nothing of Muster. */
+/** A client of one protocol with one connection. It uses Node's client and no code of Muster. */
 export interface WireClient extends AsyncDisposable {
-  /** The whole answer. Never throws for what a server may do. */
+  /** Returns the whole answer. No behavior of a server makes it throw. */
   ask(path: string, request?: WireRequest): Promise<WireAnswer>;
-  /** The body of the answer, whatever its status. */
+  /** Returns the body of the answer, with any status. */
   read<T = WireBody>(path: string, request?: WireRequest): Promise<T>;
-  /** Resolves with the headers. */
+  /** Resolves when the headers have arrived. */
   open(path: string, request?: WireRequest): Promise<WireStream>;
-  /** The HTTP/2 session beneath; undefined with HTTP/1.1. */
+  /** The HTTP/2 session. Undefined with HTTP/1.1. */
   readonly session: http2.ClientHttp2Session | undefined;
 }
 
-/** What tests read of objects, lists and Status objects. */
+/** The fields of objects, lists and Status objects that tests read. */
 export interface WireBody {
   readonly kind: string;
   readonly apiVersion: string;
@@ -97,7 +97,7 @@ function overHttp2({ url, caPem, token }: WireServer): WireClient {
   return {
     session,
     ...asking(async (path, { method = 'GET', headers = {}, body }) => {
-      // Else Node takes it that a DELETE has no body.
+      // Without `endStream: false` Node assumes that a DELETE has no body.
       const options = { endStream: body === undefined };
       const stream = session.request({ ':path': path, ':method': method, ...identified(token, body), ...headers }, options);
       stream.on('error', () => undefined);
@@ -171,7 +171,7 @@ function streamOf({ status, headers, body }: Head): WireStream {
     wake();
   });
   body?.on('end', () => {
-    // Node tells HTTP/2 streams that were reset as ended too.
+    // Node reports HTTP/2 streams that were reset as ended, too.
     end ??= 'rstCode' in body && body.rstCode !== http2.constants.NGHTTP2_NO_ERROR ? 'reset' : 'clean';
   });
   body?.on('close', () => {
@@ -220,7 +220,7 @@ function streamOf({ status, headers, body }: Head): WireStream {
   };
 }
 
-/** `ADDED web`, `BOOKMARK 12`, `ERROR 410`. */
+/** Describes an event: `ADDED web`, `BOOKMARK 12`, `ERROR 410`. */
 function briefly({ type, object }: WireEvent): string {
   if (type === 'ERROR') return `${type} ${object.code}`;
   return `${type} ${type === 'BOOKMARK' ? object.metadata.resourceVersion : object.metadata.name}`;

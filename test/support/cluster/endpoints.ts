@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../src/cluster/endpoint.ts';
 import type { Kubeconfig, KubeconfigContext } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
 import { clusterName } from '../../../src/core/names.ts';
 
-/** An endpoint that nobody connects to: enough to tell clusters apart. */
+/** Makes an endpoint for telling clusters apart. No test connects to it. */
 export function endpointOf(name: string, changes: Partial<Endpoint> = {}): Endpoint {
   return {
     name: clusterName(name),
@@ -15,7 +15,7 @@ export function endpointOf(name: string, changes: Partial<Endpoint> = {}): Endpo
   };
 }
 
-/** A context of a kubeconfig, usable unless a problem is given. */
+/** Makes a context of a kubeconfig. It is usable unless a problem is given. */
 export function contextOf(
   name: string,
   { problem, ...changes }: Partial<Endpoint> & { readonly problem?: string } = {},
@@ -23,12 +23,12 @@ export function contextOf(
   return problem === undefined ? { name, result: 'usable', endpoint: endpointOf(name, changes) } : { name, result: 'broken', problem };
 }
 
-/** A kubeconfig that was found in the home folder. */
+/** Makes a kubeconfig of the home folder. */
 export function kubeconfigWith(contexts: readonly KubeconfigContext[], more: Partial<Kubeconfig> = {}): Kubeconfig {
   return { paths: ['/home/.kube/config'], origin: 'home', contexts, ...more };
 }
 
-/** An API that never answers. */
+/** Makes an API that never answers. */
 export function silentApi(name: string): ClusterApi {
   async function* nothing() {}
   return {

@@ -16,30 +16,30 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { discoveryDocument } from './fake-discovery.ts';
 import { FakeLogs } from './fake-logs.ts';
 
-/** What a fake answers to requests, as a test wants it. */
+/** The kinds of requests that a fake answers. */
 export type Verb = 'list' | 'watch' | 'send';
 
-/** A request as the fake saw it. */
+/** A request that the fake received. */
 export interface SeenRequest {
   readonly verb: Verb;
-  /** `keyOfKind`; of live calls the path. */
+  /** `keyOfKind`. For live requests, the path. */
   readonly of: string;
   readonly atMs: number;
   readonly page?: ListPageRequest;
   readonly start?: WatchRequest;
 }
 
-/** What to do with the next requests that match. */
+/** A rule for the next matching requests. */
 export interface Rule {
   readonly verb?: Verb;
-  /** `keyOfKind`, or the path of a live call. */
+  /** `keyOfKind`, or the path of a live request. Default: any. */
   readonly of?: string;
   readonly namespace?: string | 'all';
-  /** Only after half of the items of a list, or all but the end of a WatchList, have been sent. */
+  /** True: the request fails midway: after half of the items of a list, or just before the end of a WatchList. */
   readonly midway?: boolean;
-  /** How many to let pass first. */
+  /** Number of matching requests to skip first. Default: 0. */
   skip?: number;
-  /** How many; every one until the rule is disposed if absent. */
+  /** Number of requests that the rule applies to. Default: all, until the rule is disposed of. */
   times?: number;
   readonly fault: Fault;
 }
@@ -63,12 +63,12 @@ interface Snapshot {
 
 const encoder = new TextEncoder();
 
-/** Text as the bytes of a frame. */
+/** Encodes text as the bytes of a frame. */
 function bytesOf(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** A fault as the transport would tell it. */
+/** Makes a fault as the transport would. */
 export function faultOf(
   cluster: ClusterName,
   code: FaultCode,
@@ -85,9 +85,7 @@ export function faultOf(
   };
 }
 
-/**
- * One API server at the port `ClusterApi`, without a network: a naive one, as a model to compare mirrors with. Its troubles are methods.
- */
+/** A simple API server behind the interface `ClusterApi`, without a network. Tests compare mirrors with it. Its methods cause failures. */
 export class FakeCluster {
   readonly name: ClusterName;
   readonly seen: SeenRequest[] = [];
@@ -107,9 +105,9 @@ export class FakeCluster {
   #silentSinceMs: number | undefined;
   #cached: Snapshot | undefined;
   gitVersion = 'v1.36.3';
-  /** Kinds whose WatchLists have no end bookmark. */
+  /** Kinds whose WatchLists send no end bookmark. */
   readonly endless = new Set<string>();
-  /** Namespaces that may be read; undefined: all of them, and the list of all. */
+  /** Namespaces that may be read. Undefined: all of them, and lists over all namespaces. */
   permitted: ReadonlySet<string> | undefined;
 
   constructor(name: string, clock: Clock, resources: readonly ServedResource[]) {
@@ -144,21 +142,21 @@ export class FakeCluster {
     return [...(this.#objects.get(kind)?.values() ?? [])];
   }
 
-  /** Discovery says so from now on. */
+  /** Adds a resource to discovery. */
   serve(resource: ServedResource): void {
     const key = keyOfKind(resource);
     this.#resources.set(key, resource);
     if (!this.#objects.has(key)) this.#objects.set(key, new Map());
   }
 
-  /** The objects are deleted, then the path is no more. */
+  /** Deletes the objects of a kind, then its path. */
   withdraw(kind: string): void {
     for (const { metadata } of this.objects(kind)) this.remove(kind, metadata.namespace ?? '', metadata.name);
     this.#resources.delete(kind);
     this.closeWatches(kind);
   }
 
-  /** Creates or replaces; `recreate` gives it another uid. */
+  /** Creates or replaces an object. `recreate` gives it another uid. */
   put(kind: string, object: KubernetesObject, how: 'update' | 'recreate' = 'update'): KubernetesObject {
     const { namespace = '', name } = object.metadata;
     const shelf = this.#objects.get(kind) ?? new Map<string, KubernetesObject>();
@@ -178,7 +176,7 @@ export class FakeCluster {
     return stored;
   }
 
-  /** Changes what is served without a new version, as an upgrade that adds a default does. */
+  /** Changes the served objects without a new version, as an upgrade that adds a default does. */
   rewrite(kind: string, change: (object: KubernetesObject) => KubernetesObject): void {
     const shelf = this.#objects.get(kind);
     for (const [key, object] of shelf ?? []) shelf?.set(key, change(object));
@@ -193,13 +191,13 @@ export class FakeCluster {
     this.#tell({ kind, type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion: `${version}` } }, version });
   }
 
-  /** The next requests that match fail so. Disposing it ends the rule. */
+  /** Makes the next matching requests fail. Disposing of the result ends the rule. */
   fail(rule: Rule): Disposable {
     this.#rules.add(rule);
     return { [Symbol.dispose]: () => this.#rules.delete(rule) };
   }
 
-  /** Forgets the history: watches and tokens from before are 410. */
+  /** Forgets the history: older watches and tokens get 410. */
   compact(): void {
     this.#compactedAt = this.#version;
     this.#changes = [];
@@ -207,7 +205,7 @@ export class FakeCluster {
     this.#pages.clear();
   }
 
-  /** Another history: what was written since `to` never happened, and versions go back. */
+  /** Replaces the history, as when etcd is restored: all writes since `to` are undone, and versions go back. */
   restore(to: { readonly version: number; readonly objects: ReadonlyMap<string, readonly KubernetesObject[]> }): void {
     for (const [kind, objects] of to.objects) {
       this.#objects.set(kind, new Map(objects.map((object) => [`${object.metadata.namespace ?? ''}/${object.metadata.name}`, object])));
@@ -217,7 +215,7 @@ export class FakeCluster {
     this.breakWatches({ fault: this.fault('UNREACHABLE') });
   }
 
-  /** What `restore` takes. */
+  /** Returns the state for `restore`. */
   backup(): { readonly version: number; readonly objects: ReadonlyMap<string, readonly KubernetesObject[]> } {
     return { version: this.#version, objects: new Map([...this.#objects].map(([kind, shelf]) => [kind, [...shelf.values()]])) };
   }
@@ -226,22 +224,22 @@ export class FakeCluster {
     return faultOf(this.name, code, status);
   }
 
-  /** From now on a list "of any version" is of this moment, as if served by a cache that lags behind; until the next compaction. */
+  /** Freezes lists of "any version" at this moment, as a lagging cache would, until the next compaction. */
   lag(kind: string): void {
     this.#cached = { left: this.objects(kind), version: this.#version };
   }
 
-  /** Open watches fail. */
+  /** Makes open watches fail. */
   breakWatches({ kind, fault }: { readonly kind?: string; readonly fault: Fault }): void {
     for (const watcher of this.#of(kind)) this.#end(watcher, { type: 'failed', fault });
   }
 
-  /** Open watches come to a clean end. */
+  /** Ends open watches cleanly. */
   closeWatches(kind?: string): void {
     for (const watcher of this.#of(kind)) this.#end(watcher, { type: 'closed' });
   }
 
-  /** Into open watches, as it stands. */
+  /** Sends a line to open watches, unchanged. */
   emit(kind: string, line: string): void {
     for (const { push } of this.#of(kind)) push({ type: 'frames', frames: [bytesOf(line)] });
   }
@@ -255,12 +253,12 @@ export class FakeCluster {
     this.emit(kind, JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code, reason: '', message: `error ${code}` } }));
   }
 
-  /** Nothing is answered any more, connections stand. */
+  /** Stops answering. Connections stay open. */
   freeze(): void {
     this.#silentSinceMs = this.#clock.monotonic();
   }
 
-  /** The transport has noticed: all that is open fails, and new requests at once. */
+  /** Simulates that the transport notices a dead server: all open requests fail, and new ones fail at once. */
   die(): Disposable {
     const fault = this.fault('UNREACHABLE');
     const refused = this.fail({ fault });
@@ -290,7 +288,7 @@ export class FakeCluster {
     }
   }
 
-  /** The rule by which the request fails, if any. */
+  /** Returns the rule that makes the request fail, if there is one. */
   #judge(request: SeenRequest, namespace: string | undefined): Pick<Rule, 'fault' | 'midway'> | undefined {
     this.seen.push(request);
     for (const rule of this.#rules) {
@@ -378,7 +376,7 @@ export class FakeCluster {
   #begin(watcher: Watcher, failing: Fault | undefined): void {
     const { start, push } = watcher;
     const from = start.version === '' ? this.#version : Number(start.version);
-    // As a real server: a watch from the future is silent until then, a WatchList fails.
+    // As on a real server, a watch from a future version is silent until that version, and a WatchList fails.
     if ((from > this.#version && start.initialEvents) || (from < this.#compactedAt && !start.initialEvents)) {
       push({ type: 'failed', fault: this.fault('EXPIRED', { code: 410 }) });
       return;
@@ -426,7 +424,7 @@ export class FakeCluster {
     return { status: { allowed: this.permitted?.has(spec.resourceAttributes.namespace) ?? true } };
   }
 
-  /** Resolves at once unless frozen; then when the fake dies, with the fault, or at the abort. */
+  /** Resolves at once unless the fake is frozen. If it is frozen, resolves with the fault when the fake dies, or at the abort. */
   #whileSilent(signal: AbortSignal): Promise<Fault | undefined> {
     if (this.#silentSinceMs === undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -443,7 +441,7 @@ export class FakeCluster {
 }
 
 function ignore(): void {
-  // Nobody waits yet.
+  // No request waits yet.
 }
 
 function concerns({ resource, namespace }: WatchRequest, { kind, object }: Change): boolean {

@@ -1,7 +1,7 @@
 import type { Json } from '../../../src/core/json.ts';
 import type { ServedResource } from '../../../src/core/kinds.ts';
 
-/** A kind as discovery describes it, with everything a test does not care about. */
+/** Makes a kind as discovery describes it. Fields that the test does not name have plain values. */
 export function servedKind(
   kind: Pick<ServedResource, 'group' | 'kind' | 'version' | 'resource'> & Partial<ServedResource>,
 ): ServedResource {
@@ -16,7 +16,7 @@ export function servedKind(
   };
 }
 
-/** Aggregated discovery (v2) of the core group or of all others. */
+/** Makes an aggregated discovery document (v2) of the core group or of all others. */
 export function discoveryDocument(resources: readonly ServedResource[], root: 'api' | 'apis'): Json {
   const here = resources.filter(({ group }) => (group === '') === (root === 'api'));
   const groups = [...new Set(here.map(({ group }) => group))];

