@@ -22,8 +22,10 @@ import { factsOf } from './status-facts.ts';
 import { writeStatus } from './write-status.ts';
 
 /**
- * Decides what is next and begins it. What a generation decided stands on the hub, as revision and in the status, before anything is written by it; after
- * that, what is done comes before what is told.
+ * Carries out a plan: saves the decision on the hub, starts the work in clusters, and writes the status.
+ *
+ * The revision and the status are saved on the hub before the first write to a cluster. After that, work in clusters is started before the
+ * status is written. `startJobs` starts one job for each cluster; `clusters/cluster-job.ts` runs it and calls `applyCopies`.
  */
 export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
   const { state } = pass;
@@ -39,7 +41,7 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   if ('againMs' in restored) return { result: 'passed', ...restored };
   const isFirst = restored.clusters.some(({ share }) => share?.entries.some((entry) => isToRestoreFirst(planned.plan, entry)));
   const kept = isFirst ? await restorePlaced(pass, now, restored) : undefined;
-  // The inventory turned out to be another's meanwhile: nothing that was seen holds, and it is read again first.
+  // Another process has saved the inventory since it was read. So the snapshot is void, and the next pass reads the inventory first.
   if (state.shares === undefined) return { result: 'passed', againMs: 0 };
   if (restored.rollback === undefined) startJobs(pass, now, restored);
   return await finishPass(pass, now, kept ?? (await restorePlaced(pass, now, restored)));
@@ -64,7 +66,7 @@ function mayAct({ verdict }: CurrentPlan): boolean {
   return verdict.result === 'do' || verdict.result === 'holdPrune';
 }
 
-/** A decrease whose increase failed says that it is held by that. */
+/** Adds the problem `SurgeHeld` to each cluster whose decrease is held, because the matching increase failed. */
 function withSurge(assessments: readonly ClusterAssessment[], { surge }: RolloutDecision): readonly ClusterAssessment[] {
   if (surge.held.length === 0) return assessments;
   const problem: ClusterFacts['problem'] = { reason: 'SurgeHeld', message: 'waits for replicas elsewhere that failed or ran out of time' };
@@ -73,7 +75,7 @@ function withSurge(assessments: readonly ClusterAssessment[], { surge }: Rollout
   );
 }
 
-/** The revision first: a status that names it must not be wrong. */
+/** Saves the revision first and then the status, because the status names the revision. */
 async function saveDecision(
   pass: Pass,
   { propagation, spec, plan }: PlannedPropagation,
@@ -123,7 +125,7 @@ function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessme
   }
 }
 
-/** All that was confirmed is on its way: it needs no confirmation any more, and what else goes from now on needs its own. */
+/** True if the deletion of every confirmed copy has started. Later deletions need a confirmation of their own. */
 function isPruneOver({ state, ports }: Pass, { verdict, rendered }: CurrentPlan): boolean {
   if (verdict.result !== 'do' || verdict.prune === undefined || state.shares === undefined) return false;
   return openPrune(rendered, state.shares, (cluster) => ports.hub.members.get(cluster) !== undefined).objects === 0;
@@ -141,8 +143,8 @@ async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: Pas
 }
 
 /**
- * Takes those out of the annotation of which nothing is left, given up or taken back: it stands there for as long as it means something. Written under the
- * version that was read, so that nobody's words are lost; if somebody else wrote, the next pass does it.
+ * Removes clusters from the annotation `muster.dev/abandon` once nothing of them is left in the inventory. The write is guarded by the
+ * version that was read. If another client changed the Propagation meanwhile, the next pass tries again.
  */
 async function tidyAbandoned({ state, ports, term }: Pass, propagation: Propagation): Promise<void> {
   const { shares } = state;
@@ -155,16 +157,19 @@ async function tidyAbandoned({ state, ports, term }: Pass, propagation: Propagat
   if (written.result === 'written') state.latest = written.propagation;
 }
 
-/** Every Propagation is looked at again after so long, whatever is heard: times a random factor in [0.9, 1.1). */
+/** Time after which each Propagation gets a pass even without a change, times a random factor in [0.9, 1.1). */
 const resyncMs = 600_000;
 
-/** Mirrors are known to be true as of after a write within so long: then what they say of it is believed. */
+/**
+ * Time after a write within which each mirror has confirmed that it is up to date. The next pass can then trust the mirror about that
+ * write.
+ */
 const heardWithinMs = 20_000;
 
-/** What failed, and cannot be begun again yet, is looked at no more often than this. */
+/** Minimum delay of the next pass for a cluster that failed and cannot be retried yet. */
 const leastMs = 1_000;
 
-/** After how many milliseconds there is something to snapshot at again, if nothing is heard until then. `soonMs`: at the latest. */
+/** Returns the delay until the next pass, if no change triggers one before. `soonMs` is an upper bound. */
 function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, nowMs }: PassSnapshot, soonMs: number | undefined): number {
   const { clock } = ports;
   const times = [resyncMs * (0.9 + 0.2 * clock.random())];
@@ -178,7 +183,8 @@ function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, no
     if (known === undefined || known.isBusy) continue;
     const retryInMs = known.retryAtMs - clock.monotonic();
     const isFailing = known.failures > 0 && (!needsNoWrite(needs) || share !== undefined);
-    // Where its time has come, and nothing was begun, it waits for something else: that is heard, and asked about now and then, not in every turn.
+    // If the retry is due and no job was started, the cluster waits for another event. That event triggers a pass. `leastMs` is only a
+    // fallback, so that passes do not follow each other without a pause.
     if (isFailing && (retryInMs > 0 || !needsNoWrite(needs))) times.push(Math.max(leastMs, retryInMs));
     const sinceMs = nowMs - known.wroteAtMs;
     if (sinceMs < 2 * heardWithinMs) times.push(heardWithinMs);

@@ -23,12 +23,14 @@ import type { Pass, PassResult } from './state/ports.ts';
 import { clusterStateOf, discardPlan, isBusy } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
-/** A cluster that failed is asked again by its own backoff; this is for what no mirror tells. */
+/** Delay of the next pass for causes that no mirror reports. A cluster that failed has its own backoff. */
 const recheckMs = 10_000;
 
 /**
- * One pass over a Propagation that is being deleted: takes back what the inventory has, cluster by cluster, and lets the resource go once nothing is left.
- * What was begun for it before stops first, so that nothing it writes is missed.
+ * Runs one pass over a Propagation that is being deleted. Deletes the copies in the inventory, cluster by cluster, and removes the
+ * finalizer when no copy is left.
+ *
+ * Stops the work of the previous plan first, so that every copy which that work writes is in the inventory.
  */
 export async function cleanUp(pass: Pass, propagation: Propagation): Promise<PassResult> {
   const { state } = pass;
@@ -51,14 +53,14 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
 
-/** Ours only: what others wait for is theirs. */
+/** Removes the finalizer of Muster, and no other finalizer. */
 async function releasePropagation(pass: Pass, propagation: Propagation): Promise<PassResult> {
   const { ports, term, state } = pass;
   if (!term.isLeading()) return { result: 'passed' };
   const unreadable = ports.stores.shares.unreadable(propagation.metadata);
   if (unreadable === undefined) return { result: 'passed', ...retryHubLater(pass) };
   state.unreadable = unreadable;
-  // What is in them is proof of copies: who deletes them gives those up.
+  // These ClusterShares may prove copies. A user who deletes them abandons those copies.
   if (unreadable.length > 0) return { result: 'passed', againMs: await writeDeletionStatus(pass, { propagation, urgency: 'usual' }) };
   if (!(await loadAgain(pass, propagation))) return { result: 'passed', ...retryHubLater(pass) };
   if (state.shares?.size !== 0) return { result: 'passed', againMs: 0 };
@@ -79,28 +81,32 @@ async function releasePropagation(pass: Pass, propagation: Propagation): Promise
   }
 }
 
-/** Nobody looks after what is left once it is let go: that nothing is must be true now, and not when the inventory was read. */
+/**
+ * Reads the inventory again. Once the finalizer is gone, nothing deletes the remaining copies. So the inventory must be empty now, not at
+ * an earlier read.
+ */
 async function loadAgain(pass: Pass, propagation: Propagation): Promise<boolean> {
   pass.state.shares = undefined;
   return await loadShares(pass, propagation);
 }
 
-/** While others hold it, as a foreground deletion does, somebody may snapshot at it. */
+/** Writes the status once more if other finalizers keep the Propagation, as in a foreground deletion. Users can still read it then. */
 async function writeFinalStatus(pass: Pass, propagation: Propagation): Promise<void> {
   const { metadata, status } = propagation;
   const isWaitedFor = metadata.finalizers.some((finalizer) => finalizer !== marks.finalizer);
   if (isWaitedFor && status.phase !== 'Deleting') await writeDeletionStatus(pass, { propagation, urgency: 'urgent' });
 }
 
-/** An unconfirmed deletion that the deletion of the Namespace or of the definition caused. */
 interface DeletionHold {
   readonly message: string;
   readonly prune: HeldPrune;
 }
 
 /**
- * The reason why no copy is deleted now. Undefined if all copies may be deleted. A user who deletes the Namespace of a Propagation, or the definition of
- * its kind, may not know that this deletes copies in all clusters. So the user has to confirm their deletion like a prune, or keep them with `Orphan`.
+ * Returns why no copy is deleted now. Undefined if the copies may be deleted.
+ *
+ * A user who deletes the Namespace of a Propagation, or the definition of its kind, may not know that this deletes copies in all clusters.
+ * So the user has to confirm their deletion like a prune, or keep them with `Orphan`.
  */
 async function deletionHoldOf(
   { ports, term }: Pass,
@@ -160,7 +166,7 @@ function deleteCopiesOf(pass: Pass, { propagation, spec, share, isSource }: Shar
   const prune = (going ?? []).filter((entry) => !isBeingDeleted(entry, facts)).map((entry) => removalOf(entry, spec));
   const { status, metadata } = propagation;
   const isConfirmedOnce = status.prune !== undefined && metadata.annotations[marks.confirmPrune] === status.prune.digest;
-  // What was confirmed as one stays confirmed when the first of it is gone.
+  // A confirmation covers all copies together. So each of them is recorded as being deleted before the first one is gone.
   const announce = !isConfirmedOnce
     ? []
     : prune.filter(({ action, key }) => action === 'DELETE' && !isOnItsWayIn(share, key)).map(({ key }) => key);
@@ -191,12 +197,12 @@ function removalOf(entry: InventoryEntry, { deletion }: ClusterJob['spec']): Ren
 interface DeletionStatus {
   readonly propagation: Propagation;
   readonly urgency: 'urgent' | 'usual';
-  /** Why nobody can tell what is to be taken away. */
+  /** Why it is unknown which copies to delete. */
   readonly refused?: string;
   readonly hold?: DeletionHold | undefined;
 }
 
-/** After how many milliseconds to snapshot again. */
+/** Writes the status of a Propagation that is being deleted. Returns the delay until the next pass in milliseconds. */
 async function writeDeletionStatus(pass: Pass, { propagation, urgency, refused, hold }: DeletionStatus): Promise<number> {
   const { state, ports } = pass;
   const { status: previous, metadata, spec } = propagation;
@@ -245,7 +251,7 @@ function retryInMs({ state, ports }: Pass, cluster: ClusterShare['cluster']): nu
   const known = state.clusters.get(cluster);
   if (known === undefined || known.isBusy || known.failures === 0) return recheckMs;
   const waitMs = known.retryAtMs - ports.clock.monotonic();
-  // Its time has come, and nothing was begun: what is there is waited for by its mirror.
+  // The retry is due and no job was started: the remaining objects are being deleted, and their mirror reports when they are gone.
   return waitMs > 0 ? waitMs : recheckMs;
 }
 
@@ -273,14 +279,16 @@ async function hubObjectBeingDeleted(
   return undefined;
 }
 
-/** How the copies of a Propagation go, and with whose rights; or why nobody can tell. Then nothing goes. */
+/** How the copies are deleted and with whose rights (`known`), or why this is unknown (`held`). While it is unknown, no copy is deleted. */
 export type DeletionRules =
   | { readonly result: 'known'; readonly spec: ClusterJob['spec'] }
   | { readonly result: 'held'; readonly message: string };
 
 /**
- * Where what stands there is no spec, it counts all the same in what it says of its end; what it does not say of that is as in the newest revision. What it
- * says and what cannot be read holds all: who wrote it may have wanted the copies kept. Undefined if the hub does not answer.
+ * Finds out how the copies of a Propagation are deleted. Undefined if the hub does not answer.
+ *
+ * If the spec is invalid, its members about deletion still count. Members that it leaves out come from the newest revision. If such a
+ * member cannot be read, the deletion is held, because the author may have wanted to keep the copies.
  */
 export async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
   if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };
@@ -298,7 +306,7 @@ function knownRules(said: Partial<DeletionParts>, last: PropagationSpec | undefi
   const deletion = said.deletion ?? last?.deletion;
   if (deletion === undefined) return heldRules('deletion: is not said, and no revision is kept that says it');
   const { runAs = last?.runAs ?? ({ type: 'requester' } as const), requester } = said;
-  // Neither plays a part where copies go.
+  // These two modes have no effect on deletions.
   const spec = { conflict: 'Abort', write: 'Apply', deletion, runAs } as const;
   return { result: 'known', spec: { ...spec, ...(requester === undefined ? {} : { requester }) } };
 }

@@ -5,28 +5,31 @@ import { runTerm } from './run-term.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { retryAfterMs } from './state/work-queue.ts';
 
-/** Keeps what the hub's Propagations say true, while its process leads. */
+/** Keeps the Propagations of the hub in sync while this process leads. */
 export interface Controller extends AsyncDisposable {
-  /** This process leads now: its deadline has not passed. */
+  /** True while this process leads: the deadline of its last renewal has not passed. */
   isLeading(): boolean;
   readonly leadership: Leadership;
 }
 
 export interface ControllerOptions extends ControllerPorts {
-  /** Unique per process. */
+  /** Name of this process in the Lease. Unique per process. */
   readonly identity: string;
-  /** How long it waits before its first request. Default: 0. */
+  /** Delay in milliseconds before the first request. Default: 0. */
   readonly startAfterMs?: number | undefined;
 }
 
-/** As often as for the Lease itself: who waits to lead is not to be the last to learn that the hub is back. */
+/** Maximum delay between two attempts, equal to the retry interval of the Lease. So a waiting gateway notices soon that the hub is back. */
 const longestWaitMs = 2_000;
 
 const leaseName = 'muster-controller';
 
 /**
- * Starts it: it waits for the hub, for the Lease, and then works, term after term, until the signal aborts or it is disposed of. Disposing waits for
- * what is being written and gives the Lease back.
+ * Starts the controller. It waits for the hub and for the Lease. Then it runs one term after the other (`runTerm`), until the signal aborts
+ * or it is disposed.
+ *
+ * It learns of changes from the mirrors of the hub. So a Propagation that the mutation `propagate` or `kubectl apply` has written arrives
+ * in `runTerm` as a change of the mirror. Disposing waits for writes that are under way, then releases the Lease.
  */
 export function createController(options: ControllerOptions, signal: AbortSignal): Controller {
   const stop = new AbortController();

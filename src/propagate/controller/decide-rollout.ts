@@ -13,7 +13,7 @@ import type { ClusterFacts, CopyFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
-/** What a rollout is decided by. */
+/** The input of `decideRollout`. */
 export interface RolloutInput {
   readonly clusters: readonly ClusterAssessment[];
   readonly propagation: Propagation;
@@ -24,15 +24,15 @@ export interface RolloutInput {
 
 export interface RolloutDecision {
   readonly waves: WavesDecision;
-  /** To be begun now; empty while somebody has paused it. */
+  /** Clusters to start now. Empty while the rollout is paused. */
   readonly start: ReadonlySet<ClusterName>;
   readonly surge: SurgeDecision;
-  /** What is no longer wanted may go, where `decideSurge` does not keep it. */
+  /** True if copies that the plan no longer wants may be deleted, except in clusters that `surge` holds back. */
   readonly mayDrain: boolean;
   readonly isPaused: boolean;
 }
 
-/** Which clusters are next, and which wait for others. Pure. */
+/** Decides which clusters start next, and which wait for others. Pure. */
 export function decideRollout({ clusters: assessments, propagation, spec, plan, nowMs }: RolloutInput): RolloutDecision {
   const { generation, annotations } = propagation.metadata;
   const clusters = assessments.map(({ facts }) => facts);
@@ -55,18 +55,18 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   return { waves, surge: counts, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
-/** True if this generation may write in the cluster: it was begun there, or the copies there may be deleted. */
+/** True if this generation may write in the cluster: it was started there, or the copies there may be deleted. */
 export function mayBegin({ cluster, stage, member }: ClusterFacts, { surge: counts, mayDrain }: RolloutDecision): boolean {
   if (stage !== 'leaving') return stage === 'begun';
   return mayDrain && member !== undefined && !counts.waiting.includes(cluster) && !counts.held.includes(cluster);
 }
 
-/** Those that came late are in none: they come after all. */
+/** Leaves out clusters that joined after the generation was decided. They start after all waves. */
 function clustersIn({ rendered, lateClusters: late }: CurrentPlan, index: number): readonly ClusterName[] {
   return rendered.clusters.flatMap(({ chosen: { cluster }, wave }) => (wave === index && !late.has(cluster) ? [cluster] : []));
 }
 
-/** Of a workload alone. */
+/** Returns the change of the replica count in one cluster. Empty without a workload. */
 function moveOf({ rendered, facts }: ClusterAssessment, mark: CountMove['mark']): readonly CountMove[] {
   const { cluster, stage, copies } = facts;
   const live = workloadReplicasOf(copies);
@@ -78,8 +78,8 @@ function moveOf({ rendered, facts }: ClusterAssessment, mark: CountMove['mark'])
 }
 
 /**
- * How many replicas all workloads among these copies are to have where they stand, and how many are ready; undefined if there is none. What a division
- * counts, and nothing else: so both sides of a move are of the same.
+ * Sums the wanted and the ready replicas of all workloads among these copies, as they exist in the cluster. Undefined without a workload.
+ * Counts the kinds that a division counts, so that increases and decreases are comparable.
  */
 export function workloadReplicasOf(copies: readonly CopyFacts[]): { readonly wanted: number; readonly ready: number } | undefined {
   const workloads = copies.flatMap((copy) => {
@@ -92,6 +92,6 @@ export function workloadReplicasOf(copies: readonly CopyFacts[]): { readonly wan
 
 function wantedReplicasOf({ entry: { key }, mirrored }: CopyFacts): number | undefined {
   if (mirrored.result !== 'held') return undefined;
-  // Items of lists do not say what they are.
+  // Items of lists have no apiVersion and no kind.
   return workloadCountOf({ ...mirrored.object, apiVersion: key.apiVersion, kind: key.kind })?.count;
 }

@@ -5,12 +5,14 @@ import type { Pass, PassResult } from './state/ports.ts';
 import { discardPlan } from './state/propagation-state.ts';
 import { readAgain } from './write-status.ts';
 
-/** So long a mirror may be behind what was read or written here. */
+/** Maximum time for which the mirror may be older than the state that was read or written here. */
 const mostBehindMs = 5_000;
 
 /**
- * The newer of what the mirror holds and what is known here. Where the mirror is older for 5 s, the hub itself is asked: it may have been restored from a
- * backup, and what was known is true no more. Then all of it is forgotten, nothing that was begun goes on, and it is looked at as the hub has it.
+ * Returns the newer one of the mirrored Propagation and the one that this process read or wrote last.
+ *
+ * If the mirror stays older for 5 s, reads the Propagation from the hub, because the hub may have been restored from a backup. If the hub
+ * has an older version, this process discards its plan, stops the work that it started, and uses the version of the hub.
  */
 export async function newestPropagation(
   pass: Pass,
@@ -29,7 +31,7 @@ export async function newestPropagation(
   return state.latest ?? { result: 'passed' };
 }
 
-/** When to snapshot again by itself, so that a mirror which stays behind is noticed. */
+/** Bounds the delay of the next pass while the mirror is behind, so that a mirror which stays behind is noticed. */
 export function withRecheck({ behindSinceMs }: Pass['state'], passed: PassResult): PassResult {
   if (behindSinceMs === undefined || passed.result === 'gone') return passed;
   return { ...passed, againMs: Math.min(passed.againMs ?? mostBehindMs, mostBehindMs) };
@@ -41,7 +43,7 @@ function isOlder(live: Propagation | undefined, known: Propagation): boolean {
   return live.metadata.uid === known.metadata.uid && order !== undefined && order < 0;
 }
 
-/** The newer of what the mirror holds and what was read or written last: the mirror is behind our own writes for a moment. */
+/** Returns the newer one. The mirror is older for a moment after each write of this process. */
 function newestOf(mirrored: Propagation, known: Propagation | undefined): Propagation {
   if (known === undefined || known.metadata.uid !== mirrored.metadata.uid) return mirrored;
   const order = compareVersions(mirrored.metadata.version, known.metadata.version);

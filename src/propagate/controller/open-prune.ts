@@ -7,12 +7,12 @@ import { type HeldPrune, marks, type Propagation } from '../model/propagation.ts
 import { isRemoval } from '../plan/held-prune.ts';
 import type { PlanVerdict } from './state/propagation-state.ts';
 
-/** What a plan would take away, as far as nobody began to. */
+/** The copies that a plan deletes and whose deletion has not started yet. */
 export type OpenPrune = Pick<HeldPrune, 'objects' | 'clusters'>;
 
 /**
- * What of the inventory a plan takes away and is not on its way yet, by cluster, key and uid: it stays the same whatever else of the plan changes. In
- * clusters that are no members nothing can go: they are not in it.
+ * Collects the deletions of a plan that have not started yet, identified by cluster, key and uid. The result does not depend on other parts
+ * of the plan. Clusters that are no members are left out, because no copy can be deleted there.
  */
 export function openPrune(
   { clusters, leaving }: Pick<RenderedPlan, 'clusters' | 'leaving'>,
@@ -31,14 +31,17 @@ export function openPrune(
   };
 }
 
-/** Whether that prune was confirmed: by the digest of one that was held, which had all of it, or what is left of it. */
+/** True if a user confirmed this prune: the confirmed digest belongs to a held prune that contained all of its deletions. */
 export function isConfirmed({ clusters }: OpenPrune, held: HeldPrune | undefined, confirmed: string | undefined): boolean {
   if (held === undefined || held.digest !== confirmed) return false;
   const known = new Map(held.clusters.map(({ cluster, digest }) => [cluster, digest]));
   return clusters.every(({ cluster, digest }) => known.get(cluster) === digest);
 }
 
-/** The prune as it is held: the one that is held already if it is the same, else one that begins now. What was confirmed once confirms none that comes later. */
+/**
+ * Returns the held prune of the status if it is the same, else a new one. A confirmation of an earlier prune does not count for a later
+ * one.
+ */
 export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, nowMs: number): HeldPrune {
   const said = textOfClusters(prune);
   if (before !== undefined && textOfClusters(before) === said) return before;
@@ -46,7 +49,10 @@ export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, now
   return { digest: sha256OfText(`${since}\n${said}`), since, ...prune };
 }
 
-/** What later prunes of the generation are judged by: the most that stood at once since it was decided; since what was confirmed is on its way, what stands. */
+/**
+ * Returns the number of copies that later prunes of this generation are compared with: the largest number since the generation was decided.
+ * Once a confirmed prune has started completely, the number of existing copies instead.
+ */
 export function mostObjectsOf(
   { metadata, status }: Propagation,
   { existing, isKept, verdict }: { readonly existing: number; readonly isKept: boolean; readonly verdict: PlanVerdict },

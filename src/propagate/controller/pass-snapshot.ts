@@ -4,20 +4,20 @@ import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
-/** A Propagation with a plan. */
+/** A Propagation with a valid spec, and its plan. */
 export interface PlannedPropagation {
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;
   readonly plan: CurrentPlan;
 }
 
-/** What a pass sees: as of one moment. */
+/** What one pass knows about all clusters, as of one moment. */
 export interface PassSnapshot {
   readonly clusters: readonly ClusterAssessment[];
   readonly rollout: RolloutDecision;
   /** Milliseconds of the epoch. */
   readonly nowMs: number;
   readonly rollback?: 'running' | 'done';
-  /** Why nothing is taken back, with `rollback` `done`: it is left as it stands. */
+  /** Why a breach was not rolled back, if `rollback` is `done`. The copies stay as they are. */
   readonly whyNotRolledBack?: string;
 }

@@ -14,7 +14,7 @@ import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune
 import type { ControllerPorts } from './state/ports.ts';
 import { busyClusters, type CurrentPlan, type PlanVerdict, type PropagationState } from './state/propagation-state.ts';
 
-/** What is to be planned: an intent that is well-formed. */
+/** The input of a plan: a Propagation with a valid spec. */
 export interface PlanContext {
   readonly state: PropagationState;
   readonly propagation: Propagation;
@@ -22,8 +22,9 @@ export interface PlanContext {
 }
 
 /**
- * Plans what the Propagation says, from what the mirrors say now. A generation is decided once: planned again it only follows what changed in the fleet,
- * and what is wrong with it stops nothing that stands. A fault is of the hub.
+ * Plans the current generation of a Propagation, from the mirrors as they are now. A fault is one of the hub.
+ *
+ * A generation is decided once. Later plans of it only follow changes of the fleet. Errors of a later plan do not remove existing copies.
  */
 export async function planGeneration(
   ports: ControllerPorts,
@@ -43,15 +44,15 @@ export async function planGeneration(
   return decisionOf(ports, planning, { ...kept, writingClusters: duringWrite, rendered: await checked(ports, request) });
 }
 
-/** What older generations left behind. */
+/** What earlier generations leave for the next plan. */
 interface PriorDecision {
-  /** The spec which the status was decided for. Absent before the first. */
+  /** The spec that the status was decided for. Absent before the first decision. */
   readonly decided?: PropagationSpec;
   readonly revision: number;
   readonly rollback?: RollbackTarget | undefined;
 }
 
-/** A generation decided before is what its status says, but for what it goes back to. */
+/** Reads the prior decision. If this generation was decided already, the status has it. Only a rollback then needs the kept revisions. */
 async function priorDecisionOf(
   ports: ControllerPorts,
   { propagation, spec }: PlanContext,
@@ -74,13 +75,16 @@ async function priorDecisionOf(
   return { revision, rollback, ...(decided === undefined ? {} : { decided }) };
 }
 
-/** Whoever changes the spec after a rollback goes back no more, though its mark is still there. Nobody goes back to what is not known. */
+/**
+ * True if the target revision is kept and has this spec. If a user changed the spec after a rollback, the mark of the rollback is still
+ * there but has no effect.
+ */
 function hasSpec(kept: readonly PropagationRevision[], target: number, spec: PropagationSpec): boolean {
   const found = kept.find(({ revision }) => revision === target);
   return found !== undefined && canonicalJson(found.document) === canonicalJson(documentWithoutRequester(spec));
 }
 
-/** What the revisions between the two took over. */
+/** Returns the old values of objects that the revisions between the two took over. */
 async function takenOverSince(
   { stores: { revisions } }: ControllerPorts,
   propagation: Propagation,
@@ -94,7 +98,10 @@ async function takenOverSince(
   return { targetRevision: to, oldValues: old.flatMap((values) => ('fault' in values ? [] : values)) };
 }
 
-/** The last one, where this says the same; so does one that was recorded and not told in the status, before a crash or by another process. */
+/**
+ * Returns the number of the latest revision if it has the same spec, else the next number. This includes a revision that was recorded, but
+ * not written to the status, before a crash or by another process.
+ */
 function nextRevision({ status }: Propagation, kept: readonly PropagationRevision[], spec: PropagationSpec): number {
   const known = status.revision ?? 0;
   const text = canonicalJson(documentWithoutRequester(spec));
@@ -102,7 +109,10 @@ function nextRevision({ status }: Propagation, kept: readonly PropagationRevisio
   return same?.revision ?? Math.max(known, kept[0]?.revision ?? 0) + 1;
 }
 
-/** A breach that is to be rolled back must not come from what could have been known before (docs/internals/propagation.md 5.5). */
+/**
+ * Renders the plan. With `onFailure: Rollback` it also checks rights and dry runs first, so that no breach comes from an error that was
+ * known before (docs/internals/propagation.md 5.5).
+ */
 async function checked({ planner }: ControllerPorts, request: PlanRequest): Promise<RenderedPlan> {
   const rendered = await planner.render(request);
   if (!rendered.ok || request.purpose === 'keep' || request.spec.rollout.onFailure !== 'Rollback') return rendered;
@@ -145,7 +155,10 @@ function decisionOf(
   };
 }
 
-/** The digest in the annotation, with the generation it was first seen in: it stays there when the spec is changed without one. */
+/**
+ * Returns the digest in the annotation, with the generation in which it was first seen. The annotation stays if the spec is later changed
+ * without a digest.
+ */
 function requestedPlanOf({ metadata, status }: Propagation): RequestedPlan | undefined {
   const digest = metadata.annotations[marks.planDigest];
   if (digest === undefined) return undefined;
@@ -160,14 +173,14 @@ function verdictOf(ports: ControllerPorts, { state, propagation }: PlanContext, 
   if (rendered.notes.some(isFatal)) return { result: 'refused' };
   if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
   const open = openPrune(rendered, state.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);
-  // All of it is on its way, and nothing else goes.
+  // Every deletion of this plan has already started.
   if (open.objects === 0) return { result: 'do' };
   const { prune } = status;
   if (prune !== undefined && isConfirmed(open, prune, metadata.annotations[marks.confirmPrune])) return { result: 'do', prune };
   return { result: 'holdPrune', why: rendered.pruneHeld, prune: heldPruneOf(open, prune, ports.clock.now()) };
 }
 
-/** That nothing is wanted any more is no mistake where something is held: it is to be confirmed. */
+/** True for an error that stops the plan. An empty plan is no such error if copies exist: their deletion has to be confirmed instead. */
 function isFatal({ severity, code }: Note): boolean {
   return severity === 'ERROR' && code !== 'NOTHING_CHOSEN' && code !== 'PRUNE_HELD';
 }

@@ -13,10 +13,14 @@ import { retryAfterMs } from './state/work-queue.ts';
 import { readAgain } from './write-status.ts';
 
 /**
- * One pass over one Propagation: plans it if its generation has no plan yet or the plan is old, begins what is to be done in its clusters, and writes its
- * status. Waits for nothing that is done in a cluster: what is begun has the Propagation looked at again when it ends.
+ * Runs one pass over one Propagation. The steps are:
  *
- * It may be interrupted anywhere, by a crash too: what the hub holds then is enough to go on from.
+ * 1. Read the Propagation from the mirror.
+ * 2. Plan its generation, if there is no plan or the plan is old (`planGeneration`).
+ * 3. Start work in the clusters and write the status (`actOnPlan`).
+ *
+ * A pass does not wait for the work in clusters. Each job triggers another pass when it ends. A pass may be interrupted anywhere, also by a
+ * crash: the state on the hub is enough to continue.
  */
 export async function reconcile(pass: Pass): Promise<PassResult> {
   return withRecheck(pass.state, await reconcileNow(pass));
@@ -26,7 +30,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   const { state, ports, term } = pass;
   const read = ports.stores.propagations.read(state.name);
   if (read.result === 'absent') return { result: 'gone' };
-  // Who waits for the mirror is told when it is read.
+  // A pass follows when the mirror has been read.
   if (read.result === 'unread' || !term.isLeading()) return { result: 'passed' };
   const propagation = await newestPropagation(pass, read.propagation);
   if ('result' in propagation) return propagation;
@@ -42,16 +46,16 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
   const plan = await currentPlan(pass, propagation, spec);
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };
-  // As of the last write of ours: the finalizer has moved its version on.
+  // The latest version, because setting the finalizer has changed it.
   return await actOnPlan(pass, { propagation: state.latest ?? propagation, spec, plan });
 }
 
-/** Nobody's rights to act with: the gateway's own are not for that. */
+/** True if no identity is known to act for. The gateway's own rights are not used instead. */
 function isWithoutRequester({ ports }: Pass, { runAs, requester }: PropagationSpec): boolean {
   return ports.accounts === 'many' && runAs.type === 'requester' && requester === undefined;
 }
 
-/** The plan of this generation, made if need be. */
+/** Returns the plan of this generation. Makes it if there is none, or if it is old. */
 async function currentPlan(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<CurrentPlan | NextPass> {
   const { state, ports, term } = pass;
   const { uid, generation } = propagation.metadata;
@@ -62,7 +66,7 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   if (before !== undefined && isWriteOver(state, before)) state.isPlanOld = true;
   if (ports.clock.monotonic() >= state.replanAtMs) state.isPlanOld = true;
   if (before !== undefined && !state.isPlanOld && state.shares !== undefined && !isAnswered(before, propagation)) return before;
-  // What is being written is not in the inventory yet, and a plan that does not know of it would leave it behind.
+  // Copies that are being written now are not in the inventory yet. A plan without them would leave them behind.
   if (state.shares === undefined && isBusy(state)) return { againMs: waitForWorkMs };
   const isReady = await readHub(pass, propagation, { isFirst: before === undefined });
   if (isReady !== 'ready') return isReady;
@@ -70,7 +74,7 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   const plan = await planGeneration(ports, { state, propagation: state.latest ?? propagation, spec }, term.signal);
   if ('fault' in plan) return retryHubLater(pass);
   state.hubFailures = 0;
-  // It turned out to be another's meanwhile.
+  // Another process saved the inventory in the meantime.
   if (state.shares === undefined) return { againMs: waitForWorkMs };
   keepRetry(pass, plan);
   state.plan = plan;
@@ -82,17 +86,20 @@ function isWriteOver({ clusters }: Pass['state'], { writingClusters: duringWrite
   return duringWrite.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
 }
 
-/** Plans again what was refused or is held by a circle, at the latest every 5 min. The cause may be removed without an event for the gateway. */
+/**
+ * Schedules another plan, at the latest after 5 min, if the plan was refused or a circle holds it. The cause may be removed without an
+ * event for the gateway.
+ */
 function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
   const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));
   state.refusals = verdict.result === 'refused' || isInCircle ? state.refusals + 1 : 0;
   state.replanAtMs = state.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(state.refusals, clock.random());
 }
 
-/** Work that is ended by its signal ends at once, and says so; this is for what is stuck. */
+/** Fallback for a job that does not end when its signal aborts. Usually the job ends at once and triggers a pass. */
 const waitForWorkMs = 1_000;
 
-/** What somebody was to confirm, or was to ask for in another way, has been. */
+/** True if a user has answered what the plan waits for: the prune was confirmed, or another digest was requested. */
 function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean {
   const { annotations } = propagation.metadata;
   switch (verdict.result) {
@@ -108,7 +115,10 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
   }
 }
 
-/** Live, as what is written by it must not be stale: the inventory always, the resource before its generation is planned for the first time here. */
+/**
+ * Reads the hub live, because writes must not depend on a stale mirror: always the inventory, and the Propagation before its generation is
+ * planned for the first time in this process.
+ */
 async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { readonly isFirst: boolean }): Promise<'ready' | NextPass> {
   const { state } = pass;
   const { uid, generation, deletionTimestamp } = propagation.metadata;
@@ -121,7 +131,7 @@ async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { read
   return (await keepFinalizer(pass)) ? 'ready' : retryHubLater(pass);
 }
 
-/** It is there before the first copy is: else a deletion would not wait for us. */
+/** Sets the finalizer before the first copy exists. Without it, a deletion of the Propagation would not wait for its copies. */
 async function keepFinalizer({ state, ports, term }: Pass): Promise<boolean> {
   if (state.latest === undefined || !term.isLeading()) return false;
   const written = await ports.stores.propagations.setFinalizer(state.latest, 'present', term.signal);
@@ -129,5 +139,5 @@ async function keepFinalizer({ state, ports, term }: Pass): Promise<boolean> {
   return written.result === 'written';
 }
 
-/** A mirror that is behind the hub by more than a moment tells so itself. */
+/** Delay of the next pass if the mirror is behind the hub. A mirror that is behind for longer reports a change when it catches up. */
 const behindMs = 200;

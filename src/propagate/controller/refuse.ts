@@ -7,10 +7,10 @@ import type { Pass, PassResult } from './state/ports.ts';
 import { discardPlan } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
-/** A generation of which nothing is done: why it was not accepted; `suspended`: somebody asked that it not be planned. */
+/** Why a generation is not carried out: the error message, or `suspended` if `spec.suspend` forbids to plan it. */
 export type Refusal = { readonly message: string } | 'suspended';
 
-/** Says so in the status, and stops what an older generation had begun. What stands in the clusters stays. */
+/** Writes the refusal to the status, and stops the work of the previous plan. Existing copies stay. */
 export async function refuse(pass: Pass, propagation: Propagation, refusal: Refusal): Promise<PassResult> {
   const { state, ports } = pass;
   if (state.plan !== undefined) discardPlan(state);
@@ -29,7 +29,7 @@ export async function refuse(pass: Pass, propagation: Propagation, refusal: Refu
   return { result: 'passed', ...(written.result === 'saved' ? {} : retryHubLater(pass)) };
 }
 
-/** Who reads a status may not be who may read the spec: what was expected where, and never what came. */
+/** Describes problems without the wrong values, because readers of the status may not be allowed to read the spec. */
 export function describeProblems(problems: readonly SpecProblem[]): string {
   return problems.map(({ path, message }) => `${path}: ${withoutValue(message)}`).join('; ');
 }

@@ -14,9 +14,12 @@ import type { Pass } from './state/ports.ts';
 import { type BreachRollback, clusterStateOf } from './state/propagation-state.ts';
 
 /**
- * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the snapshot with that told in it. The
- * snapshot as it is where there is nothing to take back. It stays so until somebody resumes, or the spec changes. The revision is known as taken back before
- * anything of it is, and stands again once somebody resumed. Where nobody knows what stood before, nothing is taken back, and the snapshot says why.
+ * Rolls this generation back after a breach with `onFailure: Rollback`, wave by wave from the last to the first. Returns the snapshot with
+ * the progress of the rollback. Without such a breach, returns the snapshot unchanged.
+ *
+ * The rollback stays in effect until a user resumes the Propagation or changes its spec. The revision is marked as rolled back before the
+ * first copy is restored, and marked as in effect again after a resume. If the previous state is unknown, no copy is changed, and the
+ * snapshot says why.
  */
 export async function rollBack(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassSnapshot | NextPass> {
   const { state } = pass;
@@ -36,7 +39,7 @@ export async function rollBack(pass: Pass, planned: PlannedPropagation, snapshot
   return { ...snapshot, clusters: assessments, rollback: open.length === 0 ? 'done' : 'running' };
 }
 
-/** False if the hub does not do it. */
+/** False if the hub refuses, or if this process does not lead. */
 async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropagation, as: RevisionRange['as']): Promise<boolean> {
   if (!term.isLeading()) return false;
   const { revision } = plan;
@@ -45,8 +48,8 @@ async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropaga
 }
 
 /**
- * What is to be taken back, looked at again while any of it is not known. Where nothing is to be, the revision is not marked. Undefined if the hub does not
- * say.
+ * Returns the rollback that is under way, or starts one. Computes it again while the previous state of a cluster is unknown. Does not mark
+ * the revision if the previous revision is unknown. Undefined if the hub does not answer.
  */
 async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise<BreachRollback | Unknown | undefined> {
   const { state } = pass;
@@ -61,7 +64,7 @@ async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise
 
 type Unknown = Extract<PreviousRevision, { readonly result: 'unknown' }>;
 
-/** What the revision before would want now, and what was taken over since. Undefined if the hub does not say. */
+/** Computes what the previous revision would place now, and what this generation took over. Undefined if the hub does not answer. */
 async function rollbackFor(
   { ports, state, term }: Pass,
   { propagation, plan }: PlannedPropagation,
@@ -88,7 +91,7 @@ async function rollbackFor(
     name,
     spec: { ...before.spec, ...(requester === undefined ? {} : { requester }) },
     purpose: 'keep',
-    // From zero: what is there now is what is taken back.
+    // Planned as if no copy existed, because the existing copies are the ones to roll back.
     existing: { uid, status: {} },
     shares: [...(state.shares?.values() ?? [])],
     signal,
@@ -103,7 +106,10 @@ function errorsIn(notes: readonly Note[]): string {
   return notes.flatMap(({ severity, message }) => (severity === 'ERROR' ? [message] : [])).join('; ');
 }
 
-/** What this generation began, or what the revision before wants: where neither holds, nothing was done. */
+/**
+ * Sets the stage of a cluster in which this generation was started, or in which the previous revision has copies. Other clusters were not
+ * changed, and stay as they are.
+ */
 function withStage(assessment: ClusterAssessment, { wanted, unknown, doneClusters: done }: BreachRollback): ClusterAssessment {
   const { facts, cluster } = assessment;
   const before = wanted.get(cluster);
@@ -141,17 +147,19 @@ function restorePrevious(
   });
 }
 
-/** What a breach goes back to. */
+/** The state that a breach is rolled back to. */
 export type PreviousRevision =
   | { readonly result: 'spec'; readonly revision: number; readonly spec: PropagationSpec }
-  /** Nothing of ours stood anywhere: all that stands is of the revision itself. */
+  /** No copy existed before this revision. So all its copies are deleted. */
   | { readonly result: 'nothing' }
-  /** `why` holds no values of specs. */
+  /** It is unknown. `why` holds no values of specs. */
   | { readonly result: 'unknown'; readonly why: string };
 
 /**
- * What stood before that revision, by what is kept of them, the newest first: the newest that was not gone back from. That none is kept says nothing of what
- * stood; neither does an older one where those between are lost. Pure.
+ * Finds the revision before this one among the kept revisions, which are sorted from newest to oldest. Skips revisions that were rolled
+ * back. Pure.
+ *
+ * The result is unknown if no earlier revision is kept, or if revisions between the two are missing.
  */
 export function previousRevisionOf(kept: readonly PropagationRevision[], revision: number): PreviousRevision {
   const own = kept.find((one) => one.revision === revision);
@@ -159,7 +167,7 @@ export function previousRevisionOf(kept: readonly PropagationRevision[], revisio
   if (before === undefined && own?.hadNoCopies === true) return { result: 'nothing' };
   if (before === undefined) return { result: 'unknown', why: `no revision before ${revision} is kept that was not gone back from` };
   const between = kept.filter((one) => one.revision > before.revision && one.revision < revision);
-  // What is older than the last ten was dropped, and was gone back from.
+  // Only the last ten revisions are kept. An older revision that is missing was dropped, and had been rolled back.
   if (between.length < Math.min(revision - before.revision - 1, keptRevisions - 1))
     return { result: 'unknown', why: `not all revisions from ${before.revision} to ${revision} are kept` };
   const spec = parseSpec(before.document);

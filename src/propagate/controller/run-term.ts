@@ -17,26 +17,32 @@ import type { ControllerPorts, Pass } from './state/ports.ts';
 import { isBusy, keyOfPropagation, newPropagationState, type PropagationState, retrySoon } from './state/propagation-state.ts';
 import { createWorkQueue, type WorkQueue } from './state/work-queue.ts';
 
-/** Clusters that come, go or change their labels mostly do so together. */
+/** Time for which changes of clusters are collected before a pass, because clusters often join, leave or change their labels together. */
 const debounceMs = 2_000;
 
-/** Passes at a time: a plan waits up to 10 s for mirrors that nobody has read yet. */
+/** Maximum number of passes at a time. A single pass may wait up to 10 s for mirrors that were never read. */
 const mostPasses = 32;
 
-/** What one term works with. */
+/** The state of one term. */
 interface TermContext {
   readonly ports: ControllerPorts;
   readonly term: Term;
   readonly states: Map<string, PropagationState>;
   readonly queue: WorkQueue;
-  /** Of each Propagation: the texts of what its template refers to. */
+  /** The texts (`textOfInterest`) of the sources of each template, by the key of the Propagation. */
   readonly sources: Map<string, ReadonlySet<string>>;
   readonly interests: Interests;
 }
 
 /**
- * Keeps every Propagation of the hub true for one term: looks at each at its beginning, and again when its resource, its copies, what it refers to, or the
- * fleet changes. Ends when the term is over and nothing that was begun states any more.
+ * Keeps every Propagation of the hub in sync for one term. This is where a written Propagation arrives:
+ *
+ * 1. The mirror of the hub reports the change (`subscribeToChanges`).
+ * 2. The key of the Propagation enters the queue.
+ * 3. The queue calls `reconcile` for the key: one pass.
+ *
+ * Each Propagation gets a pass when the term begins. Further passes follow when its resource, its copies, its sources or the fleet change.
+ * Resolves when the term has ended and all work that it started has ended.
  */
 export async function runTerm(ports: ControllerPorts, term: Term): Promise<void> {
   const { members } = ports.hub;
@@ -88,7 +94,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   while ([...states.values()].some(isBusy)) await endOfWork(ended);
 }
 
-/** What the mirrors and the fleet tell has those looked at whom it concerns. Ends with the term. */
+/** Queues the Propagations that a change of a mirror or of the fleet concerns. Ends with the term. */
 function subscribeToChanges(context: TermContext): void {
   const { ports, term, interests } = context;
   const { members } = ports.hub;
@@ -116,7 +122,7 @@ function abortOf(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when the next piece of work in some cluster has ended. */
+/** Resolves when the next job in some cluster has ended. */
 function endOfWork(ended: Set<() => void>): Promise<void> {
   return new Promise((resolve) => {
     const tell = () => {
@@ -127,7 +133,7 @@ function endOfWork(ended: Set<() => void>): Promise<void> {
   });
 }
 
-/** Those that the mirror has; if it is unread it tells when it is read. */
+/** Queues all Propagations of the mirror. While the mirror is unread there are none; it reports a change once it has been read. */
 function enqueueAll(context: TermContext): void {
   for (const { metadata } of context.ports.stores.propagations.all() ?? []) addState(context, metadata);
   for (const key of context.states.keys()) context.queue.add(key);
@@ -149,7 +155,7 @@ function onPropagationChange(context: TermContext, change: MemberChange): void {
   else enqueueAll(context);
 }
 
-/** The cluster states elsewhere than it did, or it is known now where. */
+/** Handles a cluster whose location (provider, region or zones) has changed or has become known. */
 function onNodesChange({ states, queue, interests }: TermContext, cluster: ClusterName): void {
   for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodeKind })) {
     const state = states.get(key);
@@ -160,9 +166,9 @@ function onNodesChange({ states, queue, interests }: TermContext, cluster: Clust
 
 interface RoutedChange {
   readonly change: MemberChange;
-  /** Who has an interest in it. */
+  /** The Propagations with an interest in the changed object. */
   readonly keys: ReadonlySet<string>;
-  /** What placement asks of the cluster is other than before. */
+  /** True if facts of the cluster that placement uses have changed. */
   readonly isOtherPlace: boolean;
 }
 
@@ -182,7 +188,10 @@ function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: Ro
   }
 }
 
-/** Its readiness concerns those that are in it, or could not be; its labels, its coming and its going concern all. */
+/**
+ * Handles a change of a cluster. Its readiness concerns the Propagations with copies in it, or without a plan for it. Its labels, and its
+ * joining and leaving, concern all.
+ */
 function onClusterChange(context: TermContext, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
   const { states, queue } = context;
   const { cluster } = change;
@@ -203,7 +212,7 @@ function isOfSource({ sources }: TermContext, key: string, change: MemberChange)
 
 const unplannedReasons: readonly RejectionReason[] = ['API_MISSING', 'DELETING', 'SYNCING'];
 
-/** Nothing could be planned there, as its mirrors were unread or it did not serve a kind. */
+/** True if the cluster could not be planned, because its mirrors were unread or it did not serve a kind. */
 function isUnplanned({ plan }: PropagationState, cluster: ClusterName): boolean {
   if (plan === undefined) return false;
   const { clusters, rejected } = plan.rendered;
@@ -211,12 +220,12 @@ function isUnplanned({ plan }: PropagationState, cluster: ClusterName): boolean 
   return rejected.some((one) => one.cluster === cluster && unplannedReasons.includes(one.reason));
 }
 
-/** What was wrong with it may have been of that moment, or of that cluster. */
+/** True if the plan was refused. The cause may have been temporary, or may have been this cluster. */
 function isRefused({ plan }: PropagationState): boolean {
   return plan?.verdict.result === 'refused';
 }
 
-/** What failed while the cluster did not answer is tried at once when it does; what something was in the way of, when that has changed. */
+/** Retries a failed cluster: at once if it did not answer and now does, or soon if the object that blocked its copies has changed. */
 function retryAfterChange({ ports }: TermContext, state: PropagationState, change: MemberChange): void {
   const known = state.clusters.get(change.cluster);
   const { members } = ports.hub;
@@ -227,9 +236,12 @@ function retryAfterChange({ ports }: TermContext, state: PropagationState, chang
   else if (isUnblocked(state, change, members.objects)) retrySoon(known, nowMs);
 }
 
-/** Tells whether what placement asks of a cluster has changed since it was asked last. */
+/** Detects changes of the facts of clusters that placement uses. */
 export interface MemberFacts {
-  /** True the first time a cluster that was not there at the beginning is asked about, and whenever its facts differ; also when it left. */
+  /**
+   * True if the facts of the cluster differ from the last call, if it has left, or if this is the first call for a cluster that joined
+   * during the term.
+   */
   isChanged(cluster: ClusterName): boolean;
 }
 
@@ -247,7 +259,7 @@ export function createMemberFacts(members: Pick<Members, 'all' | 'get'>): Member
   };
 }
 
-/** What selects, places and divides by; not how the cluster is at the moment. */
+/** The facts that placement uses: to select, to place and to divide. The current health of the cluster is not one of them. */
 function placementTextOf({ labels, provider, region, zones, taints }: MemberCluster): string {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([sorted, provider ?? null, region ?? null, zones, taints]);

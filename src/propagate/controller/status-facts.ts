@@ -6,7 +6,7 @@ import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
-/** What a status is made of where there is a plan. */
+/** The input of the facts of a Propagation that has a plan. */
 export interface PlannedStatus {
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;
@@ -19,7 +19,7 @@ export interface PlannedStatus {
   readonly nowMs: number;
 }
 
-/** The facts of a Propagation that has a plan, whether or not it may be done. */
+/** Collects the facts for the status of a Propagation that has a plan, whatever the verdict on the plan is. */
 export function factsOf(planned: PlannedStatus): PropagationFacts {
   const { propagation, spec, plan, clusters: assessments, rollout, rollback, whyNotRolledBack, unreadable, nowMs } = planned;
   return {

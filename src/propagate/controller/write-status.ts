@@ -3,19 +3,25 @@ import type { PropagationStatus } from '../model/status-definition.ts';
 import { isSameStatus } from '../status/summarize.ts';
 import type { Pass } from './state/ports.ts';
 
-/** No status is written more often than this, but where a decision must stand on the hub before it is acted on, and at the end of a rollout. */
+/**
+ * Minimum time between two writes of a status. Decisions that must be saved before work starts, and the end of a rollout, are written at
+ * once.
+ */
 const spacingMs = 1_000;
 
 /**
- * What came of it. `saved`: the hub has it, or had it. `later`: it was written less than a second ago, and may be again after `ms`. `outdated`: somebody wrote
- * the resource since it was read; what stands there now is in the state.
+ * The result of a write.
+ *
+ * - `saved`: the hub has the status.
+ * - `later`: the last write was less than a second ago. The status may be written after `ms`.
+ * - `outdated`: another client wrote the resource. Its new content is in `state.latest`.
  */
 export type StatusWrite =
   | { readonly result: 'saved'; readonly propagation: Propagation }
   | { readonly result: 'later'; readonly ms: number }
   | { readonly result: 'outdated' | 'failed' | 'stopped' };
 
-/** Writes the status where it differs. `urgent` does not wait its turn, nor does the word that a rollout has settled: somebody waits for it. */
+/** Writes the status if it differs. An `urgent` status is written at once; so is the end of a rollout, because users wait for it. */
 export async function writeStatus(
   { state, ports, term }: Pass,
   {
@@ -50,12 +56,12 @@ export async function writeStatus(
   }
 }
 
-/** At most once for each rollout. */
+/** True if the rollout has just settled. Happens at most once for each rollout. */
 function isEnd(before: PropagationStatus, after: PropagationStatus): boolean {
   return before.phase === 'Rolling' && after.phase === 'Settled';
 }
 
-/** The mirror may be behind, and is waited for by nobody: what stands there is read. False if the hub does not say. */
+/** Reads the Propagation live from the hub into `state.latest`, because the mirror may be behind. False if the hub does not answer. */
 export async function readAgain({ state, ports, term }: Pick<Pass, 'state' | 'ports' | 'term'>): Promise<boolean> {
   const live = await ports.stores.propagations.fetch(state.name, term.signal);
   if (live !== 'absent' && 'fault' in live) return false;

@@ -19,17 +19,17 @@ import type { DriftWatch } from '../state/drift-watch.ts';
 import type { ClusterState, CurrentPlan, PropagationState } from '../state/propagation-state.ts';
 import { type ClusterNeeds, type NeedsInput, needsNoWrite, needsOf, noNeeds } from './cluster-needs.ts';
 
-/** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */
+/** One cluster in one pass: what the plan wants there, the known facts, and the resulting work. */
 export interface ClusterAssessment {
   readonly cluster: ClusterName;
-  /** Of the plan. Absent: it wants nothing here any more. */
+  /** The cluster in the plan. Absent if the plan no longer wants copies here. */
   readonly rendered?: RenderedCluster;
   readonly share?: ClusterShare;
   readonly facts: ClusterFacts;
   readonly needs: ClusterNeeds;
 }
 
-/** What assessments are made from. */
+/** The input of an assessment. */
 export interface AssessmentInput {
   readonly members: Members;
   readonly state: PropagationState;
@@ -37,15 +37,18 @@ export interface AssessmentInput {
   readonly spec: PropagationSpec;
   readonly plan: CurrentPlan;
   readonly drift: DriftWatch;
-  /** What was written is kept true; else it is only watched. */
+  /** True if drift of the copies is corrected. False: drift is only reported. */
   readonly isKept: boolean;
   readonly nowMs: number;
 }
 
-/** A mirror is believed about what we wrote once it is known to be true as of so long after that. */
+/** A mirror shows a write of this process if the mirror was up to date this long after the write. */
 export const mirrorDelayMs = 1_000;
 
-/** Every cluster that the plan wants something in, or that holds something: by name. Of a plan that may not be done: those that hold something. */
+/**
+ * Assesses every cluster that the plan wants copies in, or that has copies, sorted by name. If the plan is stale or refused: only clusters
+ * with copies.
+ */
 export function assessClusters(input: AssessmentInput): readonly ClusterAssessment[] {
   const { state, plan } = input;
   if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return assessUnplanned(input);
@@ -62,14 +65,14 @@ export function assessClusters(input: AssessmentInput): readonly ClusterAssessme
   });
 }
 
-/** What stands, while nobody knows what is wanted. By name. */
+/** Assesses the clusters with copies while no valid plan exists. Nothing is written there. Sorted by name. */
 export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagation' | 'members'>): readonly ClusterAssessment[] {
   const { state, propagation, members } = input;
   const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
   return nonEmptyShares(state).map((share) => {
     const line = lines.get(share.cluster);
     const { wave = 0, late: isLate = false, replicas } = line ?? {};
-    // What was placed here stays what steady planning goes on from.
+    // The placed replicas stay in the line, because the next plan starts from them.
     const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: writtenObjects(share) };
     const facts: ClusterFacts = {
       ...{ cluster: share.cluster, member: members.get(share.cluster), planned, stage: 'kept', copies: copyFactsOf(members, share) },
@@ -79,7 +82,7 @@ export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagat
   });
 }
 
-/** What was written last, and is not on its way out. */
+/** The copies as they were last written, without those that are being deleted. */
 function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   return entries.flatMap((entry) => {
     const { key, uid, appliedHash: desiredHash } = entry;
@@ -87,13 +90,13 @@ function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   });
 }
 
-/** Shares that hold something, by the name of their cluster. */
+/** The shares with at least one entry, sorted by cluster. */
 export function nonEmptyShares({ shares }: Pick<PropagationState, 'shares'>): readonly ClusterShare[] {
   const held = [...(shares?.values() ?? [])].filter(({ entries }) => entries.length > 0);
   return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }
 
-/** What the inventory has in a cluster, and what mirrors say of it. */
+/** Each entry of the inventory of a cluster, with its mirrored object. */
 export function copyFactsOf(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
   if (share === undefined) return [];
   return share.entries.map((entry) => ({ entry, mirrored: mirroredOf(members, share.cluster, entry.key) }));
@@ -105,7 +108,7 @@ interface WantedInCluster {
   readonly objects: readonly RenderedObject[];
 }
 
-/** What all parts of one assessment are made from. */
+/** The input of all parts of one assessment. */
 interface AssessmentContext extends WantedInCluster {
   readonly input: AssessmentInput;
   readonly share: ClusterShare | undefined;
@@ -141,7 +144,7 @@ function assessCluster(input: AssessmentInput, wanted: WantedInCluster): Cluster
   return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
 }
 
-/** Sources that stand in the cluster count as copies that are as they are wanted. */
+/** Sources in the cluster count as copies in their wanted state. */
 function sourcesIn({ input: { members }, cluster, rendered, share }: AssessmentContext): ClusterFacts['copies'] {
   const held = new Set(share?.entries.map(({ key }) => textOfKey(key)));
   return (rendered?.objects ?? []).flatMap(({ key, held: why, desiredHash, liveUid }) => {
@@ -159,7 +162,10 @@ function differenceIn({ clusterState }: AssessmentContext, needs: ClusterNeeds):
   };
 }
 
-/** Its line in the status, without a mark of something else than is wanted now, or of what was taken back: in one generation, too, that goes through the waves. */
+/**
+ * Returns the line of the cluster in the status. Leaves out its rollout mark and generation if the wanted objects have changed since, or if
+ * a rolled back generation was resumed: the cluster then goes through the waves again.
+ */
 function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: WantedInCluster): ClusterLine | undefined {
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
   const wanted = line?.rollout?.wanted;
@@ -198,7 +204,10 @@ function mirrorFacts(
   };
 }
 
-/** By the version that the write returned; by the time, 1 s after the write, where that is not clusterState or cannot be compared. */
+/**
+ * True if the mirror has seen the last write of the copy. Compares versions. If the version is unknown or cannot be compared, true 1 s
+ * after the write.
+ */
 function hasSeenWrite(clusterState: ClusterState | undefined, seen: MirroredObject, key: ObjectKey): boolean {
   if (seen.result === 'unread') return false;
   if (seen.asOfMs > (clusterState?.wroteAtMs ?? 0) + mirrorDelayMs) return true;
@@ -208,7 +217,7 @@ function hasSeenWrite(clusterState: ClusterState | undefined, seen: MirroredObje
   return (compareVersions(mirrored, written) ?? -1) >= 0;
 }
 
-/** Which of these copies, written by an older generation, were deleted or changed since. */
+/** Returns the copies of an earlier generation that were deleted or changed since they were written. */
 export function lostCopiesOf(
   { state, ...input }: Pick<AssessmentInput, 'state' | 'members' | 'drift'>,
   share: ClusterShare,
@@ -218,7 +227,7 @@ export function lostCopiesOf(
   return needsOf({ objects, share, ...facts, isKept: true, mayPrune: 'nothing', isConfirmed: false }).correct;
 }
 
-/** It was asked about as it stands, and is as it was written. */
+/** True if a live read has shown that this version of the object is unchanged. */
 function isKnownUnchanged(
   clusterState: ClusterState | undefined,
   { key }: InventoryEntry,
@@ -228,7 +237,7 @@ function isKnownUnchanged(
   return version !== undefined && version === object.metadata.resourceVersion;
 }
 
-/** Where nothing is to be written, the generation is there already. */
+/** True if this generation was started in the cluster. A cluster without any need to write counts as started. */
 function isBegun({ input, cluster, line, rendered, isSuspended }: AssessmentContext, needs: ClusterNeeds): boolean {
   if (rendered !== undefined && input.state.begun.get(cluster) === wantedHashOf(rendered.objects)) return true;
   if (line?.generation === input.plan.generation && line.rollout !== undefined) return true;
@@ -254,7 +263,7 @@ function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): Mir
 
 type ProblemFact = Pick<ClusterFacts, 'problem'>;
 
-/** The first that holds. */
+/** Returns the first problem that applies. */
 function problemOf(context: AssessmentContext): ProblemFact {
   const { input, rendered, clusterState, isSuspended, line, objects } = context;
   const { verdict } = input.plan;
@@ -270,15 +279,15 @@ function problemOf(context: AssessmentContext): ProblemFact {
   return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { problem: { reason: 'PruneHeld', message: verdict.why } } : {};
 }
 
-/** What is wrong with copies is told by these. */
+/** The input of the search for a problem of copies. */
 export interface CopyProblemInput extends Pick<AssessmentContext, 'objects' | 'share' | 'line' | 'clusterState'> {
-  /** Only what came of this generation is told. Absent: whatever is. */
+  /** Only problems of this generation count. Default: all problems count. */
   readonly generation?: number;
 }
 
 /**
- * Why the first copy that is not as it is to be is not: what this process came to, in the order of writes; else what the inventory keeps of another's try,
- * where the line says that this generation was begun there: what an older one could not do is not this one's fault.
+ * Returns the problem of the first copy that has one, in write order. An outcome of this process counts first. Otherwise the fault in the
+ * inventory counts, which another process recorded, if the line says that this generation was started in the cluster.
  */
 export function problemOfCopies({ objects, share, line, clusterState, generation }: CopyProblemInput): ProblemFact | undefined {
   const isOfNow = generation === undefined || line?.generation === generation;

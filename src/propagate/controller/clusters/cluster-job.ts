@@ -15,29 +15,31 @@ import { clusterStateOf, forgetFailures } from '../state/propagation-state.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
 import { type ClusterTask, faultsIn } from './cluster-task.ts';
 
-/** What is to be done in one cluster, for one Propagation. */
+/** The work of one Propagation in one cluster. */
 export interface ClusterJob {
   readonly cluster: ClusterName;
   readonly propagation: Propagation;
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion' | 'runAs' | 'requester'>;
-  /** Only what still is as it was rendered is written. */
+  /** True if only objects that have not changed since the plan are written. */
   readonly isPinned: boolean;
-  /** Beside which what is taken over is kept. Absent: nothing is taken over. */
+  /** The revision that stores the old values of objects that are taken over. Absent: no object is taken over. */
   readonly revision?: number;
-  /** The generation that is written to the copies. Default: that of the Propagation. */
+  /** The generation that is written to the copies. Default: the generation of the Propagation. */
   readonly generation?: number;
-  /** Of a generation that goes back to an older revision. */
+  /** Set if the generation goes back to an older revision. */
   readonly rollback?: RollbackTarget | undefined;
-  /** The versions at which copies that look changed are asked about, by `textOfKey`. */
+  /** The mirrored versions of copies that look changed and are read live, by `textOfKey`. */
   readonly checkedVersions?: ReadonlyMap<string, string>;
   readonly task: ClusterTask;
-  /** Told once all was done without a fault. */
+  /** Called after the task has ended without a fault. */
   readonly onDone?: () => void;
 }
 
 /**
- * Begins it, beside whatever is done in other clusters, and has the Propagation looked at again when it has ended. What came of it stands in the state and in
- * the inventory. Never two at once in one cluster: `isBusy` says so. Throws nothing; a bug is logged, and an end of the term or of what it was begun for is not.
+ * Starts a job, parallel to jobs in other clusters. When it has ended, the Propagation gets another pass. The outcome is saved in the state
+ * and in the inventory. A cluster never has two jobs of one Propagation at a time (`isBusy`).
+ *
+ * Does not throw. A bug is logged; an abort by the end of the term or by `discardPlan` is not.
  */
 export function startClusterJob(pass: Pass, job: ClusterJob): void {
   const { state, ports, term, again } = pass;
@@ -65,7 +67,7 @@ async function runClusterJob(pass: Pass, job: ClusterJob, signal: AbortSignal): 
     copyWorkOf(pass, job, () => term.isLeading() && !given.aborted),
     signal,
   );
-  // What was begun for another plan is over: the inventory is read from the hub again.
+  // The job belonged to a discarded plan. The next pass reads the inventory from the hub again.
   if (given.aborted) return;
   clusterStateOf(state, job.cluster).wroteAtMs = ports.clock.now();
   recordOutcomes(pass, job, outcomes);
@@ -105,8 +107,8 @@ function recordOutcomes(pass: Pass, { cluster, checkedVersions, onDone }: Cluste
 }
 
 /**
- * Somebody else has written the inventory: another process leads, or did when it wrote. The plan was made without knowing that. It may also be a share that
- * is there and is not found as ours: then it goes on like that, and is told.
+ * Forgets the inventory after another process has saved it: that process leads, or led when it saved. The plan did not know of that. The
+ * cause may also be a share that exists and cannot be read as ours; the fault then stays in the status.
  */
 function forgetInventory(pass: Pass, cluster: ClusterName): void {
   const { state, ports } = pass;
@@ -123,14 +125,18 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
 }
 
 /**
- * The time at which a failed write may succeed. `never`: it would fail again in the same way. It is tried again with the longest backoff, because the
- * cause may be removed without an event for the gateway. A number: it is tried with backoff, and at the latest after that many milliseconds.
+ * When a failed write may succeed:
+ *
+ * - `soon`: retried with backoff.
+ * - `never`: it would fail again in the same way. Retried with the longest backoff, because the cause may be removed without an event for
+ *   the gateway.
+ * - a number: retried with backoff, but at the latest after that many milliseconds.
  */
 type RetryHint = 'soon' | 'never' | number;
 
-/** A right that was granted is noticed within this time: no mirror shows it. */
+/** Maximum delay after missing rights, because no mirror reports a right that was granted. */
 const mostUnauthorizedMs = 30_000;
-/** Copies that are to go hold up the deletion of their Propagation. */
+/** Maximum delay after a refused deletion, because the deletion of the Propagation waits for its copies. */
 const mostRefusedMs = 60_000;
 
 function retryHintOf(outcome: CopiesOutcome): RetryHint {
@@ -184,7 +190,7 @@ function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boo
   };
 }
 
-/** The objects of a cluster that is no member, or is none any more: every call fails with `GONE`. */
+/** A client for a cluster that is no member of the fleet. Every call fails with `GONE`. */
 function absentClient(cluster: ClusterName): ObjectClient {
   const fault = copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet');
   const failed = () => Promise.resolve({ result: 'failed', fault } as const);

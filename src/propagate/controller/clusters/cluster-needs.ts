@@ -7,47 +7,47 @@ import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../../mo
 import type { RenderedObject } from '../../model/plan.ts';
 import { isRemoval } from '../../plan/held-prune.ts';
 
-/** What one cluster is judged by. */
+/** The facts that decide what one cluster needs. */
 export interface NeedsInput {
-  /** In the order of writes. */
+  /** The rendered objects, in write order. */
   readonly objects: readonly RenderedObject[];
   readonly share: Pick<ClusterShare, 'entries'> | undefined;
   readonly mirrored: (key: ObjectKey) => MirroredObject;
   /** True if the mirror has seen our last write of that copy. */
   readonly hasSeenWrite: (mirrored: MirroredObject, key: ObjectKey) => boolean;
-  /** True if a field that we sent is another one by now. */
+  /** True if a field that Muster sent has another value now. */
   readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
-  /** False: it is only watched. What was never written as it is to be now is written all the same. */
+  /** True if drift is corrected. False: drift is only reported, but objects that were never written in their wanted form are written. */
   readonly isKept: boolean;
-  /** `begun`: what is on its way already; all else that is to go stays for now. */
+  /** Which copies may be deleted. `begun`: only those whose deletion has started. */
   readonly mayPrune: 'all' | 'begun' | 'nothing';
-  /** What goes was confirmed as one: the inventory knows of all of it first. */
+  /** True if a user confirmed the prune. All its deletions are then recorded in the inventory before the first one. */
   readonly isConfirmed: boolean;
-  /** True for what was taken over since the revision that is gone back to. Absent: nothing was. */
+  /** True for an object that was taken over after the revision which this generation goes back to. Default: false. */
   readonly isToReturn?: (entry: InventoryEntry) => boolean;
 }
 
-/** What there is to do in a cluster. All empty: nothing. */
+/** The work in a cluster. All lists are empty if there is none. */
 export interface ClusterNeeds {
-  /** Never written, or not as it is to be now. */
+  /** Objects that were never written, or whose wanted form has changed. */
   readonly apply: readonly RenderedObject[];
-  /** Written, and somebody took it away or changed it since, by what the mirror says. */
+  /** Copies that were deleted or changed since they were written, according to the mirror. */
   readonly correct: readonly RenderedObject[];
-  /** Held, and not wanted any more. */
+  /** Copies in the inventory that are no longer wanted. */
   readonly prune: readonly RenderedObject[];
-  /** Of these: those which the inventory is to know as going before the first of them goes. */
+  /** The part of `prune` that the inventory must record as being deleted before the first deletion. */
   readonly announce: readonly ObjectKey[];
-  /** Jobs that came to their end, which the inventory is to remember: gone then, they are not done again. */
+  /** Jobs that have ended. The inventory records this, so that a Job is not created again once it is gone. */
   readonly finish: readonly ObjectKey[];
-  /** What is wrong with these by the inventory is over: they stand as they are wanted. */
+  /** Copies with a recorded fault that are now in their wanted state. */
   readonly healed: readonly ObjectKey[];
-  /** Otherwise than wanted, and not to be written: the cluster is suspended, or only watched. */
+  /** Copies that differ from their wanted state but are not written, because the cluster is suspended or its copies are only watched. */
   readonly watched: readonly RenderedObject[];
 }
 
 export const noNeeds: ClusterNeeds = { apply: [], correct: [], prune: [], announce: [], finish: [], healed: [], watched: [] };
 
-/** Compares what is wanted with what the inventory says was written, and with what the mirror says became of it. Pure. */
+/** Compares the wanted objects with the inventory and the mirror. Pure. */
 export function needsOf(facts: NeedsInput): ClusterNeeds {
   const entries = new Map(facts.share?.entries.map((entry) => [textOfKey(entry.key), entry]));
   const apply: RenderedObject[] = [];
@@ -58,7 +58,7 @@ export function needsOf(facts: NeedsInput): ClusterNeeds {
   for (const object of facts.objects) {
     const entry = entries.get(textOfKey(object.key));
     if (object.held === 'Source') {
-      // Its entry leaves the inventory, if there is one. Nothing is written to the object.
+      // Removes the entry from the inventory, if there is one. The object itself is not written.
       if (entry !== undefined) apply.push(object);
     } else if (object.held === 'Circle') {
       apply.push(object);
@@ -67,11 +67,11 @@ export function needsOf(facts: NeedsInput): ClusterNeeds {
     } else if (isReturned(entry, facts) && object.held !== 'Suspended') {
       apply.push(object);
     } else if (object.action === 'HOLD' && object.held === 'SourceMissing') {
-      // Nobody knows what it is to be: it stays as it is.
+      // The wanted state is unknown, so the copy stays as it is.
     } else if (object.action === 'HOLD' && object.held === 'Suspended') {
       if (!isWritten(object, entry) || isChanged(object, entry, facts)) amiss.push(object);
     } else if (object.action === 'HOLD' && object.held === 'CreateOnly') {
-      // Left alone on purpose, where it stands already.
+      // An existing object is never changed.
       if (isHealed(entry, facts)) healed.push(object.key);
     } else if (!isWritten(object, entry)) apply.push(object);
     else if (isChanged(object, entry, facts)) (facts.isKept ? correct : amiss).push(object);
@@ -90,22 +90,24 @@ function mayPruneEntry(entry: InventoryEntry, { mayPrune }: NeedsInput): boolean
   return mayPrune === 'all' || (mayPrune === 'begun' && isBeingRemoved(entry));
 }
 
-/** What is shared is let go of, and never on its way. */
+/** True for an owned copy whose deletion has not started. Shared objects are released and never deleted. */
 function isToAnnounce(entry: InventoryEntry | undefined): boolean {
   return entry !== undefined && entry.state !== 'Shared' && !isBeingRemoved(entry);
 }
 
-/** Nothing is to be written in the cluster. */
+/** True if no object has to be written or deleted in the cluster. */
 export function needsNoWrite({ apply, correct, prune }: ClusterNeeds): boolean {
   return apply.length + correct.length + prune.length === 0;
 }
 
-/** There is something to do, if only on the hub. */
+/** True if there is work in the cluster or in its inventory on the hub. */
 export function hasWork(needs: ClusterNeeds): boolean {
   return !needsNoWrite(needs) || needs.finish.length + needs.healed.length > 0;
 }
 
-/** What failed is not tried any more, as what is wanted stands there by now: an older spec that was gone back to, or somebody put it right. */
+/**
+ * True if a recorded fault is over: the object now is in its wanted state, after a rollback to an older spec or because a user fixed it.
+ */
 function isHealed(entry: InventoryEntry | undefined, { mirrored, hasSeenWrite: isHeard }: NeedsInput): boolean {
   if (entry === undefined || (entry.fault === undefined && entry.action !== 'Failed')) return false;
   const seen = mirrored(entry.key);
@@ -113,7 +115,7 @@ function isHealed(entry: InventoryEntry | undefined, { mirrored, hasSeenWrite: i
   return seen.result === 'held' && isHeard(seen, entry.key) && seen.object.metadata.deletionTimestamp === undefined;
 }
 
-/** It was last sent as it would be sent now. */
+/** True if the object was last sent in its wanted form. */
 function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | undefined): entry is InventoryEntry {
   return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === desiredHash;
 }
@@ -122,11 +124,14 @@ function isChanged(object: RenderedObject, entry: InventoryEntry, { mirrored, ha
   const seen = mirrored(object.key);
   if (seen.result === 'unread' || !isHeard(seen, object.key)) return false;
   if (seen.result === 'absent' || seen.object.metadata.uid !== entry.uid) return entry.finished !== true;
-  // What is on its way out comes back once it is gone: until then nothing holds.
+  // A copy that is being deleted is created again once it is gone. Until then it does not count as changed.
   return seen.object.metadata.deletionTimestamp === undefined && isDrifted(object, entry, seen);
 }
 
-/** Nothing to be done but to wait: its deletion was asked for, and others have not let go of it yet. What waits for its own turn is `Skipped`. */
+/**
+ * True if the deletion of the copy was requested, and only finalizers delay it. The action `Skipped` marks a copy that still waits for its
+ * deletion request.
+ */
 export function isBeingDeleted(
   { key, state, uid, action }: InventoryEntry,
   { mirrored, hasSeenWrite: isHeard }: Pick<NeedsInput, 'mirrored' | 'hasSeenWrite'>,

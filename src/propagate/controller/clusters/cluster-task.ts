@@ -10,17 +10,21 @@ import type { CopiesOutcome, CopyOutcome, CopyWork } from '../../plan/copies/cop
 import type { ClusterFacts } from '../../status/facts.ts';
 import type { ClusterNeeds } from './cluster-needs.ts';
 
-/** What is done in one cluster; the last outcome has the share as it stands then, and all that failed. */
+/** The work of one job. Its last outcome has the latest share, and the results of all steps. */
 export type ClusterTask = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
 
-/** The objects of a piece of work, and the step that does it. */
+/** One step of a task. */
 type TaskStep = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
 
 /**
- * Does what there is to do. What was taken away or changed comes back first: what is new may need it, as what a Namespace held needs that. Neither waits for
- * the other to succeed; but where what is wanted does not stand, nothing that was wanted before goes.
+ * Returns the task for the needs of a cluster. The steps are:
  *
- * What stands in the cluster is taken from its mirror as of now, not from when it was planned.
+ * 1. Record Jobs that have ended, and clear faults that are over.
+ * 2. Restore copies that were deleted or changed, because new copies may need them.
+ * 3. Write new and changed copies (`applyCopies`).
+ * 4. Delete copies that are no longer wanted. Skipped if a copy could not be written before.
+ *
+ * Steps 2 and 3 run even if the one before failed. The existing objects come from the mirror as of now, not as of the plan.
  */
 export function taskFor(needs: ClusterNeeds, copies: ClusterFacts['copies']): ClusterTask {
   const fresh = withMirroredObject(copies);
@@ -52,7 +56,7 @@ function stepOf(wanted: readonly unknown[], step: TaskStep): TaskStep | undefine
   return wanted.length === 0 ? undefined : step;
 }
 
-/** Each object with what its mirror holds now; where that is unread, with what the plan saw. */
+/** Returns each object with its mirrored object as of now. If the mirror is unread, with the object that the plan saw. */
 function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedObject) => RenderedObject {
   const seen = new Map(copies.map(({ entry, mirrored }) => [textOfKey(entry.key), mirrored]));
   return (object) => {
@@ -63,14 +67,14 @@ function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedOb
   };
 }
 
-/** Before a finished Job can be gone, the inventory knows that it was finished. */
+/** Records the end of Jobs before they can be gone. */
 async function recordFinished(work: CopyWork, { finish }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const finished = new Set(finish.map(textOfKey));
   const entries = work.share.entries.map((entry) => (finished.has(textOfKey(entry.key)) ? { ...entry, finished: true } : entry));
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }
 
-/** What failed once and is not tried any more is not told any more. */
+/** Clears recorded faults that are over. */
 async function clearFaults(work: CopyWork, { healed }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const keys = new Set(healed.map(textOfKey));
   const settled = work.share.entries.map((entry) => (keys.has(textOfKey(entry.key)) ? settledHealed(entry) : entry));
@@ -84,7 +88,9 @@ function settledHealed({ fault: _fault, ...entry }: InventoryEntry): InventoryEn
   return entry.action === 'Failed' ? { ...entry, action: 'Unchanged' } : entry;
 }
 
-/** What was confirmed as one goes on as one, whatever becomes of the first of it: it waits for its turn as going. */
+/**
+ * Records all deletions of a confirmed prune before the first one. So the confirmation stays valid while they are carried out one by one.
+ */
 async function announceDeletions(work: CopyWork, { announce }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const going = new Set(announce.map(textOfKey));
   const entries = work.share.entries.map((entry) =>
@@ -93,7 +99,7 @@ async function announceDeletions(work: CopyWork, { announce }: ClusterNeeds, sig
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }
 
-/** Saves the share of the work; `before` is what stands if that is not done. */
+/** Saves the share of the work. `before` is the share of the outcome if it is not saved. */
 export async function saveEntries(
   { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
   before: CopyWork['share'],
@@ -113,7 +119,7 @@ export async function saveEntries(
   }
 }
 
-/** Takes the share itself away: it is empty, or what is in it was given up. */
+/** Deletes the share, because it is empty or its copies were abandoned. */
 export async function removeShare(
   { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
   signal: AbortSignal,
@@ -126,13 +132,13 @@ export async function removeShare(
   return { result: 'done', share: { ...rest, entries: [] }, copies: [] };
 }
 
-/** Why a step failed: of the hub first. */
+/** Collects the faults of an outcome. A fault of the hub comes first. */
 export function faultsIn({ copies, ...outcome }: CopiesOutcome): readonly Fault[] {
   const ofHub = outcome.result === 'failed' ? [outcome.fault] : [];
   return [...ofHub, ...copies.flatMap(({ fault }) => fault ?? [])];
 }
 
-/** The version at which each copy that looked changed stands in the mirror. */
+/** The mirrored version of each of these copies, by `textOfKey`. */
 export function mirroredVersionsOf(objects: readonly RenderedObject[], copies: ClusterFacts['copies']): ReadonlyMap<string, string> {
   const fresh = withMirroredObject(copies);
   return new Map(objects.flatMap((object) => versionOf(textOfKey(object.key), fresh(object).live)));

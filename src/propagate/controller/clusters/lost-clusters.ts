@@ -6,20 +6,24 @@ import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import { type ClusterTask, removeShare, saveEntries } from './cluster-task.ts';
 
-/** What stands in a cluster that may be lost. */
+/** A cluster that may be lost, and its copies. */
 export interface LostCluster {
   readonly share: ClusterShare;
   readonly propagation: Propagation;
   readonly members: Members;
   /** Milliseconds of the epoch. */
   readonly nowMs: number;
-  /** That it is to go is to be confirmed first. Absent: it may go. */
+  /** True if the deletion of the copies must be confirmed first. Default: false. */
   readonly isHeld?: boolean;
 }
 
 /**
- * What there is to do, on the hub alone, about copies that are to go where nobody answers: they are put down as pending, to be deleted by their uid when
- * the cluster is back; or given up, if somebody said so. Undefined: nothing. A cluster that answers is never given up.
+ * Returns the work for unwanted copies in a cluster that does not answer. Only the hub is written.
+ *
+ * - The copies become pending: they are deleted by their uid when the cluster is back.
+ * - If a user abandoned the cluster, its share is deleted instead. A cluster that answers cannot be abandoned.
+ *
+ * Undefined if there is no such work.
  */
 export function taskForLostCluster({ share, propagation, members, nowMs, isHeld = false }: LostCluster): ClusterTask | undefined {
   const member = members.get(share.cluster);
@@ -30,7 +34,7 @@ export function taskForLostCluster({ share, propagation, members, nowMs, isHeld 
   return async (work, signal) => [await saveEntries({ ...work, share: withPendingDeletions(share, fault, nowMs) }, share, signal)];
 }
 
-/** What is shared is never deleted, and so never pending: of it the fault alone is kept. */
+/** True if the entry already records the loss. Shared objects are never deleted and so never pending: their entry only gets the fault. */
 function isRecorded({ state, fault }: InventoryEntry): boolean {
   return state === 'PendingDeletion' || (state === 'Shared' && fault?.code === 'GONE');
 }

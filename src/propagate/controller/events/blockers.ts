@@ -13,15 +13,15 @@ const namespaces: GroupKind = { group: '', kind: 'Namespace' };
 const quotas: GroupKind = { group: '', kind: 'ResourceQuota' };
 
 /**
- * What keeps copies of the cluster from being written, as far as a mirror tells when that changes: what stands in the place of each that failed, the
- * Namespace that is not there or on its way out, the quota that is spent. Nothing where nothing failed.
+ * Returns the objects that may keep failed copies of the cluster from being written: the object with the name of the copy, a Namespace that
+ * is missing or being deleted, or an exhausted quota. A retry makes sense when one of them changes. Empty if nothing failed.
  */
 export function blockersOf(cluster: ClusterName, known: ClusterState): readonly Blocker[] {
   return known.failures === 0 ? [] : [...known.outcomes.values()].flatMap((outcome) => blockersOfCopy(cluster, outcome));
 }
 
 function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: CopyOutcome): readonly Blocker[] {
-  // A copy that others fight for changes all the time, and is left for that.
+  // Other managers change a contended copy all the time, so its changes trigger no retry.
   if (fault === undefined || reason === 'Contended') return [];
   const copy = { cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) };
   const { namespace } = key;
@@ -39,7 +39,7 @@ function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: C
   }
 }
 
-/** True if the change is of something that kept copies from being written in its cluster, and that may not do so any more. */
+/** True if a blocker of copies in that cluster has changed, and may not block them any more. */
 export function isUnblocked(state: PropagationState, change: MemberChange, objects: Pick<MemberObjects, 'read' | 'served'>): boolean {
   const { cluster } = change;
   const known = state.clusters.get(cluster);
@@ -50,7 +50,7 @@ export function isUnblocked(state: PropagationState, change: MemberChange, objec
   return blockersOf(cluster, known).some((blocker) => isOfIt(blocker) && !stillBlocks(state, blocker, objects));
 }
 
-/** What is on its way out is, until it is gone; and so is a Namespace that is gone, unless we are to make it again. */
+/** True while the blocker is being deleted, or for a missing Namespace that Muster does not create itself. */
 function stillBlocks({ shares }: PropagationState, { cluster, kind, place }: Blocker, objects: Pick<MemberObjects, 'read'>): boolean {
   const seen = objects.read(cluster, kind, place);
   if (seen.result === 'held') return seen.object.metadata.deletionTimestamp !== undefined;

@@ -2,33 +2,39 @@ import { type GroupKind, keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { MemberChange, MemberObjects, NamespacedName } from '../../../store/member-objects.ts';
 
-/** One object that a key wants to hear of: a copy, or what a template refers to. Without a place a mirror as a whole: whether it can be read. */
+/**
+ * An object whose changes concern a key: a copy, or a source of a template. Without a place: the mirror of the kind as a whole, whether it
+ * can be read.
+ */
 export interface Interest {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
   readonly place?: NamespacedName;
 }
 
-/** Who wants to hear of which object: a change costs as much as there are keys interested in it, however many there are. */
+/**
+ * An index from objects to the keys that their changes concern. The cost of a change depends only on the number of keys with an interest in
+ * it.
+ */
 export interface Interests {
-  /** What the key wants to hear of from now on, instead of what it wanted. Mirrors are held for as long as anybody wants something of them. */
+  /** Replaces all interests of the key. A mirror is held as long as a key has an interest in it. */
   set(key: string, wanted: readonly Interest[]): void;
-  /** The keys that this change may be about. Of a cluster: those that want anything of it. */
+  /** The keys that the change may concern. For a change of a cluster: all keys with an interest in that cluster. */
   keysOf(change: MemberChange): ReadonlySet<string>;
 }
 
-/** What is wanted of one mirror: by whom, and of which objects. */
+/** All interests in one mirror. */
 interface MirrorInterest {
   readonly cluster: ClusterName;
   readonly byPlace: Map<string, Set<string>>;
-  /** Objects wanted by each key. */
+  /** Number of interests of each key in this mirror. */
   readonly byKey: Map<string, number>;
   readonly end: AbortController;
 }
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** Everything held ends with the signal. */
+/** Creates an empty index. All mirrors are released when the signal aborts. */
 export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: AbortSignal): Interests {
   const mirrors = new Map<string, MirrorInterest>();
   const wantedBy = new Map<string, ReadonlyMap<string, Interest>>();
@@ -78,7 +84,7 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
       if (signal.aborted) return;
       const before = wantedBy.get(key) ?? new Map<string, Interest>();
       const after = new Map(wanted.map((interest) => [textOfInterest(interest), interest]));
-      // What is wanted anew comes first: a mirror that goes on being wanted is never let go.
+      // New interests are added first, so that a mirror which is still needed is never released.
       for (const [text, interest] of after) if (!before.has(text)) want(key, interest);
       for (const [text, interest] of before) if (!after.has(text)) unwant(key, interest);
       if (after.size > 0) wantedBy.set(key, after);
@@ -99,7 +105,7 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
   };
 }
 
-// Neither names of clusters nor of kinds and objects hold a line feed.
+// The names of clusters, kinds and objects contain no line feed.
 function textOfMirror(cluster: ClusterName, kind: GroupKind): string {
   return `${cluster}\n${keyOfKind(kind)}`;
 }
@@ -108,7 +114,7 @@ function textOfPlace({ namespace, name }: NamespacedName): string {
   return `${namespace}/${name}`;
 }
 
-/** Equal for equal interests; without a place what all of that mirror begin with. */
+/** Returns equal texts for equal interests. Without a place: the common prefix of all interests in that mirror. */
 export function textOfInterest({
   cluster,
   kind,

@@ -3,22 +3,25 @@ import type { Clock } from '../../../core/clock.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { nodeKind } from '../../plan/snapshot/whereabouts.ts';
 
-/** Tells which clusters state elsewhere than they did, by what their Nodes say. */
+/** Detects changes of the location of clusters from their Nodes. */
 export interface NodeWatch {
-  /** Something changed about the Nodes of the cluster. */
+  /** Called when Nodes of the cluster have changed. */
   nodesChanged(cluster: ClusterName): void;
 }
 
 export interface NodeWatchOptions {
   readonly members: Pick<Members, 'get' | 'objects'>;
   readonly clock: Clock;
-  /** Nodes change all the time, and mostly together: what they say is reckoned once in so long. */
+  /** Time for which changes of Nodes are collected, because Nodes change often, and many together. */
   readonly debounceMs: number;
-  /** Provider, region or zones of the cluster are others, or are known now, or not any more. Also the first time. */
+  /**
+   * Called when provider, region or zones of the cluster have changed, have become known, or have become unknown. Also called the first
+   * time.
+   */
   readonly onMoved: (cluster: ClusterName) => void;
 }
 
-/** Ends with the signal. */
+/** Creates a watch that ends with the signal. */
 export function createNodeWatch({ members, clock, debounceMs, onMoved }: NodeWatchOptions, signal: AbortSignal): NodeWatch {
   const known = new Map<ClusterName, string>();
   let waiting = new Set<ClusterName>();

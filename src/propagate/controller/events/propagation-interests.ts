@@ -10,19 +10,19 @@ import type { PropagationState } from '../state/propagation-state.ts';
 import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';
 
-/** What a Propagation wants to hear of. */
+/** The objects whose changes concern a Propagation. */
 export interface PropagationInterests {
-  /** Copies, planned ones too. */
+  /** Existing and planned copies. */
   readonly copies: readonly Interest[];
-  /** What keeps copies from being written. */
+  /** Objects that keep copies from being written. */
   readonly blockers: readonly Interest[];
-  /** What its template refers to, and what that depends on: a change there makes the plan old. */
+  /** Sources of the template, and objects that they depend on. After a change the plan is old. */
   readonly sources: readonly Interest[];
-  /** The Nodes of the clusters that may be chosen, where something hangs on where clusters state. */
+  /** The Nodes of the clusters that may be chosen, if the placement depends on the location of clusters. */
   readonly nodes: readonly Interest[];
 }
 
-/** Of everything that is planned or held, and of what could not be planned yet for want of mirrors. */
+/** Collects the interests in everything that is planned, in the inventory, or not planned yet because mirrors were unread. */
 export function interestsOf({ plan, shares, latest, clusters }: PropagationState, members: Pick<Members, 'all'>): PropagationInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;
   const namespace = latest?.metadata.namespace ?? '';
@@ -41,7 +41,7 @@ export function interestsOf({ plan, shares, latest, clusters }: PropagationState
   };
 }
 
-/** Not of those that are out whatever their Nodes say. */
+/** Leaves out clusters that are rejected whatever their Nodes say. */
 function nodesOf(spec: PropagationSpec | undefined, plan: PropagationState['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
   if (spec === undefined || locationFieldsIn(spec).length === 0) return [];
   const out = new Set(plan?.rendered.rejected.filter(({ reason }) => rejectedWithoutNodes.includes(reason)).map(({ cluster }) => cluster));

@@ -3,12 +3,12 @@ import type { Log } from '../../../core/log.ts';
 import type { PropagationStore } from '../../hub/propagation-store.ts';
 import type { Propagation, StatusCondition } from '../../model/propagation.ts';
 
-/** The result of one try to get the Lease: this process leads, another one does, or none does for the reason `why`. */
+/** Who leads, as found by one attempt to get the Lease: this process, another one, or none for the reason `why`. */
 export type LeaderStatus = { readonly leader: 'self' | 'other' } | { readonly leader: 'nobody'; readonly why: string };
 
-/** Tells whether some gateway keeps Propagations in sync, as far as this process knows. */
+/** Reports whether any gateway keeps Propagations in sync, as far as this process knows. */
 export interface Leadership {
-  /** Seconds since some gateway was known to lead; 0 while one does. */
+  /** Seconds since a gateway was last known to lead. 0 while one leads. */
   leaderlessSeconds(): number;
   /** The reason why no gateway has led for longer than 30 s. Undefined if a gateway leads, or has led within the last 30 s. */
   problem(): string | undefined;
@@ -30,7 +30,7 @@ const patienceMs = 30_000;
 export class LeadershipWatch implements Leadership {
   readonly #options: LeadershipOptions;
   readonly #signal: AbortSignal;
-  /** Milliseconds of the monotonic clock. */
+  /** When a gateway was last known to lead, in milliseconds of the monotonic clock. */
   #lastLedMs: number;
   #lastLedAt: string;
   #found: LeaderStatus = { leader: 'nobody', why: 'this gateway has just started' };
@@ -44,7 +44,7 @@ export class LeadershipWatch implements Leadership {
     this.#lastLedAt = new Date(options.clock.now()).toISOString();
   }
 
-  /** Called at each try to get the Lease, every 2 s. */
+  /** Records the result of one attempt to get the Lease. Called every 2 s. */
   recordTry(leader: LeaderStatus): void {
     const { clock, log } = this.#options;
     if (this.#found.leader !== 'nobody') {
@@ -70,7 +70,7 @@ export class LeadershipWatch implements Leadership {
     return `no gateway has led since ${this.#lastLedAt}: ${this.#found.why}`;
   }
 
-  /** Writes the condition to one Propagation after the other, until the hub refuses a write. The next call of `found` tries again. */
+  /** Writes the condition to one Propagation after the other, until the hub refuses a write. The next call of `recordTry` tries again. */
   async #writeConditions(message: string): Promise<void> {
     const { propagations } = this.#options;
     this.#isWriting = true;

@@ -6,15 +6,18 @@ import { copyFault } from '../../plan/copies/copy-reason.ts';
 
 const musterNamespace = 'muster-system';
 
-/** Chooses where the Lease stands, again whenever it cannot stand there any more. */
+/** Chooses the namespace of the Lease. Called again whenever the Lease cannot stay in its namespace. */
 export interface LeaseNamespace {
   choose(signal: AbortSignal): Promise<string | { readonly fault: Fault }>;
 }
 
-/** A Namespace is mostly gone within seconds. One that a finalizer keeps may stay for ever. */
+/** Maximum time to wait for the deletion of the Namespace. Usually it takes seconds; with a finalizer it may never end. */
 const terminatingMs = 30_000;
 
-/** As `leaseNamespaceOf`. Waits up to 30 s for `muster-system` to be gone where it is being deleted, and takes `default` after that. */
+/**
+ * Chooses as `leaseNamespaceOf` does. If `muster-system` is being deleted, waits up to 30 s for the end of the deletion, then chooses
+ * `default`.
+ */
 export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
   let terminatingSinceMs: number | undefined;
   return {
@@ -32,10 +35,14 @@ export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'mon
 }
 
 /**
- * Where the Lease stands: in `muster-system`, which is made if it is not there; in `default` if we may neither see nor make it. `terminating`:
- * `muster-system` is being deleted. A fault if the hub does not answer.
+ * Returns the namespace of the Lease:
  *
- * Two processes with different rights may come to different namespaces and both lead: that is slower, not wrong (D3).
+ * - `muster-system`, which is created if it does not exist
+ * - `default`, if the gateway may neither read nor create `muster-system`
+ * - `terminating`, while `muster-system` is being deleted
+ * - a fault, if the hub does not answer
+ *
+ * Two processes with different rights may choose different namespaces, so that both lead. This is slower, but not wrong (D3).
  */
 export async function leaseNamespaceOf(
   hub: HubConnection,
@@ -46,12 +53,12 @@ export async function leaseNamespaceOf(
   if (found.fault.code !== 'NOT_FOUND') return isRefusal(found.fault) ? 'default' : { fault: found.fault };
   const request = { body: { metadata: { name: musterNamespace } }, fieldManager };
   const made = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).createNamespace(request), signal);
-  // A conflict: another gateway has just made it.
+  // A conflict means that another gateway has just created the Namespace.
   if (made.result === 'answered' || made.fault.code === 'CONFLICT') return musterNamespace;
   return isRefusal(made.fault) ? 'default' : { fault: made.fault };
 }
 
-/** Asking again would not help: rights are missing, or somebody's policy says no. */
+/** True if another attempt would not help, because rights are missing or a policy refuses. */
 function isRefusal({ code }: Fault): boolean {
   return code === 'FORBIDDEN' || code === 'INVALID';
 }

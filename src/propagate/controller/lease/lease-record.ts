@@ -1,14 +1,16 @@
 import type { V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
 import { V1MicroTime } from '../../../cluster/typed-api.ts';
 
-/** Who takes a Lease, and when: milliseconds of the epoch. */
+/** The holder of a Lease, and the time in milliseconds of the epoch. */
 export interface LeaseClaim {
   readonly identity: string;
   readonly nowMs: number;
   readonly leaseMs: number;
 }
 
-/** The spec of a Lease that is taken, or renewed if it is ours already. `before` undefined: there is none yet. */
+/**
+ * Returns the spec of a Lease that this process acquires, or renews if it holds the Lease. `before` is undefined if there is no Lease yet.
+ */
 export function claimedSpec(before: V1Lease | undefined, { identity, nowMs, leaseMs }: LeaseClaim): V1LeaseSpec {
   const { acquireTime, leaseTransitions = 0 } = before?.spec ?? {};
   const at = new V1MicroTime(nowMs);
@@ -23,18 +25,18 @@ export function claimedSpec(before: V1Lease | undefined, { identity, nowMs, leas
   };
 }
 
-/** The spec of a Lease that is given back: whoever waits may take it at once. */
+/** Returns the spec of a released Lease, which another process may acquire at once. */
 export function releasedSpec({ spec }: V1Lease, nowMs: number): V1LeaseSpec {
   const at = new V1MicroTime(nowMs);
   return { holderIdentity: '', leaseDurationSeconds: 1, renewTime: at, acquireTime: at, leaseTransitions: spec?.leaseTransitions ?? 0 };
 }
 
-/** Empty: nobody. */
+/** Returns the identity of the holder. Empty: none. */
 export function holderOf(lease: V1Lease | undefined): string {
   return lease?.spec?.holderIdentity ?? '';
 }
 
-/** What is compared to see whether anybody renewed it. */
+/** Returns a text that changes with each renewal of the Lease. */
 export function textOfRecord({ spec }: V1Lease): string {
   return JSON.stringify(spec ?? {});
 }

@@ -9,19 +9,22 @@ import { callHub, type HubConnection, hubFault } from '../../hub/hub.ts';
 import type { LeaderStatus } from './leadership.ts';
 import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
 
-/** Who finds a Lease unchanged for so long may take it. */
+/** Another process may acquire the Lease after it has been unchanged for this time. */
 const leaseMs = 15_000;
-/** Who has not renewed it for so long leads no more: 5 s before anybody else may. */
+/** A term ends this time after the last renewal: 5 s before another process may lead. */
 const deadlineMs = 10_000;
 const retryMs = 2_000;
-/** As client-go's: when a call is given up, there is time for another before the term is over. */
+/** Timeout of one request, as in client-go. It leaves time for another request before the term ends. */
 const callMs = deadlineMs / 2;
 
-/** The time in which one process leads. */
+/** The time for which one process leads. */
 export interface Term {
-  /** Aborts as soon as the term is over, for whatever reason: before anything else is done. */
+  /** Aborts as soon as the term ends, whatever the reason. */
   readonly signal: AbortSignal;
-  /** The monotonic deadline of the last renewal has not passed. Asked before each write: a process that stood still learns it here. */
+  /**
+   * True until the monotonic deadline of the last renewal. Checked before each write: a process that was suspended notices here that its
+   * term has ended.
+   */
   isLeading(): boolean;
 }
 
@@ -29,20 +32,23 @@ export interface LeaseOptions {
   readonly hub: HubConnection;
   readonly namespace: string;
   readonly name: string;
-  /** Unique per process: two of the same name would both lead. */
+  /** Unique per process: two processes with the same identity would both lead. */
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called at each try. */
+  /** Called after each attempt to get the Lease. */
   readonly onTry?: ((found: LeaderStatus) => void) | undefined;
 }
 
 /**
- * Leads whenever the Lease can be had, until the signal aborts, or until the Lease may not stand in its namespace any more (deleted, or the rights are gone): by client-go's algorithm (tools/leaderelection), 15 s, 10 s and 2 s.
+ * Leads whenever this process can get the Lease, by client-go's algorithm (tools/leaderelection) with 15 s, 10 s and 2 s. Resolves when the
+ * signal aborts, or when the Lease cannot stay in its namespace (deleted, or rights are missing).
  *
- * Times written by others are never compared with ours: a Lease is free once it stood unchanged for 15 s *as seen from here*. A term ends 10 s after
- * the sending of the last renewal that succeeded, or with the signal; a call without an answer is given up after 5 s, and the next one sent; then `work` is waited for, and only then a Lease that is still ours is given
- * back, or asked for again. `work` ends soon after its signal aborts, and does not throw.
+ * Times that other processes wrote are never compared with our clock. The Lease is free once this process has seen it unchanged for 15 s.
+ *
+ * A term ends 10 s after the last successful renewal was sent, or with the signal. A request without an answer is given up after 5 s and
+ * sent again. After the end of a term, this function waits for `work`. Only then it releases the Lease, or tries to get it again. `work`
+ * must end soon after its signal aborts, and must not throw.
  */
 export async function lead(options: LeaseOptions, work: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
   const { clock, log, identity, name, onTry } = options;
@@ -62,11 +68,14 @@ export async function lead(options: LeaseOptions, work: (term: Term) => Promise<
     log.info({ lease: name, identity, asked: signal.aborted }, 'leads no more');
     await working;
   }
-  // Whoever stops the process has waited for the work; the Lease comes last.
+  // The Lease is released last, after the work has ended.
   await lease.release();
 }
 
-/** Ends the term if the Lease turns out to be somebody else's. A term that is over is never renewed: its work has been told. */
+/**
+ * Renews the Lease, and ends the term if another process has it. Never renews it after the end of the term, because the work was told to
+ * stop.
+ */
 async function renewUntilLost(lease: Lease, clock: Clock, over: AbortableTerm): Promise<void> {
   for (;;) {
     await clock.sleep(retryMs, over.signal);
@@ -77,35 +86,38 @@ async function renewUntilLost(lease: Lease, clock: Clock, over: AbortableTerm): 
   }
 }
 
-/** Ends the term at its deadline, also while a renewal hangs. */
+/** Ends the term at its deadline, even if a renewal hangs. */
 async function endAtDeadline(lease: Lease, clock: Clock, over: AbortableTerm): Promise<void> {
   while (!over.signal.aborted && lease.isHeld()) await clock.sleep(lease.heldUntilMs() - clock.monotonic(), over.signal);
   over.abort();
 }
 
 interface Lease {
-  /** Takes it if it is free, renews it if it is ours. True if it is ours now. Nothing is thrown. */
+  /** Acquires the Lease if it is free, or renews it if this process holds it. True if this process holds it now. Does not throw. */
   claim(signal: AbortSignal): Promise<boolean>;
-  /** The deadline has not passed, and nobody else was seen to hold it. */
+  /** True until the deadline, unless another process was seen to hold the Lease. */
   isHeld(): boolean;
   heldUntilMs(): number;
-  /** As found by the last claim. */
+  /** Who leads, as found by the last claim. */
   leader(): LeaderStatus;
   /** True if the last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
   isMisplaced(): boolean;
-  /** Gives it back, if it is ours: the next one need not wait 15 s. */
+  /** Releases the Lease if this process holds it, so that the next process need not wait 15 s. */
   release(): Promise<void>;
 }
 
 function createLease({ hub, namespace, name, identity, clock, log }: LeaseOptions): Lease {
-  /** As last seen, and when that was: by our clock. */
+  /** The Lease as last read, and when it was first read in this form, by the monotonic clock. */
   let seen: { readonly lease: V1Lease; readonly record: string; readonly atMs: number } | undefined;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   const isHeld = () => clock.monotonic() < heldUntilMs;
   /** The fault of the last call. Undefined if it succeeded. */
   let fault: Fault | undefined;
 
-  /** One request about the Lease. It does not wait for the writes of copies. It ends after 5 s with `TIMED_OUT`, and leaves no timer behind. */
+  /**
+   * Sends one request about the Lease. It does not wait for the writes of copies. It ends after 5 s with `TIMED_OUT`, and leaves no timer
+   * behind.
+   */
   async function call(ask: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
     using over = abortableTerm(signal);
     const timing = clock.sleep(callMs, over.signal).then(over.abort);
@@ -146,7 +158,7 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
       return false;
     }
     see(answer.value);
-    // Counted from the sending: the server may have written it at once, and others count from there.
+    // Counted from the time of sending: the server may have written it at once, and other processes count from that moment.
     heldUntilMs = sentMs + deadlineMs;
     return true;
   }
@@ -160,18 +172,19 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
     return call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
   }
 
-  /** Who ended the call itself is told nothing: an end of the term is no failure. */
+  /** Logs a failure once. An aborted request is no failure: the term has ended. */
   function tell(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
     if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
     const { code, message: reason } = answer.fault;
-    // Every 2 s the same.
+    // Logged once, because the same failure repeats every 2 s.
     if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'the lease cannot be had');
     fault = answer.fault;
   }
 
   return {
     async claim(signal) {
-      // Ours as far as we know: no need to read it first. If it is not, its version has moved on and the server says so.
+      // The process still holds the Lease as far as it knows, so it writes without reading first. If it does not, the version has changed
+      // and the server refuses.
       if (isHeld() && seen !== undefined && (await write(signal))) return true;
       if (signal.aborted) return false;
       const found = await read(signal);
@@ -202,13 +215,13 @@ function isAbsent({ code, status }: Fault): boolean {
   return code === 'NOT_FOUND' && status?.message.startsWith('namespaces "') !== true;
 }
 
-/** What ends with a signal at the latest. */
+/** A signal that aborts with another signal at the latest. */
 interface AbortableTerm extends Disposable {
   readonly signal: AbortSignal;
   abort(): void;
 }
 
-/** A controller that ends with the signal at the latest, and leaves no listener on it. */
+/** Creates a controller that aborts with the signal at the latest. Disposing it removes its listener from the signal. */
 function abortableTerm(signal: AbortSignal): AbortableTerm {
   const controller = new AbortController();
   const abort = () => controller.abort();

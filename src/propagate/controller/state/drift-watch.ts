@@ -5,17 +5,20 @@ import type { InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../plan/copies/observed.ts';
 
-/** What the copy holds now, as a hash of the fields that we sent; kept for as long as the mirror holds that very object. */
+/** A hash of the sent fields of a mirrored object, cached for the lifetime of that object. */
 interface ObservedHash {
   readonly desiredHash: string;
   readonly hash: string;
 }
 
-/** Tells whether what we sent is another one by now, without a call. */
+/** Detects drift of copies without a request to their cluster. */
 export interface DriftWatch {
   /**
-   * True also where nobody can tell but the cluster: where the mirror holds the object in another version than it is written in, each time it changed.
-   * What is hidden is another one if its resourceVersion is not that of our last write. Asked for again the server says whether it really was.
+   * True if a field that Muster sent may have another value now.
+   *
+   * It is also true where only the cluster can tell. If the mirror holds another version of the kind than the copy was written in, it is
+   * true after each change of the object. For a kind whose values are hidden, it is true if the resourceVersion differs from that of the
+   * last write. A live read then decides.
    */
   isDrifted(
     cluster: ClusterName,
@@ -35,7 +38,10 @@ export function createDriftWatch({ sensitiveKinds, listRulesOf }: ComparisonRule
     return hash;
   }
 
-  /** Mirrors hold a kind in the version that the server prefers. Undefined where nobody can ask about it either. */
+  /**
+   * True if the mirror holds the kind in the version of the manifest. Mirrors use the preferred version of the server. Undefined while the
+   * kind is not served.
+   */
   function isMirroredAsWritten(cluster: ClusterName, { key }: RenderedObject): boolean | undefined {
     const served = objects.served(cluster, key);
     return served === undefined || served === 'absent' ? undefined : served.version === served.versions[0];
@@ -45,7 +51,7 @@ export function createDriftWatch({ sensitiveKinds, listRulesOf }: ComparisonRule
     isDrifted(cluster, object, { entry, live }) {
       const isMirrored = isMirroredAsWritten(cluster, object);
       if (isMirrored === undefined) return false;
-      // Of what is hidden the version alone is compared, which is the same in every form of the object.
+      // For hidden kinds only the resourceVersion is compared. It is the same in all versions of the kind.
       return (!isMirrored && !hasHiddenValues(object.key, { sensitiveKinds })) || observed(object, live) !== entry.observedHash;
     },
   };

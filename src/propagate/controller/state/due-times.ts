@@ -1,10 +1,10 @@
 import type { Clock } from '../../../core/clock.ts';
 
-/** When keys have something to do by themselves: one time for each. */
+/** One timer for each key. */
 export interface DueTimes {
-  /** After that time at the latest: of several times the first holds. */
+  /** Sets the key due after `ms` at the latest. If the key has an earlier time already, that time stays. */
   set(key: string, ms: number): void;
-  /** It is not due by itself any more. */
+  /** Removes the timer of the key. */
   clear(key: string): void;
 }
 
@@ -13,7 +13,7 @@ interface Timer {
   readonly cancel: AbortController;
 }
 
-/** Tells each key once its time has come. Nothing is told once the signal has aborted. */
+/** Calls `onDue` for each key when its time has come. Calls nothing after the signal has aborted. */
 export function createDueTimes(clock: Clock, onDue: (key: string) => void, signal: AbortSignal): DueTimes {
   const timers = new Map<string, Timer>();
   signal.addEventListener(

@@ -12,19 +12,22 @@ import type { Term } from '../lease/lease.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PropagationState } from './propagation-state.ts';
 
-/** What the controller works with. */
+/** Everything outside the controller that it uses. */
 export interface ControllerPorts {
   readonly hub: Hub;
   readonly planner: Planner;
   readonly stores: { readonly propagations: PropagationStore; readonly shares: HubShares; readonly revisions: RevisionStore };
   readonly clientOf: ClientOf;
-  /** The kinds of which mirrors hold metadata only. */
+  /** The kinds whose mirrors hold metadata only. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
-  /** How lists of a kind merge, by the model. */
+  /** How lists of a kind merge, from the model. */
   readonly listRulesOf: ListRulesOf;
   /**
-   * `one`: who asks and the gateway are the same account (local mode), so what a requester asked for is kept true for ever. `many`: a requester's rights
-   * serve the generation he asked for, then it is only watched; a Propagation without requester or ServiceAccount is not accepted.
+   * Whether requesters and the gateway use the same account.
+   *
+   * - `one` (local mode): they do, so copies are kept in sync for ever.
+   * - `many`: the rights of a requester are used only for the generation that the requester applied. Later drift is only reported. A
+   *   Propagation without a requester or a ServiceAccount is refused.
    */
   readonly accounts: 'one' | 'many';
   readonly clock: Clock;
@@ -37,9 +40,12 @@ export interface Pass {
   readonly term: Term;
   readonly state: PropagationState;
   readonly drift: DriftWatch;
-  /** Has the Propagation looked at once more, after this pass. */
+  /** Queues another pass for the Propagation. */
   readonly again: () => void;
 }
 
-/** What a pass came to. `gone`: there is no such Propagation any more. `againMs`: when it is to be looked at again by itself. */
+/**
+ * The result of a pass. `gone`: the Propagation does not exist any more. `againMs`: delay until the next pass; absent if only a change
+ * triggers it.
+ */
 export type PassResult = { readonly result: 'gone' } | { readonly result: 'passed'; readonly againMs?: number };

@@ -9,66 +9,72 @@ import type { CopyOutcome, RollbackTarget } from '../../plan/copies/copy-work.ts
 import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
 
 /**
- * What the process that leads knows of one Propagation, beside what the hub holds. All of it may be lost at any moment: then it is read and planned again.
- * Only the passes over this Propagation, and what they began, change it.
+ * What the leader knows about one Propagation in addition to the hub. It may be lost at any moment; the leader then reads and plans again.
+ * Only passes over this Propagation, and the jobs that they started, change it.
  */
 export interface PropagationState {
-  /** In the queue, and among interests. */
+  /** The key in the queue and in the interests: `namespace/name`. */
   readonly key: string;
   readonly name: PropagationName;
-  /** The newest that was read or written. */
+  /** The latest version that was read or written. */
   latest: Propagation | undefined;
-  /** As last saved by us, or loaded. Undefined: to be loaded from the hub. */
+  /** The inventory as last saved or loaded. Undefined: it must be loaded from the hub. */
   shares: Map<ClusterName, ClusterShare> | undefined;
-  /** Names of shares that could not be read, when the others were loaded. */
+  /** Names of shares that could not be read when the others were loaded. */
   unreadable: readonly string[];
   plan: CurrentPlan | undefined;
-  /** Set while its generation is taken back. */
+  /** Set while the generation is rolled back after a breach. */
   breachRollback: BreachRollback | undefined;
-  /** The copies of older revisions in clusters where the plan has not begun. Computed once for a plan, and only for the clusters that need it. */
+  /**
+   * The copies of older revisions in clusters where the plan was not started. Computed once for a plan, and only for the clusters that need
+   * it.
+   */
   placedCopies: { readonly plan: CurrentPlan; readonly clusters: Map<ClusterName, readonly PlacedCopies[]> } | undefined;
-  /** Something the plan was made from changed. */
+  /** True if an input of the plan has changed. */
   isPlanOld: boolean;
-  /** Clusters in which the current plan was begun, whether or not the status says so yet; and what it wanted there then (`wantedHashOf`). */
+  /**
+   * Clusters in which the current plan was started, even if the status does not say so yet, with the hash of the objects that it wanted
+   * there (`wantedHashOf`).
+   */
   readonly begun: Map<ClusterName, string>;
   readonly clusters: Map<ClusterName, ClusterState>;
-  /** Aborted and replaced when what is being done is not wanted any more: nothing that was begun with it writes after that. */
+  /** Aborted and replaced when the plan is discarded. Jobs of the discarded plan then write nothing more. */
   work: AbortController;
-  /** Monotonic: since when the mirror is seen to be older than `latest`. */
+  /** When the mirror was first seen to be older than `latest`, by the monotonic clock. */
   behindSinceMs: number | undefined;
-  /** When somebody said that it is to go on, as last seen: an annotation. */
+  /** The last seen value of the annotation `muster.dev/resumed-at`. */
   resumedAt: string | undefined;
-  /** Failures in a row of what the hub was asked. */
+  /** Number of failed requests to the hub in a row. */
   hubFailures: number;
-  /** Plans in a row that were refused. */
+  /** Number of refused plans in a row. */
   refusals: number;
-  /** Monotonic: when a plan that was refused is made again, if nothing is heard before. */
+  /** When a refused plan is made again even without a change, by the monotonic clock. */
   replanAtMs: number;
-  /** Monotonic: of the last write of the status. */
+  /** When the status was last written, by the monotonic clock. */
   statusAtMs: number;
 }
 
-/** What was decided for a generation. */
+/** The decision for one generation. */
 export interface CurrentPlan {
   readonly uid: string;
   readonly generation: number;
-  /** Of this generation's revision on the hub. */
+  /** The revision of this generation on the hub. */
   readonly revision: number;
-  /** RFC 3339: when this generation was decided. */
+  /** When this generation was decided, as RFC 3339. */
   readonly scheduledAt: string;
-  /** Of the plan that was decided: what was planned since differs from it only in what changed in the fleet. */
+  /** The digest of the plan that was decided. Later plans differ from it only by changes of the fleet. */
   readonly digest: string;
   readonly rendered: RenderedPlan;
   readonly verdict: PlanVerdict;
-  /** To stand in the status (`PropagationStatus.mostObjects`). */
+  /** The value of `PropagationStatus.mostObjects`. */
   readonly mostObjects: number;
-  /** What somebody asked for by its digest, in this generation or an older one. */
+  /** The plan that a user requested by its digest, in this generation or an earlier one. */
   readonly requested?: RequestedPlan | undefined;
-  /** Only what stands as the plan saw it is written: somebody asked for exactly this plan. */
+  /** True if the user requested exactly this plan. Only objects that have not changed since the plan are written then. */
   readonly isPinned: boolean;
-  /** Clusters that came after this generation was decided: they wait for all others. */
+  /** Clusters that joined after this generation was decided. They start after all others. */
   readonly lateClusters: ReadonlySet<ClusterName>;
-  /** Of a generation that goes back to an older revision: what was taken over since is given back. */
+  /** Set if this generation goes back to an older revision. Objects that were taken over since are given back. */
   readonly rollback?: RollbackTarget | undefined;
   /**
    * Clusters where a write was under way while the plan was made. The plan does not know the objects that this write created, so it draws no conclusion
@@ -77,64 +83,64 @@ export interface CurrentPlan {
   readonly writingClusters: ReadonlySet<ClusterName>;
 }
 
-/** A generation that is taken back after a breach (docs/internals/propagation.md 5.5). */
+/** The rollback of a generation after a breach (docs/internals/propagation.md 5.5). */
 export interface BreachRollback {
   readonly generation: number;
-  /** What the revision before wants in each cluster; absent where it wants nothing. */
+  /** The objects that the previous revision wants, by cluster. A cluster without such objects is absent. */
   readonly wanted: ReadonlyMap<ClusterName, readonly RenderedObject[]>;
-  /** Where it is not known what it wants, and why: nothing is taken back there. */
+  /** Clusters for which the previous state is unknown, with the reason. Nothing is rolled back there. */
   readonly unknown: ReadonlyMap<ClusterName, Fault>;
-  /** What this generation has taken over. */
+  /** The old values of objects that this generation has taken over. */
   readonly oldValues: readonly OldValues[];
-  /** Clusters in which all is taken back. */
+  /** Clusters that are rolled back completely. */
   readonly doneClusters: Set<ClusterName>;
 }
 
-/** Copies of one cluster that one kept revision placed. */
+/** The copies that one kept revision placed in one cluster. */
 export interface PlacedCopies {
   readonly revision: number;
   readonly spec: PropagationSpec;
   readonly objects: readonly RenderedObject[];
 }
 
-/** Whether a plan may be done. */
+/** Whether a plan may be carried out. */
 export type PlanVerdict =
-  /** `prune`: what it takes away, as it was confirmed. Absent: that needs nobody to confirm it. */
+  /** It may. `prune`: its confirmed deletions. Absent if no confirmation is needed. */
   | { readonly result: 'do'; readonly prune?: HeldPrune }
-  /** What it would take away must be confirmed first; the rest is done, and what is on its way goes on. */
+  /** Its deletions must be confirmed first. Everything else is carried out, and deletions that have started continue. */
   | { readonly result: 'holdPrune'; readonly why: string; readonly prune: HeldPrune }
-  /** It is not the plan that was asked for. */
+  /** It is not the plan that the user requested by the digest `asked`. */
   | { readonly result: 'stale'; readonly asked: string }
-  /** Its notes have an error. */
+  /** Its notes contain an error. */
   | { readonly result: 'refused' };
 
-/** One cluster of a Propagation. */
+/** The state of one cluster of a Propagation. */
 export interface ClusterState {
-  /** Something is being written there. */
+  /** True while a job runs in the cluster. */
   isBusy: boolean;
-  /** In a row. */
+  /** Number of failed jobs in a row. */
   failures: number;
-  /** Monotonic: nothing is tried before. */
+  /** The earliest time of the next job, by the monotonic clock. */
   retryAtMs: number;
-  /** Somebody asked that it be tried at once, while something was being written there: what comes of that does not count. */
+  /** True if an immediate retry was requested while a job was running. A failure of that job then does not increase the backoff. */
   isRetryRequested: boolean;
-  /** Monotonic: when it was last tried, or is to be, as what was in the way may not be any more (`retrySoon`). */
+  /** Time of the last retry by `retrySoon`, by the monotonic clock. It may be in the future. */
   retrySoonAtMs: number;
-  /** What failed last was that nobody answered: there is hope as soon as somebody does. */
+  /** True if the last job failed because the cluster did not answer. Retried as soon as the cluster answers. */
   isUnreachable: boolean;
-  /** What came of each object when it was last tried, by `textOfKey`. */
+  /** The outcome of the last attempt for each object, by `textOfKey`. */
   outcomes: Map<string, CopyOutcome>;
-  /** The versions at which copies that looked changed were asked about and are as they were written, by `textOfKey`. */
+  /** Versions of copies that looked changed, but that a live read has shown to be unchanged, by `textOfKey`. */
   checkedVersions: Map<string, string>;
-  /** Why the last work there could not be done at all. */
+  /** Why the last job could not be done at all. */
   fault: Fault | undefined;
   /** The resourceVersion that the last write of each copy returned, by `textOfKey`. */
   writtenVersions: Map<string, string>;
-  /** Milliseconds of the epoch: a mirror that is not known to be true after it may not have heard of what we wrote. */
+  /** Time of the last write, in milliseconds of the epoch. A mirror that was last up to date before it may not show the write. */
   wroteAtMs: number;
 }
 
-/** Nothing is known yet. */
+/** Creates a state in which nothing is known yet. */
 export function newPropagationState(place: PropagationName): PropagationState {
   return {
     key: keyOfPropagation(place),
@@ -162,7 +168,7 @@ export function keyOfPropagation({ namespace, name }: PropagationName): string {
   return `${namespace}/${name}`;
 }
 
-/** What is known of that cluster; nothing at first. */
+/** Returns the state of a cluster. Creates it if there is none. */
 export function clusterStateOf(state: PropagationState, cluster: ClusterName): ClusterState {
   const known = state.clusters.get(cluster);
   if (known !== undefined) return known;
@@ -184,8 +190,8 @@ export function clusterStateOf(state: PropagationState, cluster: ClusterName): C
 }
 
 /**
- * What was begun for the plan before is not wanted any more: its calls end, it writes nothing after that, and what it came to does not count. What it
- * or another process may have written meanwhile is known to the hub alone.
+ * Discards the plan and the inventory, and aborts all jobs of the plan: they write nothing more, and their results do not count. The next
+ * pass reads the hub again, because a job or another process may have written meanwhile.
  */
 export function discardPlan(state: PropagationState): void {
   state.work.abort();
@@ -201,7 +207,7 @@ export function discardPlan(state: PropagationState): void {
   for (const cluster of state.clusters.keys()) forgetFailures(state, cluster);
 }
 
-/** Forgets the failures in a cluster where another generation begins. That generation has not failed and is tried at once. */
+/** Forgets the failures in a cluster where another generation is started. That generation has not failed and starts at once. */
 export function forgetFailures(state: PropagationState, cluster: ClusterName): void {
   const known = clusterStateOf(state, cluster);
   known.failures = 0;
@@ -210,7 +216,7 @@ export function forgetFailures(state: PropagationState, cluster: ClusterName): v
   known.fault = undefined;
 }
 
-/** Who goes on means now: neither what failed in a cluster nor a plan that was refused waits for its time. */
+/** Retries failed clusters and refused plans at once, after a user has resumed the Propagation. */
 export function retryAllNow(state: PropagationState, nowMs: number): void {
   for (const known of state.clusters.values()) {
     known.isRetryRequested = known.isBusy;
@@ -219,10 +225,10 @@ export function retryAllNow(state: PropagationState, nowMs: number): void {
   if (state.refusals > 0) state.replanAtMs = nowMs;
 }
 
-/** What is heard of may be noise: a quota changes with each Pod of its Namespace. */
+/** Minimum time between two retries by `retrySoon`. Changes may be noise: a quota changes with each Pod of its Namespace. */
 const retrySoonSpacingMs = 10_000;
 
-/** What failed there may succeed now: it is tried at once, but for this reason only every 10 s. */
+/** Retries a failed cluster at once, because the cause of the failure may be gone. At most every 10 s. */
 export function retrySoon(known: ClusterState, nowMs: number): void {
   if (known.failures === 0) return;
   const atMs = Math.max(nowMs, known.retrySoonAtMs + retrySoonSpacingMs);
@@ -232,17 +238,20 @@ export function retrySoon(known: ClusterState, nowMs: number): void {
   known.retrySoonAtMs = atMs;
 }
 
-/** Something is being written in some cluster. */
+/** True if a job runs in at least one cluster. */
 export function isBusy(state: PropagationState): boolean {
   return busyClusters(state).size > 0;
 }
 
-/** Clusters in which something is being written. */
+/** The clusters in which a job runs. */
 export function busyClusters({ clusters }: PropagationState): ReadonlySet<ClusterName> {
   return new Set(clusters.entries().flatMap(([cluster, known]) => (known.isBusy ? [cluster] : [])));
 }
 
-/** When the plan that there is must give way to one from zero, in milliseconds of the epoch. Undefined: nobody asked for that, or it was done. */
+/**
+ * When the plan must be replaced by one that places all replicas from zero, in milliseconds of the epoch. Undefined if that was not
+ * requested, or is done.
+ */
 export function rescheduleMsOf({ plan, latest }: Pick<PropagationState, 'plan' | 'latest'>): number | undefined {
   if (plan === undefined || latest === undefined || 'problems' in latest.spec) return undefined;
   const { rescheduleAt } = latest.spec.replicas;
