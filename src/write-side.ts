@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLocalAccess } from './access/local-access.ts';
+import { createObjectChanges } from './changes/create-object-changes.ts';
 import { createObjectClient } from './changes/create-object-client.ts';
-import { createObjectChanges } from './changes/create-object-writes.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
 import type { ClusterApi } from './cluster/cluster-api.ts';

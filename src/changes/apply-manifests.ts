@@ -4,11 +4,11 @@ import type { ClusterName } from '../core/names.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
 import { writeRankOf } from '../manifests/write-order.ts';
-import type { ManifestInput, ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-writes.ts';
+import { addressOfTarget, type ChangeTarget, checkCount, visibleCluster } from './change-targets.ts';
+import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './changes-outcome.ts';
+import type { ManifestInput, ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-changes.ts';
 import type { WriteContext } from './write-context.ts';
-import { failedChange, writeObject } from './write-one.ts';
-import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './write-outcome.ts';
-import { addressOfTarget, type ChangeTarget, checkCount, visibleCluster } from './write-targets.ts';
+import { failedChange, writeObject } from './write-object.ts';
 
 /**
  * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:

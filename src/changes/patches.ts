@@ -3,8 +3,8 @@ import { readDocument } from '../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { patchOperations } from '../manifests/json-patch-definition.ts';
+import type { ChangeTarget } from './change-targets.ts';
 import type { ObjectAddress, PatchObjectRequest } from './object-client.ts';
-import type { ChangeTarget } from './write-targets.ts';
 
 /** The types of patches, spelled as in the schema. */
 export type PatchTypeInput = 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';

@@ -1,5 +1,5 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
-import type { ObjectChanges } from '../../changes/object-writes.ts';
+import type { ObjectChanges } from '../../changes/object-changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Logs } from '../../load/logs/logs.ts';
 import type { FoundObject, ReadContext, Reads, Row } from '../../load/reads/reads.ts';

@@ -1,4 +1,4 @@
-import type { ManifestInput, ObjectChangeResult, ObjectChangesOutcome, TargetInput } from '../../changes/object-writes.ts';
+import type { ManifestInput, ObjectChangeResult, ObjectChangesOutcome, TargetInput } from '../../changes/object-changes.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';

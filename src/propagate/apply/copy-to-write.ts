@@ -5,9 +5,9 @@ import type { InventoryEntry } from '../model/inventory.ts';
 import { takenOverOf } from '../plan/copies/copy-marks.ts';
 import { type CopyResult, type CopyTask, failedCopy, isRaceFault } from '../plan/copies/copy-task.ts';
 import type { CopyWork } from '../plan/copies/copy-work.ts';
-import { observedHashOf } from '../plan/copies/observed.ts';
+import { observedHashOf } from '../plan/copies/observed-hash.ts';
 import { fingerprintOfPaths, ownedPaths } from '../plan/copies/owned-fields.ts';
-import type { GuardedClient } from './copy-door.ts';
+import type { GuardedClient } from './guarded-client.ts';
 import type { ShareLedger } from './share-ledger.ts';
 
 /** One copy with the manifest to send: without marks, and for a Secret with its data. */

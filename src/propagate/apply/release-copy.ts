@@ -7,7 +7,7 @@ import { marksRemovalPatch } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
 import { own, withUid } from '../plan/copies/own.ts';
 import { withoutMusterFields } from '../plan/copies/owned-fields.ts';
-import type { GuardedAnswer, GuardedClient } from './copy-door.ts';
+import type { GuardedAnswer, GuardedClient } from './guarded-client.ts';
 
 /**
  * Releases an object: removes Muster's marks and its ownership of fields. No other field changes. The patch is guarded by uid and

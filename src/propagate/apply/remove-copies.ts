@@ -6,11 +6,11 @@ import { copyFault } from '../plan/copies/copy-reason.ts';
 import { type CopyResult, removedResult, skippedResult } from '../plan/copies/copy-task.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
 import { copyAddressOf } from '../plan/copies/object-address.ts';
-import { createGuardedClient } from './copy-door.ts';
 import type { CopyContext } from './copy-to-write.ts';
-import { markDeleting } from './pending.ts';
+import { markDeleting } from './deletion-state.ts';
+import { createGuardedClient } from './guarded-client.ts';
+import { failedRemoval, isBeingDeleted, type Removal, removeCopy } from './remove-copy.ts';
 import { createShareLedger, type LedgerSaved } from './share-ledger.ts';
-import { failedRemoval, isBeingDeleted, type Removal, removeCopy } from './take-back.ts';
 
 /** Number of write ranks whose objects are removed last: Namespaces and CustomResourceDefinitions. Other copies depend on them. */
 const ranksRemovedLast = 2;

@@ -3,7 +3,7 @@ import type { InventoryEntry, OldValues, WrittenAction } from '../model/inventor
 import type { RenderedObject } from '../model/plan.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
 import { removeCopies } from './remove-copies.ts';
-import type { Removal } from './take-back.ts';
+import type { Removal } from './remove-copy.ts';
 import { writeCopies } from './write-copies.ts';
 
 /** The input for rolling back one cluster. */

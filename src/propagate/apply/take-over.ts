@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { failedCopy } from '../plan/copies/copy-task.ts';
 import { updatesTurnedToApply } from '../plan/copies/owned-fields.ts';
 import { type CopyToWrite, patchOwners, type WriteAttempt } from './copy-to-write.ts';
-import { planTakeOver } from './taking.ts';
+import { planTakeOver } from './plan-take-over.ts';
 import { updateCopy } from './update-copy.ts';
 
 /**

@@ -7,9 +7,9 @@ import { withMarks } from '../plan/copies/copy-marks.ts';
 import { failedCopy, isRaceFault, writtenResult } from '../plan/copies/copy-task.ts';
 import { isRecorded } from '../plan/copies/managed-keys.ts';
 import { fingerprintHasPath, updatesTurnedToApply, withLeftValues, withoutMusterPaths } from '../plan/copies/owned-fields.ts';
-import type { GuardedAnswer } from './copy-door.ts';
 import { type CopyToWrite, entryAfterWrite, patchOwners, type WriteAttempt } from './copy-to-write.ts';
 import { maxCorrections } from './corrections.ts';
+import type { GuardedAnswer } from './guarded-client.ts';
 import { applyToExisting, replaceExisting } from './release-copy.ts';
 
 /** One write to an existing object. It succeeds only if the object has not changed since it was read. */

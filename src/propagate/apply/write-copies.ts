@@ -16,15 +16,15 @@ import {
 } from '../plan/copies/copy-task.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from '../plan/copies/copy-work.ts';
 import { isTakenOverByAnother } from '../plan/copies/judge-object.ts';
+import { manifestToSend } from '../plan/copies/manifest-to-send.ts';
 import { copyAddressOf } from '../plan/copies/object-address.ts';
 import { mayOwnLeftFields } from '../plan/copies/owned-fields.ts';
-import { manifestToSend } from '../plan/copies/secret-data.ts';
-import { createGuardedClient } from './copy-door.ts';
 import type { CopyContext } from './copy-to-write.ts';
 import { contendedResult, contendedUntilMs } from './corrections.ts';
-import { clearDeletionMark } from './pending.ts';
+import { clearDeletionMark } from './deletion-state.ts';
+import { createGuardedClient } from './guarded-client.ts';
+import { mustGiveBack, type PlannedTakeOver, planTakeOver } from './plan-take-over.ts';
 import { createShareLedger } from './share-ledger.ts';
-import { mustGiveBack, type PlannedTakeOver, planTakeOver } from './taking.ts';
 import { writeCopy } from './write-copy.ts';
 
 /** The state of one piece of work. `outcomes` grows as objects are finished. */

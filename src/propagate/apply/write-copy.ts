@@ -12,13 +12,13 @@ import {
   writtenResult,
 } from '../plan/copies/copy-task.ts';
 import { judgeObject } from '../plan/copies/judge-object.ts';
-import { observedHashOf } from '../plan/copies/observed.ts';
+import { observedHashOf } from '../plan/copies/observed-hash.ts';
 import { own } from '../plan/copies/own.ts';
 import { type CopyToWrite, entryAfterWrite, type WriteAttempt } from './copy-to-write.ts';
-import { clearDeletionMark } from './pending.ts';
-import { removeExisting } from './take-back.ts';
+import { clearDeletionMark } from './deletion-state.ts';
+import { mustGiveBack } from './plan-take-over.ts';
+import { removeExisting } from './remove-copy.ts';
 import { takeOver } from './take-over.ts';
-import { mustGiveBack } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 
 /** Maximum number of attempts before the copy is left for a later pass. */

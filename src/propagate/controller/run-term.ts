@@ -5,7 +5,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { RejectionReason } from '../model/placement.ts';
-import { nodeKind } from '../plan/snapshot/whereabouts.ts';
+import { nodeKind } from '../plan/snapshot/cluster-locations.ts';
 import { isUnblocked } from './events/blockers.ts';
 import { createInterests, type Interests, textOfInterest } from './events/interests.ts';
 import { createNodeWatch } from './events/node-watch.ts';

@@ -13,10 +13,10 @@ import type { RenderedObject } from '../model/plan.ts';
 import { marks } from '../model/propagation.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { isRaceFault } from './copies/copy-task.ts';
-import { hasHiddenValues } from './copies/observed.ts';
+import { manifestToSend } from './copies/manifest-to-send.ts';
+import { hasHiddenValues } from './copies/observed-hash.ts';
 import { own } from './copies/own.ts';
 import { fingerprintHasPath, withLeftValues } from './copies/owned-fields.ts';
-import { manifestToSend } from './copies/secret-data.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /** Time limit for all dry runs of one cluster together. */

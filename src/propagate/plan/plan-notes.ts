@@ -3,7 +3,7 @@ import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedCluster } from '../model/plan.ts';
 import type { ClusterSet, PropagationSpec } from '../model/spec.ts';
-import type { PlacementResult } from './place.ts';
+import type { PlacementResult } from './place-replicas.ts';
 import { workloadCountOf } from './placing/workload-count.ts';
 import type { ClusterCopies } from './render-copies.ts';
 import { isAutoscaler, keyScaledBy } from './snapshot/member-workloads.ts';

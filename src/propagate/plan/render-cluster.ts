@@ -8,13 +8,13 @@ import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
-import { type ComparisonRules, cachedObservedHashOf } from './copies/observed.ts';
+import { type ComparisonRules, cachedObservedHashOf } from './copies/observed-hash.ts';
 import { decideCopy, decideRemoval } from './decide-action.ts';
-import type { PlacedCluster } from './place.ts';
+import type { PlacedCluster } from './place-replicas.ts';
 import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 import { isSourceEntry } from './snapshot/sources.ts';
-import { createdKindOf, creationsOf, type TemplateCreations } from './snapshot/template-makes.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './snapshot/template-creations.ts';
 
 /** The inputs that all clusters of a plan share. */
 export interface RenderContext extends ComparisonRules {

@@ -11,7 +11,7 @@ import type { Note } from '../model/notes.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import type { Override } from '../model/spec.ts';
 import { applyOverrides, matchingOverrides } from './overrides/override.ts';
-import type { PlacedCluster } from './place.ts';
+import type { PlacedCluster } from './place-replicas.ts';
 import { countFieldOf, type WorkloadCount, withWorkloadCount } from './placing/workload-count.ts';
 import type { PlanSnapshot, TemplateObject } from './snapshot/snapshot.ts';
 import type { SourceObject } from './snapshot/sources.ts';

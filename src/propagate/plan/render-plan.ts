@@ -3,9 +3,9 @@ import { compareText } from '../../core/text.ts';
 import type { ClusterShare } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../model/plan.ts';
 import type { RolloutSpec } from '../model/spec-definition.ts';
-import type { ComparisonRules } from './copies/observed.ts';
+import type { ComparisonRules } from './copies/observed-hash.ts';
 import { reasonToHoldPrune } from './held-prune.ts';
-import { type PlacementResult, placeReplicas } from './place.ts';
+import { type PlacementResult, placeReplicas } from './place-replicas.ts';
 import { matchesSet, mayMatchName } from './placing/cluster-set.ts';
 import { placementSetsIn } from './placing/sets-in.ts';
 import { contentDigestOf, type DigestedPlan, planDigestOf } from './plan-digest.ts';
@@ -13,7 +13,7 @@ import { hasNoErrors, planNotesOf } from './plan-notes.ts';
 import { type RenderContext, renderCluster, renderClusterOutsideFleet, renderUnchosenCluster } from './render-cluster.ts';
 import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
 import type { PlanSnapshot } from './snapshot/snapshot.ts';
-import { creationsOf } from './snapshot/template-makes.ts';
+import { creationsOf } from './snapshot/template-creations.ts';
 
 /**
  * Runs the pure stages of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). They use

@@ -11,7 +11,7 @@ import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, Re
 import { isMarkedFor } from './copies/copy-marks.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { lostEntryMessage } from './copies/judge-object.ts';
-import { hasHiddenValues } from './copies/observed.ts';
+import { hasHiddenValues } from './copies/observed-hash.ts';
 import type { DryRun } from './dry-run.ts';
 import { isRemoval } from './held-prune.ts';
 import type { PlannerPorts } from './snapshot/plan-request.ts';

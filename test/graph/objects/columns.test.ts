@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
-import { createRedaction } from '../../../src/changes/write-outcome.ts';
+import { createRedaction } from '../../../src/changes/changes-outcome.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { columnsOf } from '../../../src/model/columns/columns.ts';

@@ -9,7 +9,7 @@ import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, mortal } from './mortal.ts';
+import { immortal, mortal } from './crashing-process.ts';
 
 const job = (namespace: string, name: string): Manifest => ({
   apiVersion: 'batch/v1',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { applyCopies, correctDrift } from '../../../src/propagate/apply/write-copies.ts';
 import { marksOf } from '../../../src/propagate/plan/copies/copy-marks.ts';
-import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';

@@ -8,7 +8,7 @@ import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, mortal } from './mortal.ts';
+import { immortal, mortal } from './crashing-process.ts';
 
 const workload = (namespace: string, replicas?: number): Manifest => ({
   apiVersion: 'apps/v1',

@@ -11,7 +11,7 @@ import type { CopiesOutcome, CopyWork } from '../../../src/propagate/plan/copies
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, type Mortal, mortal } from './mortal.ts';
+import { immortal, type Mortal, mortal } from './crashing-process.ts';
 
 const named = (kind: string, namespace: string, name: string, more: JsonObject): Manifest => ({
   apiVersion: 'v1',

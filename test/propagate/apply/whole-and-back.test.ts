@@ -9,7 +9,7 @@ import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, mortal } from './mortal.ts';
+import { immortal, mortal } from './crashing-process.ts';
 
 const settings = (namespace: string, data: Readonly<Record<string, string>>): Manifest => ({
   apiVersion: 'v1',

@@ -3,7 +3,7 @@ import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { keyOfManifest } from '../../../src/manifests/object-key.ts';
-import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import { fingerprintOfPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { firstIn, shown, startPlannerWorld } from './planner-world.ts';
 import { configMap, deployment, entry, shareOf, sight } from './snapshots.ts';

@@ -4,7 +4,7 @@ import { keyOfManifest } from '../../../src/manifests/object-key.ts';
 import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
 import type { ConflictMode } from '../../../src/propagate/model/spec.ts';
-import { observedHashOf } from '../../../src/propagate/plan/copies/observed.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import { actionsOf, clusterIn, configMap, entry, planOf, sight, standing } from './snapshots.ts';
 
 const modes: readonly ConflictMode[] = ['Abort', 'Adopt', 'Overwrite', 'CreateOnly', 'ServerSideApply'];

@@ -8,7 +8,7 @@ import { keyOfManifest, textOfKey } from '../../../src/manifests/object-key.ts';
 import type { ClusterShare, InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import type { RenderedCluster, RenderedObject, RenderedPlan } from '../../../src/propagate/model/plan.ts';
 import { type PropagationSpec, parseSpec } from '../../../src/propagate/model/spec.ts';
-import type { ComparisonRules } from '../../../src/propagate/plan/copies/observed.ts';
+import type { ComparisonRules } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import type { PlanSnapshot, SnapshotCluster, TemplateObject } from '../../../src/propagate/plan/snapshot/snapshot.ts';
 import type { MirroredObject } from '../../../src/store/member-objects.ts';

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
-import { mustGiveBack } from '../../apply/taking.ts';
+import { mustGiveBack } from '../../apply/plan-take-over.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
-import { markDeleting } from '../../apply/pending.ts';
+import { markDeleting } from '../../apply/deletion-state.ts';
 import { pruneCopies } from '../../apply/remove-copies.ts';
 import { applyCopies, correctDrift } from '../../apply/write-copies.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';

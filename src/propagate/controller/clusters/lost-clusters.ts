@@ -1,5 +1,5 @@
 import type { Members } from '../../../changes/members.ts';
-import { withPendingDeletions } from '../../apply/pending.ts';
+import { withPendingDeletions } from '../../apply/deletion-state.ts';
 import { isAbandoned } from '../../hub/abandoned.ts';
 import { hubFault } from '../../hub/hub.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';

@@ -1,7 +1,7 @@
 import type { Members } from '../../../changes/members.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import { nodeKind } from '../../plan/snapshot/whereabouts.ts';
+import { nodeKind } from '../../plan/snapshot/cluster-locations.ts';
 
 /** Detects changes of the location of clusters from their Nodes. */
 export interface NodeWatch {

@@ -5,7 +5,7 @@ import { groupKindOfKey, keyOfManifest, objectPlaceOf } from '../../../manifests
 import type { RejectionReason } from '../../model/placement.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { locationFieldsIn } from '../../plan/placing/sets-in.ts';
-import { nodeKind } from '../../plan/snapshot/whereabouts.ts';
+import { nodeKind } from '../../plan/snapshot/cluster-locations.ts';
 import type { PropagationState } from '../state/propagation-state.ts';
 import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import type { MemberObjects } from '../../../store/member-objects.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
-import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../plan/copies/observed.ts';
+import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../plan/copies/observed-hash.ts';
 
 /** A hash of the sent fields of a mirrored object, cached for the lifetime of that object. */
 interface ObservedHash {

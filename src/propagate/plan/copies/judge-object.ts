@@ -13,7 +13,7 @@ import {
 import { copyFault } from './copy-reason.ts';
 import { type CopyResult, type CopyToJudge, failedCopy, failedResult, raceFault, skippedResult, staleCopyResult } from './copy-task.ts';
 import type { CopyWork } from './copy-work.ts';
-import { hasHiddenValues } from './observed.ts';
+import { hasHiddenValues } from './observed-hash.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
 /** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */

@@ -10,14 +10,14 @@ import type { ClusterShare } from '../../model/inventory.ts';
 import type { Placement } from '../../model/spec.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
+import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
 import { autoscaledIn, capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
 import type { PlanSnapshot, PreviousDecision, SnapshotCluster, TemplateObject } from './snapshot.ts';
 import { clustersOfMakers } from './sources.ts';
-import { createdKindOf, creationsOf, type TemplateCreations } from './template-makes.ts';
-import { membersWithLocations, whenLocationsAreRead } from './whereabouts.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
 /**
  * Gathers the snapshot from which the plan of this request is made.

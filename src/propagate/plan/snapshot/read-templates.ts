@@ -9,7 +9,7 @@ import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
 import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
-import { createdKindOf, creationsOf, type TemplateCreations } from './template-makes.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
 /** The objects of a template. If `notes` contains an error, `objects` is incomplete. */
 interface ReadTemplates {

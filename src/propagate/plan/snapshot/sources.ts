@@ -5,7 +5,7 @@ import type { HubShares } from '../../hub/share-store.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
-import { createdKindOf, creationsOf, type TemplateCreations } from './template-makes.ts';
+import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
 /** An object to which a template refers, or on which it depends. A source is never its own copy: Muster must not write or delete it. */
 export interface SourceObject {

@@ -3,7 +3,7 @@
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedPlan } from '../../../../src/propagate/model/plan.ts';
-import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
+import { observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
 import { renderPlan } from '../../../../src/propagate/plan/render-plan.ts';
 import type { PlanSnapshot } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
 import { type ClusterFacts, sight, snapshotOf } from '../../../propagate/plan/snapshots.ts';

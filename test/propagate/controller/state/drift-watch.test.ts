@@ -7,7 +7,7 @@ import { listRulesIn } from '../../../../src/manifests/list-rules.ts';
 import { createDriftWatch } from '../../../../src/propagate/controller/state/drift-watch.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
-import { observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
+import { observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
 import { loadBaseline } from '../../../support/kubernetes-objects.ts';
 
 const model = loadBaseline();

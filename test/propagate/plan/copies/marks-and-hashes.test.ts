@@ -3,14 +3,14 @@ import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import { noListRules } from '../../../../src/manifests/merge-patch.ts';
 import { contendedUntilMs } from '../../../../src/propagate/apply/corrections.ts';
-import { clearDeletionMark, withPendingDeletions } from '../../../../src/propagate/apply/pending.ts';
+import { clearDeletionMark, withPendingDeletions } from '../../../../src/propagate/apply/deletion-state.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
 import type { Requester } from '../../../../src/propagate/model/spec.ts';
 import { isWrittenByLaterGeneration, marksOf, marksRemovalPatch, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
-import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed.ts';
+import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
 import { impersonationOf } from '../../../../src/propagate/plan/snapshot/plan-request.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
 

@@ -5,7 +5,7 @@ import type { InventoryEntry, OldValues, TakenOver } from '../model/inventory.ts
 import type { CopyToJudge } from '../plan/copies/copy-task.ts';
 import type { CopyWork, RollbackTarget } from '../plan/copies/copy-work.ts';
 import { entryForUnknownObject, judgeObject } from '../plan/copies/judge-object.ts';
-import { oldValuesOf } from '../plan/copies/observed.ts';
+import { oldValuesOf } from '../plan/copies/observed-hash.ts';
 
 /** The entry and the old values of an object of another owner. Both are saved before the first write to it. */
 export interface PlannedTakeOver {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ObjectCallResult, ObjectClient } from '../../../src/changes/object-client.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
-import { createGuardedClient } from '../../../src/propagate/apply/copy-door.ts';
+import { createGuardedClient } from '../../../src/propagate/apply/guarded-client.ts';
 import { configMapResource, never } from '../../support/cluster/transport.ts';
 import { cluster } from './memory-shares.ts';
 

@@ -23,11 +23,11 @@ import {
   staleCopyResult,
 } from '../plan/copies/copy-task.ts';
 import type { RollbackTarget } from '../plan/copies/copy-work.ts';
-import type { GuardedAnswer } from './copy-door.ts';
 import type { CopyContext } from './copy-to-write.ts';
-import { markDeleting, markPendingDeletion } from './pending.ts';
+import { markDeleting, markPendingDeletion } from './deletion-state.ts';
+import type { GuardedAnswer } from './guarded-client.ts';
+import { storedValuesOf } from './plan-take-over.ts';
 import { applyToExisting, releaseCopy, replaceExisting, withdrawFields } from './release-copy.ts';
-import { storedValuesOf } from './taking.ts';
 
 /** How to remove one copy that is no longer wanted. */
 export interface Removal {

@@ -14,8 +14,8 @@ import { selectPlacement } from './placing/select.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
+import { holdsCopies } from './snapshot/cluster-locations.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
-import { holdsCopies } from './snapshot/whereabouts.ts';
 
 export interface PlacedCluster {
   readonly chosen: ChosenCluster;

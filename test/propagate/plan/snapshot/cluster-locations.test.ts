@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { membersWithLocations } from '../../../../src/propagate/plan/snapshot/whereabouts.ts';
+import { membersWithLocations } from '../../../../src/propagate/plan/snapshot/cluster-locations.ts';
 import { shown, startPlannerWorld } from '../planner-world.ts';
 import { configMap, entry, shareOf } from '../snapshots.ts';
 

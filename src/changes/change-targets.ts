@@ -7,8 +7,8 @@ import { nearestWord } from '../core/nearest-word.ts';
 import { parseObjectId } from '../core/object-ids.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
 import type { Members } from './members.ts';
+import type { TargetInput } from './object-changes.ts';
 import type { ObjectAddress, Preconditions } from './object-client.ts';
-import type { TargetInput } from './object-writes.ts';
 
 /** One object to change, with a known cluster. */
 export interface ChangeTarget {

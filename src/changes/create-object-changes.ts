@@ -2,14 +2,14 @@ import { resourceSpelling } from '../core/enum-spelling.ts';
 import { MusterError } from '../core/errors.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { applyManifests } from './apply-manifests.ts';
+import { type AddressedTarget, addressOfTarget, type ChangeTarget, parseTargets } from './change-targets.ts';
+import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './changes-outcome.ts';
+import type { ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-changes.ts';
 import type { Cascade, ObjectCallResult, ObjectClient, RunMode } from './object-client.ts';
-import type { ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-writes.ts';
 import { checkPatch, guardedPatch } from './patches.ts';
 import { restartPatch, scaleWorkload } from './workload-patches.ts';
 import type { WriteContext } from './write-context.ts';
-import { absentObjectFault, failedChange, type ObjectWrite, writeObject } from './write-one.ts';
-import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './write-outcome.ts';
-import { type AddressedTarget, addressOfTarget, type ChangeTarget, parseTargets } from './write-targets.ts';
+import { absentObjectFault, failedChange, type ObjectWrite, writeObject } from './write-object.ts';
 
 /** Creates the operations on single objects. Each real write is logged with its caller and without values. */
 export function createObjectChanges(options: ObjectChangesOptions): ObjectChanges {

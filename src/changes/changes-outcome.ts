@@ -7,10 +7,10 @@ import { redact } from '../core/redaction.ts';
 import { diffOf } from '../manifests/diff.ts';
 import { redactedFault } from './describe-fault.ts';
 import type { Members } from './members.ts';
+import type { ObjectChangeResult, ObjectChangesOutcome } from './object-changes.ts';
 import type { ObjectClient } from './object-client.ts';
-import type { ObjectChangeResult, ObjectChangesOutcome } from './object-writes.ts';
 import type { WriteContext } from './write-context.ts';
-import type { ObjectWrite } from './write-one.ts';
+import type { ObjectWrite } from './write-object.ts';
 
 /** The services that changes of single objects use. */
 export interface ObjectChangesOptions {

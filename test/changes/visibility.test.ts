@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createObjectChanges } from '../../src/changes/create-object-writes.ts';
-import type { ObjectChanges, ObjectChangesOutcome, TargetInput } from '../../src/changes/object-writes.ts';
+import { createObjectChanges } from '../../src/changes/create-object-changes.ts';
+import type { ObjectChanges, ObjectChangesOutcome, TargetInput } from '../../src/changes/object-changes.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import { idOfObject } from '../../src/core/object-ids.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';

@@ -4,8 +4,8 @@ import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { liveHashOf } from '../manifests/live-hash.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
+import type { ObjectAction, ObjectChangeResult } from './object-changes.ts';
 import type { ObjectAddress, ObjectCallResult, ObjectClient, RunMode } from './object-client.ts';
-import type { ObjectAction, ObjectChangeResult } from './object-writes.ts';
 
 /** One write of one object. */
 export interface ObjectWrite {
