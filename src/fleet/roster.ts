@@ -108,7 +108,7 @@ export class Roster {
       const seat = seats.get(entry.member.name);
       if (seat === undefined) this.#leave(entry, 'left the fleet');
       else if (connectionKeyOf(seat.candidate) !== entry.connection.key)
-        this.#leave(entry, 'left the fleet, to join it as it is described now');
+        this.#leave(entry, 'left the fleet, to join it again with its new description');
     }
     const redescribed = [...seats.values()].filter((seat) => this.#seat(seat));
     for (const { candidate } of redescribed) {
@@ -128,7 +128,7 @@ export class Roster {
     }
     if (isSame(entry.seat, seat)) return false;
     if (mirroringKeyOf(entry.seat.candidate) !== mirroringKeyOf(candidate)) {
-      this.#log.info({ cluster: candidate.name, membership: 'left' }, 'cluster: left the fleet, to join it as it is described now');
+      this.#log.info({ cluster: candidate.name, membership: 'left' }, 'cluster: left the fleet, to join it again with its new description');
       this.#seated.delete(candidate.name);
       entry.life.abort();
       this.#join(seat, entry.connection);
@@ -191,7 +191,8 @@ export class Roster {
   #firstOfEachName(candidates: readonly ClusterCandidate[]): readonly ClusterCandidate[] {
     const first = new Map<ClusterName, ClusterCandidate>();
     for (const candidate of candidates) {
-      if (first.has(candidate.name)) this.#log.warn({ cluster: candidate.name }, 'two sources name a cluster alike: the first is taken');
+      if (first.has(candidate.name))
+        this.#log.warn({ cluster: candidate.name }, 'two sources have a cluster of this name: the first one is used');
       else first.set(candidate.name, candidate);
     }
     return [...first.values()];

@@ -94,7 +94,7 @@ test('who joins, leaves or is described anew leaves a line in the log; the end o
   expect(said()).toEqual(['south left cluster: left the fleet', 'east joined cluster: joined the fleet']);
   await say([usable('north', { server: 'https://moved.test' }), usable('east')]);
   expect(said()).toEqual([
-    'north left cluster: left the fleet, to join it as it is described now',
+    'north left cluster: left the fleet, to join it again with its new description',
     'north joined cluster: joined the fleet',
   ]);
   await fleet[Symbol.asyncDispose]();
@@ -251,7 +251,7 @@ test('a cluster whose description is broken is a member that answers why', async
   expect(member?.api.standingFaults).toHaveLength(1);
 });
 
-test('of two sources that name a cluster alike the first one counts', async () => {
+test('uses the first of two sources that have a cluster of the same name', async () => {
   const [first, second] = [
     scriptedSource([usable('north')]),
     scriptedSource([usable('north', { server: 'https://other.test' }), usable('south')]),

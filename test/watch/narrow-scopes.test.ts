@@ -411,14 +411,14 @@ test('that not all namespaces are listed is told with those that are, as far as 
   const whatIsShown = (sight: 'all' | ReadonlySet<string>) => mirror.partialListFault(sight)?.message.split(': ')[1];
   expect(mirror.partialListFault('all')).toMatchObject({
     code: 'FORBIDDEN',
-    message: 'pods may not be listed in all namespaces: what is shown is of shop, web',
+    message: 'pods may not be listed in all namespaces: only objects in shop, web are shown',
   });
-  expect(whatIsShown(new Set(['web', 'other']))).toBe('what is shown is of web');
+  expect(whatIsShown(new Set(['web', 'other']))).toBe('only objects in web are shown');
   expect(whatIsShown(new Set(['other']))).toBe('nothing is shown');
   expect(mirror.partialListFault(new Set(['shop', 'web']))).toBeUndefined();
   name(...numbered(5));
   await mirror.whenSettled(signal);
-  expect(whatIsShown('all')).toBe('what is shown is of shop, team-0, team-1, team-2, team-3 and 2 more');
+  expect(whatIsShown('all')).toBe('only objects in shop, team-0, team-1, team-2, team-3 and 2 more are shown');
   north.permitted = undefined;
   await clock.advance(60_000);
   expect(mirror.partialListFault('all')).toBeUndefined();

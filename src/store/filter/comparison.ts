@@ -180,7 +180,7 @@ const expected: Readonly<Record<ValueType, string>> = {
   Int: 'a number',
   Int64: 'a number, or beyond 2^53-1 its digits as text',
   Float: 'a number',
-  DateTime: 'a time as RFC 3339 has it, such as "2026-01-31T12:00:00Z"',
+  DateTime: 'an RFC 3339 time, such as "2026-01-31T12:00:00Z"',
   Quantity: 'a quantity, such as "250m" or "1Gi"',
   Duration: 'a duration, such as "90s" or "1h30m"',
   IntOrString: 'a number or a text',

@@ -171,7 +171,7 @@ function leafOf(where: WhereInput, scope: Scope): Test | Misfit {
 function pathOf(where: WhereInput, scope: Scope): ModelPath | PathMisfit {
   if (where.path != null) return scope.find(where.path);
   if (scope.self !== undefined) return { text: 'the element', from: 'object', steps: [], type: scope.self, many: false };
-  throw refuse('expected a path beside the comparison, such as { path: "metadata.name", eq: "web" }');
+  throw refuse('expected a path next to the comparison, such as { path: "metadata.name", eq: "web" }');
 }
 
 function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scope): readonly Test[] {
@@ -285,7 +285,7 @@ function hasCondition(where: WhereInput): boolean {
   const compares = where.exists != null || where.some != null || comparisonOperators.some((operator) => where[operator] != null);
   if (!compares && where.path != null) {
     throw refuse(
-      `expected a comparison beside the path ${where.path.slice(0, 80)}, such as eq, in, gte or exists (exists: false finds what is absent)`,
+      `expected a comparison next to the path ${where.path.slice(0, 80)}, such as eq, in, gte or exists (exists: false finds what is absent)`,
     );
   }
   return compares;

@@ -1,14 +1,14 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { WatchReport } from '../reflector/reflector-state.ts';
 
-/** How often something odd has been met in watching one cluster since the start. */
+/** The number of anomalies of one type while watching one cluster, since the start. */
 interface AnomalyCount {
   readonly cluster: ClusterName;
   readonly type: WatchReport['what'];
   readonly count: number;
 }
 
-/** Counts what the mirrors report, for metrics. Series: clusters × the five types, of clusters that were members. */
+/** Counts the reports of mirrors, for metrics. Series: clusters × the five types, of clusters that were members. */
 export class AnomalyCounts {
   readonly #counts = new Map<string, AnomalyCount>();
 

@@ -1,31 +1,31 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterPhase } from '../mirrors.ts';
 
-/** What a cluster's health is judged by. */
+/** The inputs of a cluster's health. */
 interface HealthSigns {
-  /** It has answered once. */
+  /** True once the cluster has answered. */
   readonly answered: boolean;
-  /** Why the breaker is open, if it is. */
+  /** Why the breaker is open. Undefined while it is closed. */
   readonly breaker: Fault | undefined;
-  /** Of the server, and of the warm mirrors. */
+  /** The faults of the server and of the mirrors of warm kinds. */
   readonly faults: readonly Fault[];
-  /** Those that hold as long as the connection is made the way it is. */
+  /** The faults that last as long as the connection settings stay the same. */
   readonly standing: readonly Fault[];
 }
 
 export interface ClusterHealth {
   readonly phase: ClusterPhase;
-  /** What keeps the cluster from being whole, once each; while it cannot be reached that alone. */
+  /** The faults of the cluster, each once. If the cluster cannot be reached, only that fault. */
   readonly faults: readonly Fault[];
 }
 
-/** A missing right is no trouble of the cluster, and a list on its way none at all. */
+/** Computes the health of a cluster. A missing right is no fault of the cluster, and neither is a list that is still being received. */
 export function clusterHealthOf({ answered, breaker, faults, standing }: HealthSigns): ClusterHealth {
   if (breaker !== undefined) return { phase: 'UNREACHABLE', faults: [breaker] };
-  const told = faults.filter(({ code }) => code !== 'SYNCING' && code !== 'FORBIDDEN');
-  const troubles = told.filter((fault, place) => told.findIndex((other) => isSame(other, fault)) === place);
-  if (!answered) return { phase: 'CONNECTING', faults: troubles };
-  return { phase: troubles.length + standing.length > 0 ? 'DEGRADED' : 'SYNCED', faults: troubles };
+  const relevant = faults.filter(({ code }) => code !== 'SYNCING' && code !== 'FORBIDDEN');
+  const own = relevant.filter((fault, index) => relevant.findIndex((other) => isSame(other, fault)) === index);
+  if (!answered) return { phase: 'CONNECTING', faults: own };
+  return { phase: own.length + standing.length > 0 ? 'DEGRADED' : 'SYNCED', faults: own };
 }
 
 function isSame(a: Fault, b: Fault): boolean {

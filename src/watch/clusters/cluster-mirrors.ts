@@ -23,48 +23,52 @@ interface Entry {
 
 const readyAfterMs = 60_000;
 
-/** Whatever queries name, a server that answers slowly has no more questions about rights to answer. */
+/** Maximum number of concurrent reviews of rights, whatever namespaces queries name. Bounds the requests to a slow server. */
 const reviewsAtOnce = 50;
 
 const secretKey = keyOfKind({ group: '', kind: 'Secret' });
 
-/** All mirrors of one cluster, and what is known of it. Starts at once; `end` ends all of it at once. */
+/**
+ * All mirrors of one cluster, and its status. Starts at once. `end` ends everything at once.
+ *
+ * A new mirror starts in `#create`, and continues in `src/watch/mirror/mirror.ts`.
+ */
 export class ClusterMirrors {
   readonly name: ClusterName;
   readonly #cluster: EngagedCluster;
-  readonly #wide: FleetServices;
+  readonly #services: FleetServices;
   readonly #life = new AbortController();
   readonly #server: ClusterServer;
-  readonly #definitions: CustomKinds;
+  readonly #customKinds: CustomKinds;
   readonly #entries = new Map<string, Entry>();
-  readonly #lines: MirrorLog;
+  readonly #mirrorLog: MirrorLog;
   readonly #reviews = createConcurrencyLimit(reviewsAtOnce);
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
-  readonly #suspected = new WeakMap<OwnedMirror, string>();
-  /** Replaces a uid that cannot be read: the epochs then differ from those of other gateways and later runs. */
+  readonly #relistedEpochs = new WeakMap<OwnedMirror, string>();
+  /** Replaces a uid that cannot be read. The epochs then differ from those of other gateways and of later runs. */
   readonly #unidentified = randomUUID();
-  #streams = true;
-  #lookedAgain = 0;
+  #watchListWorks = true;
+  #rediscoveries = 0;
   #readyOnce = false;
-  #told = '';
-  #toldPhase: ClusterPhase | undefined;
-  #toldResources: ClusterServer['resources'];
+  #reported = '';
+  #reportedPhase: ClusterPhase | undefined;
+  #reportedResources: ClusterServer['resources'];
 
-  constructor({ cluster, services: wide, delayMs, onExchanged }: ClusterMirrorsOptions) {
+  constructor({ cluster, services, delayMs, onExchanged }: ClusterMirrorsOptions) {
     this.name = cluster.name;
     this.#cluster = cluster;
-    this.#wide = wide;
-    this.#lines = new MirrorLog(cluster.name, wide.log);
-    this.#joinedMs = wide.clock.monotonic();
-    this.#definitions = createCustomKinds({
+    this.#services = services;
+    this.#mirrorLog = new MirrorLog(cluster.name, services.log);
+    this.#joinedMs = services.clock.monotonic();
+    this.#customKinds = createCustomKinds({
       onDefined: (kind) => this.#defined(kind),
       onChanged: (kind) => this.#redefined(kind),
       onRemoved: (kind) => this.#removed(kind),
     });
     const listener = {
-      onIdentified: () => this.#startKept(),
+      onIdentified: () => this.#startWarm(),
       // Objects that were mirrored before the uid could be read may belong to another cluster.
       onRecognized: () => this.#relistAll(),
       onExchanged,
@@ -76,19 +80,19 @@ export class ClusterMirrors {
       },
       onChange: () => this.#changed(),
     };
-    this.#server = createClusterServer({ api: cluster.api, clock: wide.clock, delayMs, listener }, this.#life.signal);
+    this.#server = createClusterServer({ api: cluster.api, clock: services.clock, delayMs, listener }, this.#life.signal);
   }
 
   state(): ClusterStatus {
     const { answeredMs, version, uid, resources } = this.#server;
-    const { clock } = this.#wide;
+    const { clock } = this.#services;
     const health = this.#health();
-    const heardMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.lastActivityMs ?? 0));
+    const activityMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.lastActivityMs ?? 0));
     return {
       name: this.name,
       phase: health.phase,
       faults: this.#faults(health),
-      asOfMs: answeredMs === undefined ? undefined : clock.now() - (clock.monotonic() - heardMs),
+      asOfMs: answeredMs === undefined ? undefined : clock.now() - (clock.monotonic() - activityMs),
       version,
       resources: resources && [...resources.values()],
       uid,
@@ -98,13 +102,13 @@ export class ClusterMirrors {
   progress(): ClusterProgress {
     const mirrors = [...this.#entries.values()].map(({ mirror }) => mirror);
     const { version } = this.#server;
-    const { phase, faults: troubles } = this.#health();
-    const [fault] = troubles;
+    const { phase, faults } = this.#health();
+    const [fault] = faults;
     return {
       cluster: this.name,
       phase,
       listing: mirrors.filter((mirror) => mirror.sync().phase === 'SYNCING').length,
-      objects: mirrors.reduce((sum, { store, stagedCount: staged }) => sum + store.size + staged, 0),
+      objects: mirrors.reduce((sum, { store, stagedCount }) => sum + store.size + stagedCount, 0),
       ready: this.#ready(),
       version,
       fault,
@@ -120,7 +124,7 @@ export class ClusterMirrors {
     if (resource === undefined || this.#life.signal.aborted) return undefined;
     const entry = this.#entry(resource);
     entry.leases++;
-    this.#wide.idle.remove(entry.mirror);
+    this.#services.idle.remove(entry.mirror);
     entry.mirror.requestNamespaces(namespaces);
     let held = true;
     return {
@@ -145,7 +149,7 @@ export class ClusterMirrors {
     this.#server.retry();
   }
 
-  /** Ends requests, wipes stores, and sends `gone` with the reason to readers. */
+  /** Ends requests, empties the stores, and sends `gone` with the reason to readers. */
   end(message: string): void {
     this.#life.abort();
     const fault: Fault = { code: 'GONE', cluster: this.name, message, retry: 'NEVER' };
@@ -162,19 +166,19 @@ export class ClusterMirrors {
   }
 
   #create(resource: ServedResource, key: string): OwnedMirror {
-    const { clock, log, admission, pace, scheduler, onReport } = this.#wide;
+    const { clock, log, admission, pace, scheduler, onReport } = this.#services;
     const { api, breaker } = this.#server;
     const policy = this.#policyOf(key);
     const inMetadata = policy.fill === 'withheld' || policy.form === 'metadata';
     return createMirror({
-      surroundings: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
+      context: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
       resource,
       policy,
       store: createStore({ epoch: this.#epochOf(resource, key), clock, log, scheduler, policy: inMetadata ? 'metadata' : 'parsed' }),
       candidates: () => this.#candidates(),
       candidatesKnown: (signal) => this.#namespacesKnown(signal),
       streaming: () => this.#streaming(resource, key),
-      onSync: (sync) => this.#mirrored(resource, sync),
+      onSync: (sync) => this.#mirrorChanged(resource, sync),
       onMissing: () => this.#server.rediscover(500),
       onReport: (report) => {
         if (report.what === 'streamingRefused') this.#refusedStreaming(key, report.by);
@@ -187,12 +191,12 @@ export class ClusterMirrors {
     if (key === secretKey && this.#cluster.secrets === 'none') {
       return { fill: 'withheld', message: 'Secrets of this cluster are not mirrored: it is configured with secrets: none' };
     }
-    return { fill: 'reflect', form: key === secretKey || this.#wide.sensitiveKinds.has(key) ? 'metadata' : 'object' };
+    return { fill: 'reflect', form: key === secretKey || this.#services.sensitiveKinds.has(key) ? 'metadata' : 'object' };
   }
 
-  /** Equal in all replicas of the gateway, and another one for whatever else comes to bear the kind's name. */
+  /** Returns an epoch that is equal in all replicas of the gateway. It changes if the cluster or the definition of the kind is replaced. */
   #epochOf({ group, version, kind }: ServedResource, key: string): string {
-    const parts = [this.#server.uid ?? this.#unidentified, group, version, kind, this.#definitions.get(key)?.uid ?? ''];
+    const parts = [this.#server.uid ?? this.#unidentified, group, version, kind, this.#customKinds.get(key)?.uid ?? ''];
     return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
   }
 
@@ -207,12 +211,12 @@ export class ClusterMirrors {
   }
 
   #streaming(resource: ServedResource, key: string): boolean {
-    if (!this.#streams || this.#notStreamed.has(key) || !supportsWatchList(this.#server.version)) return false;
-    return isBuiltIn(resource) || this.#definitions.get(key) !== undefined;
+    if (!this.#watchListWorks || this.#notStreamed.has(key) || !supportsWatchList(this.#server.version)) return false;
+    return isBuiltIn(resource) || this.#customKinds.get(key) !== undefined;
   }
 
   #refusedStreaming(key: string, by: 'kind' | 'cluster'): void {
-    if (by === 'cluster') this.#streams = false;
+    if (by === 'cluster') this.#watchListWorks = false;
     else this.#notStreamed.add(key);
   }
 
@@ -220,17 +224,17 @@ export class ClusterMirrors {
     entry.leases--;
     const key = keyOfKind(entry.mirror.resource);
     if (entry.leases > 0 || this.#entries.get(key) !== entry || neverEvictedKinds.has(key)) return;
-    const fault: Fault = { code: 'GONE', cluster: this.name, message: 'nobody has asked for the kind for a while', retry: 'NOW' };
-    this.#wide.idle.add(entry.mirror, () => {
+    const fault: Fault = { code: 'GONE', cluster: this.name, message: 'no request has read the kind for a while', retry: 'NOW' };
+    this.#services.idle.add(entry.mirror, () => {
       if (this.#entries.get(key) === entry) this.#endMirror(key, fault);
     });
   }
 
-  #startKept(): void {
+  #startWarm(): void {
     if (this.#life.signal.aborted) return;
     const { resources } = this.#server;
-    const kept = warmKinds.filter((kind) => resources === undefined || resources.has(keyOfKind(kind)));
-    for (const kind of kept) this.#entry(resources?.get(keyOfKind(kind)) ?? kind);
+    const warm = warmKinds.filter((kind) => resources === undefined || resources.has(keyOfKind(kind)));
+    for (const kind of warm) this.#entry(resources?.get(keyOfKind(kind)) ?? kind);
     const apiServices = this.served(apiServiceKind);
     if (apiServices !== undefined) this.#entry(apiServices);
     this.#follow();
@@ -238,7 +242,7 @@ export class ClusterMirrors {
 
   #follow(): void {
     const definitions = this.#entries.get(keyOfKind(crdKind))?.mirror.store;
-    if (definitions !== undefined) this.#definitions.follow(definitions, this.#life.signal);
+    if (definitions !== undefined) this.#customKinds.follow(definitions, this.#life.signal);
     void this.#followNamespaces();
     const apiServices = this.#entries.get(keyOfKind(apiServiceKind))?.mirror.store;
     if (apiServices === undefined || this.#followed.has(apiServices)) return;
@@ -249,12 +253,12 @@ export class ClusterMirrors {
     apiServices.follow(rediscover, this.#life.signal);
   }
 
-  /** Mirrors of single namespaces go by those that are made from now on. */
+  /** Passes new namespaces on to the mirrors, which may mirror single namespaces. */
   async #followNamespaces(): Promise<void> {
     const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
     if (mirror === undefined || this.#followed.has(mirror.store)) return;
     this.#followed.add(mirror.store);
-    // Not of the first list: those who need it wait for it themselves.
+    // Begins after the first list. A mirror that needs the namespaces of that list waits for it.
     await mirror.whenSettled(this.#life.signal);
     if (this.#life.signal.aborted) return;
     mirror.store.follow((events) => {
@@ -271,20 +275,20 @@ export class ClusterMirrors {
       if (now === undefined) this.#withdraw(key);
       else if (now.version !== mirror.resource.version || watches(now) !== watches(mirror.resource)) mirror.relist(now);
     }
-    this.#startKept();
+    this.#startWarm();
     this.#awaitDefined(resources);
   }
 
-  /** Discovery follows a definition with a delay of its own. */
+  /** Discovers again until the definitions of the mirror are served. A server serves a new definition only after a delay. */
   #awaitDefined(resources: ReadonlyMap<string, ServedResource>): void {
-    const missing = this.#definitions.established().some((kind) => !resources.has(keyOfKind(kind)));
-    this.#lookedAgain = missing ? this.#lookedAgain + 1 : 0;
-    if (missing && this.#lookedAgain <= 6) this.#server.rediscover(250 * 2 ** this.#lookedAgain);
+    const missing = this.#customKinds.established().some((kind) => !resources.has(keyOfKind(kind)));
+    this.#rediscoveries = missing ? this.#rediscoveries + 1 : 0;
+    if (missing && this.#rediscoveries <= 6) this.#server.rediscover(250 * 2 ** this.#rediscoveries);
   }
 
   #defined(kind: GroupKind): void {
     if (this.#server.resources === undefined || this.served(kind) !== undefined) return;
-    this.#lookedAgain = 0;
+    this.#rediscoveries = 0;
     this.#server.rediscover(250);
   }
 
@@ -303,21 +307,21 @@ export class ClusterMirrors {
   #withdraw(key: string): void {
     const mirror = this.#entries.get(key)?.mirror;
     this.#endMirror(key, { code: 'GONE', cluster: this.name, message: 'the kind is not served any more', retry: 'NEVER' });
-    if (mirror !== undefined) this.#mirrored(mirror.resource, mirror.sync());
+    if (mirror !== undefined) this.#mirrorChanged(mirror.resource, mirror.sync());
   }
 
   #endMirror(key: string, fault: Fault): void {
     const mirror = this.#entries.get(key)?.mirror;
     if (mirror === undefined) return;
     this.#entries.delete(key);
-    this.#wide.idle.remove(mirror);
+    this.#services.idle.remove(mirror);
     const { group, kind } = mirror.resource;
     mirror.end({ ...fault, kind: { group, kind } });
   }
 
-  /** What is served at a version may be another thing now, and what did not work may work. */
+  /** Handles a new version of the server: content may have changed, and WatchList may work now. */
   #upgraded(): void {
-    this.#streams = true;
+    this.#watchListWorks = true;
     this.#notStreamed.clear();
     this.#relistAll();
   }
@@ -327,8 +331,10 @@ export class ClusterMirrors {
   }
 
   /**
-   * A watch from a version that the server has not reached, as after an etcd was restored, is silent until it has: what happens meanwhile
-   * would be lost. Each history is suspected once, as kinds may be stored apart from namespaces, with versions of their own.
+   * Relists the mirrors that are ahead of the server, as after etcd was restored.
+   *
+   * A watch from a version that the server has not reached is silent until it is reached, so events would be lost. Each history is relisted
+   * once only, because a kind may be stored apart from namespaces, with versions of its own.
    */
   #compareHistory(): (revision: ResourceVersion) => void {
     const seen = [...this.#entries].map(([key, { mirror }]) => ({ key, mirror, versions: mirror.versions }));
@@ -336,42 +342,36 @@ export class ClusterMirrors {
       for (const { key, mirror, versions } of seen) {
         const { epoch } = mirror.store;
         const isAhead = versions.some((version) => (compareVersions(revision, version) ?? 0) < 0);
-        if (!isAhead || this.#suspected.get(mirror) === epoch || this.#entries.get(key)?.mirror !== mirror) continue;
-        this.#suspected.set(mirror, epoch);
+        if (!isAhead || this.#relistedEpochs.get(mirror) === epoch || this.#entries.get(key)?.mirror !== mirror) continue;
+        this.#relistedEpochs.set(mirror, epoch);
         mirror.relist(mirror.resource);
       }
     };
   }
 
-  #mirrored(kind: GroupKind, sync: SyncState): void {
+  #mirrorChanged(kind: GroupKind, sync: SyncState): void {
     const size = this.#entries.get(keyOfKind(kind))?.mirror.store.size ?? 0;
-    this.#wide.onChange({ type: 'mirrored', cluster: this.name, kind: { group: kind.group, kind: kind.kind }, sync, size });
+    this.#services.onChange({ type: 'mirrored', cluster: this.name, kind: { group: kind.group, kind: kind.kind }, sync, size });
     const cluster = this.#server.breaker.fault === undefined ? 'reachable' : 'unreachable';
-    this.#lines.write({ kind: keyOfKind(kind), sync, objects: size, cluster });
+    this.#mirrorLog.write({ kind: keyOfKind(kind), sync, objects: size, cluster });
     this.#changed();
   }
 
   #changed(): void {
     if (this.#life.signal.aborted) return;
     const health = this.#health();
-    const { phase, faults: troubles } = health;
+    const { phase, faults } = health;
     const { version, resources } = this.#server;
-    const told = JSON.stringify([phase, version, this.#faults(health).map(({ code, kind, message }) => [code, kind, message])]);
-    if (told === this.#told && resources === this.#toldResources) return;
-    if (phase !== this.#toldPhase) this.#logPhase(phase, troubles.at(0));
-    [this.#told, this.#toldPhase, this.#toldResources] = [told, phase, resources];
-    this.#wide.onChange({ type: 'changed', cluster: this.name });
+    const reported = JSON.stringify([phase, version, this.#faults(health).map(({ code, kind, message }) => [code, kind, message])]);
+    if (reported === this.#reported && resources === this.#reportedResources) return;
+    if (phase !== this.#reportedPhase) this.#mirrorLog.writePhase(phase, faults.at(0));
+    [this.#reported, this.#reportedPhase, this.#reportedResources] = [reported, phase, resources];
+    this.#services.onChange({ type: 'changed', cluster: this.name });
   }
 
-  #logPhase(phase: ClusterPhase, fault: Fault | undefined): void {
-    const { log } = this.#wide;
-    if (fault === undefined) log.info({ cluster: this.name, phase }, 'cluster');
-    else log.warn({ cluster: this.name, phase, fault: fault.code }, `cluster: ${fault.message}`);
-  }
-
-  /** All that is wrong, once each; the namespaces that may not be read among it. */
-  #faults({ faults: troubles }: ClusterHealth): readonly Fault[] {
-    return [...troubles, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
+  /** Returns all faults of the cluster, each once, including those of namespaces that may not be read. */
+  #faults({ faults }: ClusterHealth): readonly Fault[] {
+    return [...faults, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
   }
 
   #health(): ClusterHealth {
@@ -387,7 +387,7 @@ export class ClusterMirrors {
   }
 
   #isReady(): boolean {
-    if (this.#health().faults.length > 0 || this.#wide.clock.monotonic() - this.#joinedMs >= readyAfterMs) return true;
+    if (this.#health().faults.length > 0 || this.#services.clock.monotonic() - this.#joinedMs >= readyAfterMs) return true;
     if (this.#server.resources === undefined) return false;
     return warmKinds.every((kind) => (this.#entries.get(keyOfKind(kind))?.mirror.sync().phase ?? 'MISSING') !== 'SYNCING');
   }

@@ -3,16 +3,16 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
 
-/** What a CustomResourceDefinition says of its kind. */
+/** A custom kind, as its CustomResourceDefinition describes it. */
 interface CustomKind extends GroupKind {
   readonly uid: string;
-  /** Counts changes of its spec: what is served at a version may be another thing after one. */
+  /** Changes with each change of the spec. The content of a version may differ afterwards. */
   readonly generation: string;
-  /** The API server serves it, or is about to. */
+  /** True if the API server serves the kind, or will in a moment. */
   readonly established: boolean;
 }
 
-/** Undefined for what does not look like a definition. */
+/** Returns undefined for an object that is no valid definition. */
 function customKindOf({ metadata, spec, status }: KubernetesObject): CustomKind | undefined {
   const names = isJsonObject(spec) ? spec.names : undefined;
   if (!isJsonObject(spec) || typeof spec.group !== 'string' || !isJsonObject(names) || typeof names.kind !== 'string') return undefined;
@@ -26,32 +26,32 @@ function customKindOf({ metadata, spec, status }: KubernetesObject): CustomKind 
   };
 }
 
-/** The custom kinds that a cluster's definitions define, as they come and go. */
+/** The custom kinds that a cluster's definitions define at this moment. */
 export interface CustomKinds {
-  /** By `keyOfKind`. */
+  /** @param key The result of `keyOfKind`. */
   get(key: string): CustomKind | undefined;
-  /** The definitions that are established now. */
+  /** Returns the kinds whose definition is established. */
   established(): readonly CustomKind[];
-  /** Follows the mirror of the definitions; the same one twice is once. */
+  /** Follows a mirror of definitions. Following the same mirror again has no effect. */
   follow(mirror: StoreReader, signal: AbortSignal): void;
 }
 
-/** Told at the end of the turn in which the mirror of the definitions changed. */
-interface DefinitionsListener {
-  /** A kind has been defined and established. */
+/** Called at the end of the event-loop turn in which the mirror of the definitions changed. */
+interface CustomKindsListener {
+  /** A kind was defined and established. */
   onDefined(kind: CustomKind): void;
-  /** Its definition has changed. */
+  /** The definition of a kind has changed. */
   onChanged(kind: CustomKind): void;
-  /** It has been taken away, or defined anew: its objects went with it. */
+  /** The definition was deleted, or replaced by another one. The objects of the kind are gone. */
   onRemoved(kind: CustomKind): void;
 }
 
-/** Knows nothing until it follows a mirror. */
-export function createCustomKinds(listener: DefinitionsListener): CustomKinds {
+/** Knows no kinds until it follows a mirror. */
+export function createCustomKinds(listener: CustomKindsListener): CustomKinds {
   const known = new Map<string, CustomKind>();
   const followed = new WeakSet<StoreReader>();
 
-  function take(event: StoreEvent): void {
+  function apply(event: StoreEvent): void {
     if (event.type !== 'applied' && event.type !== 'deleted') return;
     const definition = customKindOf(event.object);
     if (definition === undefined) return;
@@ -63,23 +63,23 @@ export function createCustomKinds(listener: DefinitionsListener): CustomKinds {
       listener.onRemoved(definition);
     } else {
       known.set(key, definition);
-      tell(before, definition);
+      compare(before, definition);
     }
   }
 
-  function tell(before: CustomKind | undefined, now: CustomKind): void {
+  function compare(before: CustomKind | undefined, now: CustomKind): void {
     if (before !== undefined && before.uid !== now.uid) listener.onRemoved(before);
     if (now.established && !(before?.established && before.uid === now.uid)) listener.onDefined(now);
     else if (before !== undefined && before.generation !== now.generation) listener.onChanged(now);
   }
 
-  /** What was missed is told as if it had been seen. */
-  function takeAll(objects: Iterable<KubernetesObject>): void {
+  /** Compares all definitions with the known ones, and calls the listener for the changes that were missed. */
+  function applyAll(objects: Iterable<KubernetesObject>): void {
     const gone = new Map(known);
     for (const object of objects) {
       const definition = customKindOf(object);
       if (definition !== undefined) gone.delete(keyOfKind(definition));
-      take({ type: 'applied', object, version: undefined });
+      apply({ type: 'applied', object, version: undefined });
     }
     for (const [key, definition] of gone) {
       known.delete(key);
@@ -94,10 +94,10 @@ export function createCustomKinds(listener: DefinitionsListener): CustomKinds {
       if (followed.has(mirror)) return;
       followed.add(mirror);
       const { snapshot } = mirror.follow((events) => {
-        if (events.some(({ type }) => type === 'reset')) takeAll(mirror.objects());
-        else for (const event of events) take(event);
+        if (events.some(({ type }) => type === 'reset')) applyAll(mirror.objects());
+        else for (const event of events) apply(event);
       }, signal);
-      if (mirror.version !== undefined) takeAll(snapshot);
+      if (mirror.version !== undefined) applyAll(snapshot);
     },
   };
 }

@@ -10,25 +10,25 @@ import type { ListAdmission } from '../reflector/list-admission.ts';
 import type { WatchReport } from '../reflector/reflector-state.ts';
 import type { IdleMirrors } from './idle-mirrors.ts';
 
-/** What may be had of Secrets: of their data nothing is ever mirrored. */
+/** How much of Secrets can be read: nothing, their metadata, or also their data by single requests. Mirrors never contain the data. */
 type SecretsPolicy = 'none' | 'metadata' | 'live';
 
-/** A cluster to be mirrored. */
+/** A cluster to mirror. */
 export interface EngagedCluster {
   readonly name: ClusterName;
   readonly api: ClusterApi;
-  /** Tried first where a kind may not be listed in all namespaces. */
+  /** Namespaces to try first if a kind may not be listed in all namespaces. */
   readonly namespaces: readonly string[];
   readonly secrets: SecretsPolicy;
 }
 
-/** What all clusters share. */
+/** Services that the mirrors of all clusters share. */
 export interface FleetServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly admission: ListAdmission;
   readonly pace: DecodePace;
-  /** The row in which readers of the mirrors are told what changes. */
+  /** The scheduler in which readers of mirrors receive changes. */
   readonly scheduler: WorkScheduler;
   readonly idle: IdleMirrors;
   /** Kinds of which only metadata is mirrored, by `keyOfKind`. */
@@ -37,26 +37,26 @@ export interface FleetServices {
   readonly onReport: (cluster: ClusterName, report: WatchReport) => void;
 }
 
-/** How far the start of one cluster is. */
+/** The progress of a cluster's start. */
 export interface ClusterProgress {
   readonly cluster: ClusterName;
   readonly phase: ClusterPhase;
-  /** Kinds whose first list is not whole yet. */
+  /** Number of kinds whose first list is not complete. */
   readonly listing: number;
-  /** Objects held, and those of first lists that are not whole yet. */
+  /** Number of objects in mirrors, including those of incomplete first lists. */
   readonly objects: number;
   readonly version?: string | undefined;
-  /** Warm kinds whole, or a fault, or 60 s gone. Once true it stays true. */
+  /** True once the warm kinds are listed, the cluster has a fault, or 60 s have passed. It then stays true. */
   readonly ready: boolean;
-  /** Why it is not as it ought to be. */
+  /** The first fault of the cluster. */
   readonly fault?: Fault | undefined;
 }
 
 export interface ClusterMirrorsOptions {
   readonly cluster: EngagedCluster;
   readonly services: FleetServices;
-  /** Milliseconds that the first request waits. */
+  /** Milliseconds before the first request. */
   readonly delayMs: number;
-  /** Called when another cluster answers at the address. The caller has to end these mirrors and make new ones. */
+  /** Called when another cluster answers at the address. The caller must end these mirrors and create new ones. */
   readonly onExchanged: () => void;
 }

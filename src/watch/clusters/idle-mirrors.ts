@@ -6,49 +6,52 @@ import type { OwnedMirror } from '../mirror/mirror.ts';
 const keptMs = 300_000;
 const sweepMs = 30_000;
 
-/** Mirrors that nobody holds, kept for a while as somebody may come back. */
+/** Mirrors without a lease, kept for a while in case they are needed again. */
 export interface IdleMirrors {
-  /** From now on nobody holds it: `evict` is called when its time is over or its place is needed, unless it is taken before. */
+  /**
+   * Adds a mirror that has no lease any more. `evict` is called when its time is over or its memory is needed, unless the mirror is removed
+   * before.
+   */
   add(mirror: OwnedMirror, evict: () => void): void;
-  /** Somebody holds it again, or it has ended: it will not be evicted. */
+  /** Removes a mirror that has a lease again, or that has ended. It will not be evicted. */
   remove(mirror: OwnedMirror): void;
 }
 
 interface IdleOptions {
   readonly clock: Clock;
-  /** Of all of them together; the one idle longest goes first. */
+  /** Maximum bytes of all idle mirrors together. The mirror that was idle for longest is evicted first. */
   readonly maxBytes: number;
-  /** From `maxHeapForStreams` on, all idle mirrors are evicted at once. */
+  /** If the heap is fuller than `maxHeapForStreams`, all idle mirrors are evicted at once. */
   readonly heap: HeapGauge;
 }
 
-/** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/internals/mirror.md 5). Stops sweeping when the signal aborts. */
+/** Keeps idle mirrors for 5 minutes, within a limit of bytes (docs/internals/mirror.md 5). Stops sweeping when the signal aborts. */
 export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal: AbortSignal): IdleMirrors {
   const evictions = new WeakMap<OwnedMirror, () => void>();
   const idle = new LRUCache<OwnedMirror, { readonly mirror: OwnedMirror }>({
     maxSize: maxBytes,
     ttl: keptMs,
     perf: { now: () => clock.monotonic() },
-    // Otherwise lru-cache remembers the time for a millisecond, by a timer of its own.
+    // Otherwise lru-cache remembers the time for a millisecond, with a timer of its own.
     ttlResolution: 0,
-    // Not `dispose`: an eviction ends the mirror, which takes it out of here once more, and a delete within its delete breaks the cache's list.
-    // `take` deletes: that alone is no eviction.
+    // Not `dispose`: an eviction ends the mirror, which then removes itself from this cache. Such a delete within a delete breaks the list
+    // of lru-cache. `remove` also deletes, but that is no eviction.
     disposeAfter: (_value, mirror, reason) => {
-      if (reason !== 'delete') letGo(mirror);
+      if (reason !== 'delete') evictUnlessKept(mirror);
     },
   });
 
-  /** Unless it has been measured anew, or taken while others went before it, or told already. */
-  function letGo(mirror: OwnedMirror): void {
+  /** Evicts the mirror, unless it was measured again, removed during another eviction, or evicted already. */
+  function evictUnlessKept(mirror: OwnedMirror): void {
     if (idle.has(mirror)) return;
     const evict = evictions.get(mirror);
     evictions.delete(mirror);
     evict?.();
   }
 
-  /** lru-cache fixes a size at `set`, but idle mirrors go on growing. */
+  /** Updates the size of a mirror. lru-cache fixes a size at `set`, but idle mirrors keep growing. */
   function measure(mirror: OwnedMirror, keepTtl: { readonly noUpdateTTL: boolean }): void {
-    // Of a value that it has already, lru-cache keeps the old size.
+    // lru-cache keeps the old size for the same value, so each `set` gets a new one.
     idle.set(mirror, { mirror }, { size: Math.max(1, Math.ceil(mirror.store.bytes)), ...keepTtl });
   }
 
@@ -57,15 +60,15 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
       await clock.sleep(sweepMs, signal);
       if (signal.aborted) return;
       idle.purgeStale();
-      // From the oldest on, as a set makes the youngest.
+      // Begins with the oldest mirror, because a `set` makes it the youngest.
       for (const mirror of [...idle.rkeys()]) if (idle.has(mirror)) measure(mirror, { noUpdateTTL: true });
     }
   }
 
-  /** Evicts each mirror alone: `clear` would also evict a mirror that was taken into use during an earlier eviction. */
+  /** Evicts each mirror alone. `clear` would also evict a mirror that was taken into use during an earlier eviction. */
   function evictAllIfFull(): void {
     if (heap.used() < maxHeapForStreams) return;
-    for (const mirror of [...idle.rkeys()]) if (idle.delete(mirror)) letGo(mirror);
+    for (const mirror of [...idle.rkeys()]) if (idle.delete(mirror)) evictUnlessKept(mirror);
   }
 
   void sweeping();
@@ -74,8 +77,8 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
     add(mirror, evict) {
       evictions.set(mirror, evict);
       measure(mirror, { noUpdateTTL: false });
-      // What is larger than the whole cache never got in.
-      letGo(mirror);
+      // A mirror that is larger than the whole cache was not added. It is evicted at once.
+      evictUnlessKept(mirror);
     },
     remove(mirror) {
       evictions.delete(mirror);

@@ -3,42 +3,42 @@ import type { Log } from '../../core/log.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 
-/** What was heard in one turn, told at its end: each once. */
+/** Collects the changes of one event-loop turn, and sends equal changes once at its end. */
 export interface MemberChanges {
   publish(change: MemberChange): void;
-  /** Until the signal aborts. */
+  /** Calls back until the signal aborts. */
   subscribe(callback: (changes: readonly MemberChange[]) => void, signal: AbortSignal): void;
 }
 
-/** Nobody listens yet. */
+/** Creates the collection without subscribers. */
 export function createMemberChanges(log: Log): MemberChanges {
-  const listeners = new Set<(changes: readonly MemberChange[]) => void>();
+  const subscribers = new Set<(changes: readonly MemberChange[]) => void>();
   let waiting = new Map<string, MemberChange>();
 
   function flush(): void {
     const changes = [...waiting.values()];
     waiting = new Map();
-    for (const listener of [...listeners]) {
+    for (const subscriber of [...subscribers]) {
       try {
-        listener(changes);
+        subscriber(changes);
       } catch (error) {
-        log.error({ err: loggableError(error) }, 'a listener of changes of members threw');
+        log.error({ err: loggableError(error) }, 'a subscriber of changes of members threw');
       }
     }
   }
 
   return {
     publish(change) {
-      if (listeners.size === 0) return;
+      if (subscribers.size === 0) return;
       if (waiting.size === 0) queueMicrotask(flush);
       waiting.set(keyOf(change), change);
     },
     subscribe(callback, signal) {
       if (signal.aborted) return;
-      // One of its own, as the same function may be given twice.
+      // A function of its own for each call, because one callback may be subscribed twice.
       const own = (changes: readonly MemberChange[]) => callback(changes);
-      listeners.add(own);
-      signal.addEventListener('abort', () => listeners.delete(own), { once: true });
+      subscribers.add(own);
+      signal.addEventListener('abort', () => subscribers.delete(own), { once: true });
     },
   };
 }

@@ -14,28 +14,28 @@ interface MemberObjectsOptions {
   readonly log: Log;
 }
 
-/** One kind of one cluster that somebody holds, whether or not it can be mirrored now. */
+/** A kind of one cluster that callers hold, even if it cannot be mirrored now. */
 interface HeldMirror {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
   count: number;
-  /** Absent while the cluster is no member or does not serve the kind. */
-  held?: { readonly lease: MirrorLease; readonly end: AbortController } | undefined;
+  /** Undefined while the cluster is not a member or does not serve the kind. */
+  running?: { readonly lease: MirrorLease; readonly end: AbortController } | undefined;
 }
 
-/** The mirrors as the side that writes reads them. Everything held ends with the signal. */
+/** Creates the reads for code that propagates objects. All held mirrors are released when the signal aborts. */
 export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOptions, signal: AbortSignal): MemberObjects {
   const changes = createMemberChanges(log);
-  const holdings = createHeldMirrors(mirrors, changes);
+  const heldMirrors = new HeldMirrors(mirrors, changes);
   mirrors.onChange((change) => {
     if (change.type === 'mirrored') {
-      if (holdings.has(change.cluster, change.kind)) changes.publish({ type: 'mirror', cluster: change.cluster, kind: change.kind });
+      if (heldMirrors.has(change.cluster, change.kind)) changes.publish({ type: 'mirror', cluster: change.cluster, kind: change.kind });
       return;
     }
-    holdings.acquireMissing(change.cluster);
+    heldMirrors.acquireMissing(change.cluster);
     changes.publish({ type: 'cluster', cluster: change.cluster });
   }, signal);
-  signal.addEventListener('abort', () => holdings.end(), { once: true });
+  signal.addEventListener('abort', () => heldMirrors.end(), { once: true });
 
   return {
     served: (cluster, kind) => ('group' in kind ? servedNow(mirrors, cluster, kind) : servedOf(mirrors, cluster, kind)),
@@ -47,7 +47,7 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
       const mirror = mirrorOf(mirrors, cluster, kind);
       return mirror === undefined || unreadOf(mirror) !== undefined ? undefined : [...mirror.store.objects()];
     },
-    hold: (cluster, kind, until) => holdings.hold(cluster, kind, AbortSignal.any([until, signal])),
+    hold: (cluster, kind, until) => heldMirrors.hold(cluster, kind, AbortSignal.any([until, signal])),
     whenRead: (wanted, waitMs, until) => whenRead({ mirrors, clock }, { wanted, waitMs }, until),
     onChange: (callback, until) => changes.subscribe(callback, until),
   };
@@ -56,7 +56,7 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
 function servedNow(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): ServedResource | 'absent' | undefined {
   const resource = mirrors.served(cluster, kind);
   if (resource !== undefined) return resource;
-  // All that is known of a cluster costs far more to say than which kind it serves, and is asked for where it serves none.
+  // Computing the whole status of a cluster costs much more than one kind, so it is computed only for kinds that are not served.
   return mirrors.cluster(cluster)?.resources === undefined ? undefined : 'absent';
 }
 
@@ -71,7 +71,7 @@ function servedOf(
   return resource.versions.includes(version) ? { ...resource, version } : 'absent';
 }
 
-/** The mirror, started if nobody has: it stays for a while after this lease is gone. */
+/** Returns the mirror, and starts it if necessary. It stays for a while after this lease is disposed of. */
 function mirrorOf(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): MirrorReader | undefined {
   const running = mirrors.peek(cluster, kind);
   if (running !== undefined) return running;
@@ -89,7 +89,7 @@ function readFrom(mirror: MirrorReader, { namespace, name }: NamespacedName): Mi
   return object === undefined ? { result: 'absent', ...age } : { result: 'held', object, ...age };
 }
 
-/** Why what is held says nothing: the first list is not whole, or was lost. */
+/** Returns why the content of a mirror is unknown: its first list is not complete, or its right was lost. */
 function unreadOf(mirror: MirrorReader): Fault | undefined {
   const { phase, fault } = mirror.sync();
   if (phase === 'SYNCED' || phase === 'STALE') return undefined;
@@ -106,54 +106,83 @@ function absenceOf(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): Fau
 }
 
 function syncing(cluster: ClusterName, { group, kind }: GroupKind): Fault {
-  return { code: 'SYNCING', cluster, kind: { group, kind }, message: 'the first list is not whole yet', retry: 'LATER' };
+  return { code: 'SYNCING', cluster, kind: { group, kind }, message: 'the first list is not complete yet', retry: 'LATER' };
 }
 
-interface HeldMirrors {
-  has(cluster: ClusterName, kind: GroupKind): boolean;
-  hold(cluster: ClusterName, kind: GroupKind, signal: AbortSignal): void;
-  /** Something changed about the cluster: what could not be mirrored may be now. */
-  acquireMissing(cluster: ClusterName): void;
-  end(): void;
-}
+/** The mirrors that callers hold, across lists, rights and the lifetimes of clusters. */
+class HeldMirrors {
+  readonly #mirrors: Mirrors;
+  readonly #changes: MemberChanges;
+  readonly #byCluster = new Map<ClusterName, Map<string, HeldMirror>>();
 
-function createHeldMirrors(mirrors: Mirrors, changes: MemberChanges): HeldMirrors {
-  const byCluster = new Map<ClusterName, Map<string, HeldMirror>>();
-
-  function drop(holding: HeldMirror): void {
-    holding.held?.end.abort();
-    holding.held?.lease[Symbol.dispose]();
-    holding.held = undefined;
+  constructor(mirrors: Mirrors, changes: MemberChanges) {
+    this.#mirrors = mirrors;
+    this.#changes = changes;
   }
 
-  function take(holding: HeldMirror): void {
-    const { cluster, kind } = holding;
-    if (holding.held !== undefined) return;
-    const lease = mirrors.acquire(cluster, kind);
+  has(cluster: ClusterName, kind: GroupKind): boolean {
+    return this.#byCluster.get(cluster)?.has(keyOfKind(kind)) ?? false;
+  }
+
+  hold(cluster: ClusterName, kind: GroupKind, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const kinds = this.#byCluster.get(cluster) ?? new Map<string, HeldMirror>();
+    this.#byCluster.set(cluster, kinds);
+    const key = keyOfKind(kind);
+    const held = kinds.get(key) ?? { cluster, kind, count: 0 };
+    kinds.set(key, held);
+    held.count += 1;
+    this.#acquire(held);
+    const release = () => {
+      held.count -= 1;
+      if (held.count > 0) return;
+      releaseMirror(held);
+      kinds.delete(key);
+      if (kinds.size === 0) this.#byCluster.delete(cluster);
+    };
+    signal.addEventListener('abort', release, { once: true });
+  }
+
+  /** Call it after a change of the cluster. Kinds that could not be mirrored before may be mirrored now. */
+  acquireMissing(cluster: ClusterName): void {
+    for (const held of this.#byCluster.get(cluster)?.values() ?? []) this.#acquire(held);
+  }
+
+  end(): void {
+    for (const kinds of this.#byCluster.values()) for (const held of kinds.values()) releaseMirror(held);
+    this.#byCluster.clear();
+  }
+
+  #acquire(held: HeldMirror): void {
+    const { cluster, kind } = held;
+    if (held.running !== undefined) return;
+    const lease = this.#mirrors.acquire(cluster, kind);
     if (lease === undefined) return;
     const end = new AbortController();
-    holding.held = { lease, end };
+    held.running = { lease, end };
     lease.mirror.store.followChanges((events) => {
-      for (const event of events) hear(holding, event);
+      for (const event of events) this.#publishEvent(held, event);
     }, end.signal);
-    changes.publish({ type: 'mirror', cluster, kind });
+    this.#changes.publish({ type: 'mirror', cluster, kind });
   }
 
-  function hear(holding: HeldMirror, event: StoreEvent): void {
-    const { cluster, kind } = holding;
+  #publishEvent(held: HeldMirror, event: StoreEvent): void {
+    const { cluster, kind } = held;
     switch (event.type) {
       case 'applied':
-      case 'deleted':
-        changes.publish({ type: 'object', cluster, kind, place: placeOf(event.object.metadata) });
+      case 'deleted': {
+        const { namespace = '', name } = event.object.metadata;
+        this.#changes.publish({ type: 'object', cluster, kind, place: { namespace, name } });
         break;
+      }
       case 'gone':
-        drop(holding);
-        changes.publish({ type: 'mirror', cluster, kind });
+        releaseMirror(held);
+        this.#changes.publish({ type: 'mirror', cluster, kind });
         break;
       case 'reset':
       case 'synced':
       case 'failed':
-        changes.publish({ type: 'mirror', cluster, kind });
+        this.#changes.publish({ type: 'mirror', cluster, kind });
         break;
       case 'confirmed':
         break;
@@ -161,42 +190,12 @@ function createHeldMirrors(mirrors: Mirrors, changes: MemberChanges): HeldMirror
         event satisfies never;
     }
   }
-
-  return {
-    has: (cluster, kind) => byCluster.get(cluster)?.has(keyOfKind(kind)) ?? false,
-    hold(cluster, kind, signal) {
-      if (signal.aborted) return;
-      const kinds = byCluster.get(cluster) ?? new Map<string, HeldMirror>();
-      byCluster.set(cluster, kinds);
-      const key = keyOfKind(kind);
-      const holding = kinds.get(key) ?? { cluster, kind, count: 0 };
-      kinds.set(key, holding);
-      holding.count += 1;
-      take(holding);
-      signal.addEventListener(
-        'abort',
-        () => {
-          holding.count -= 1;
-          if (holding.count > 0) return;
-          drop(holding);
-          kinds.delete(key);
-          if (kinds.size === 0) byCluster.delete(cluster);
-        },
-        { once: true },
-      );
-    },
-    acquireMissing(cluster) {
-      for (const holding of byCluster.get(cluster)?.values() ?? []) take(holding);
-    },
-    end() {
-      for (const kinds of byCluster.values()) for (const holding of kinds.values()) drop(holding);
-      byCluster.clear();
-    },
-  };
 }
 
-function placeOf({ namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string }): NamespacedName {
-  return { namespace, name };
+function releaseMirror(held: HeldMirror): void {
+  held.running?.end.abort();
+  held.running?.lease[Symbol.dispose]();
+  held.running = undefined;
 }
 
 async function whenRead(

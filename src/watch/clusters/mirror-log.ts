@@ -1,26 +1,29 @@
+import type { Fault } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { SyncState } from '../mirrors.ts';
+import type { ClusterPhase, SyncState } from '../mirrors.ts';
 
-/** What one line of the log tells of a mirror. */
+/** One log line about a mirror. */
 export interface MirrorLine {
-  /** `keyOfKind`. */
+  /** The result of `keyOfKind`. */
   readonly kind: string;
   readonly sync: Pick<SyncState, 'phase' | 'fault'>;
   readonly objects: number;
-  /** What the cluster's own line says already. */
+  /** Whether the cluster can be reached. The cluster has a log line of its own for that. */
   readonly cluster: 'reachable' | 'unreachable';
 }
 
 /**
- * Writes a line whenever a mirror of one cluster changes: `info` once it is whole, `warn` for what is wrong, `debug` while its first list is on
- * its way. What an outage of the whole cluster explains, from its beginning until the mirror is whole again, is `debug` too: the cluster has a
- * line of its own for it, and would have one per kind beside it.
+ * Logs changes of one cluster and of its mirrors. `info`: the mirror is in sync. `warn`: it has a fault. `debug`: its first list is being
+ * received.
+ *
+ * Faults that an outage of the whole cluster explains are `debug` too, from its beginning until the mirror is in sync again. The cluster's
+ * own line reports the outage once, instead of one line per kind.
  */
 export class MirrorLog {
   readonly #name: ClusterName;
   readonly #log: Log;
-  /** Kinds whose last line an outage explains. */
+  /** Kinds whose last fault is explained by an outage. */
   readonly #explained = new Set<string>();
 
   constructor(name: ClusterName, log: Log) {
@@ -39,5 +42,11 @@ export class MirrorLog {
     if (isExplained) this.#explained.add(kind);
     const level = isExplained || phase === 'SYNCING' ? 'debug' : 'warn';
     this.#log[level]({ ...fields, fault: fault.code }, `mirror: ${fault.message}`);
+  }
+
+  /** Writes the line of the cluster itself. */
+  writePhase(phase: ClusterPhase, fault: Fault | undefined): void {
+    if (fault === undefined) this.#log.info({ cluster: this.#name, phase }, 'cluster');
+    else this.#log.warn({ cluster: this.#name, phase, fault: fault.code }, `cluster: ${fault.message}`);
   }
 }

@@ -18,53 +18,54 @@ export type { ClusterProgress, EngagedCluster } from './engaged-cluster.ts';
 export interface MirrorsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Kinds of which only metadata is mirrored, by `keyOfKind`; Secrets always are. None by default. */
+  /** Kinds of which only metadata is mirrored, by `keyOfKind`. Secrets always are such a kind. Default: no others. */
   readonly sensitiveKinds?: readonly string[];
-  /** What idle mirrors may hold together; 256 MiB by default. */
+  /** Maximum bytes of all idle mirrors together. Default: 256 MiB. */
   readonly maxIdleBytes?: number;
-  /** What first lists may have in flight; 64 MiB, and two lists per cluster, by default. */
+  /** Limits for first lists. Default: 64 MiB in flight, and two lists per cluster. */
   readonly admission?: AdmissionLimits;
-  /** How full the heap is; one that has room for everything by default. */
+  /** Measures the heap. Default: a heap that is never full. */
   readonly heap?: HeapGauge;
-  /** The row in which readers are told what changes; one of its own by default. */
+  /** The scheduler in which readers receive changes. Default: a scheduler of these mirrors alone. */
   readonly scheduler?: WorkScheduler;
-  /** Told of what an operator may want to count. */
+  /** Receives anomalies that an operator may want to count. */
   readonly onReport?: (cluster: ClusterName, report: WatchReport) => void;
 }
 
-/** All mirrors of all clusters, for the one who owns them. Disposing it ends them all, at once. */
+/** The mirrors of all clusters, for their owner. Disposing of it ends all of them at once. */
 export interface MirrorRegistry extends Mirrors, AsyncDisposable {
   /**
-   * Mirrors the cluster until the signal aborts: then its requests end, its stores are wiped, their readers are told `gone`, and it is no
-   * longer a member. One of the same name takes the place of the other.
+   * Mirrors the cluster until the signal aborts. Then its requests end, its stores are emptied, readers receive `gone`, and it is no longer
+   * a member. A cluster of the same name replaces an earlier one.
    *
-   * If the uid of its `kube-system` changes, another cluster answers at the address: the mirrors end in the same way, and new ones begin.
+   * If the uid of its `kube-system` changes, another cluster answers at the address. The mirrors then end in the same way, and new ones
+   * begin.
    */
   engage(cluster: EngagedCluster, signal: AbortSignal): void;
   /**
-   * The cluster is described otherwise, perhaps with other credentials: followers are told `changed`, and what waits because the credentials were
-   * refused is tried again.
+   * Call it after the description of a cluster changed, such as its credentials. Followers receive `changed`, and requests whose
+   * credentials were refused are tried again.
    */
   redescribed(cluster: ClusterName): void;
-  /** True once each cluster's warm kinds are whole, or it has a fault, or 60 s have gone since it joined. With no cluster, true. */
+  /** True once each cluster has listed its warm kinds, has a fault, or joined more than 60 s ago. True without clusters. */
   ready(): boolean;
-  /** How far each cluster is, in the order of `clusters`. */
+  /** Returns the progress of each cluster, in the order of `clusters`. */
   progress(): readonly ClusterProgress[];
 }
 
 const defaultIdleBytes = 256 << 20;
 
-/** More clusters than this that join together are spread over 10 s per 100. */
+/** If more clusters than this join together, their starts are spread over 10 s per 100 clusters. */
 const startedAtOnce = 20;
 const spreadMsPerCluster = 100;
 
-/** No cluster yet; nothing runs but the sweep of idle mirrors. */
+/** Creates the registry without clusters. Only the sweep of idle mirrors runs. */
 export function createMirrors(options: MirrorsOptions): MirrorRegistry {
   return new Registry(options);
 }
 
 class Registry implements MirrorRegistry {
-  readonly #wide: FleetServices;
+  readonly #services: FleetServices;
   readonly #life = new AbortController();
   readonly #members = new Map<ClusterName, ClusterMirrors>();
   readonly #callbacks = new Set<(change: MirrorsChange) => void>();
@@ -81,7 +82,7 @@ class Registry implements MirrorRegistry {
     scheduler,
     onReport,
   }: MirrorsOptions) {
-    this.#wide = {
+    this.#services = {
       clock,
       log,
       admission: new ListAdmission(admission, heap, this.#life.signal),
@@ -89,7 +90,7 @@ class Registry implements MirrorRegistry {
       scheduler: scheduler ?? new WorkScheduler(clock),
       idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes, heap }, this.#life.signal),
       sensitiveKinds: new Set(sensitiveKinds),
-      onChange: (change) => this.#tell(change),
+      onChange: (change) => this.#publish(change),
       onReport: (cluster, report) => {
         log.debug({ cluster, ...report }, 'watch report');
         onReport?.(cluster, report);
@@ -103,25 +104,25 @@ class Registry implements MirrorRegistry {
     this.#leave(name, this.#members.get(name));
     const crowd = Math.max(0, this.#members.size - startedAtOnce);
     const join = (delayMs: number): ClusterMirrors => {
-      const joined = new ClusterMirrors({ cluster, services: this.#wide, delayMs, onExchanged: exchange });
+      const joined = new ClusterMirrors({ cluster, services: this.#services, delayMs, onExchanged: exchange });
       this.#members.set(name, joined);
       this.#names = undefined;
-      this.#tell({ type: 'joined', cluster: name });
+      this.#publish({ type: 'joined', cluster: name });
       return joined;
     };
     const exchange = () => {
       const fault = 'another cluster answers at this address: its kube-system has another uid';
-      this.#wide.log.warn({ cluster: name, membership: 'exchanged' }, `cluster: ${fault}`);
+      this.#services.log.warn({ cluster: name, membership: 'exchanged' }, `cluster: ${fault}`);
       this.#leave(name, member, fault);
       member = join(0);
     };
-    let member = join(crowd * spreadMsPerCluster * this.#wide.clock.random());
+    let member = join(crowd * spreadMsPerCluster * this.#services.clock.random());
     signal.addEventListener('abort', () => this.#leave(name, member), { once: true });
   }
 
   redescribed(name: ClusterName): void {
     this.#members.get(name)?.retry();
-    if (this.#members.has(name)) this.#tell({ type: 'changed', cluster: name });
+    if (this.#members.has(name)) this.#publish({ type: 'changed', cluster: name });
   }
 
   members(): ReadonlySet<ClusterName> {
@@ -155,7 +156,7 @@ class Registry implements MirrorRegistry {
 
   onChange(callback: (change: MirrorsChange) => void, signal: AbortSignal): void {
     if (signal.aborted) return;
-    // One of its own, as the same function may be given twice.
+    // A function of its own for each call, because one callback may be given twice.
     const own = (change: MirrorsChange) => callback(change);
     this.#callbacks.add(own);
     signal.addEventListener('abort', () => this.#callbacks.delete(own), { once: true });
@@ -180,17 +181,17 @@ class Registry implements MirrorRegistry {
     this.#members.delete(name);
     this.#names = undefined;
     member.end(reason);
-    // What it was about to say of itself is no longer so.
+    // Drops the waiting changes of a cluster that has left.
     for (const [key, { cluster, type }] of this.#changes) if (cluster === name && type !== 'joined') this.#changes.delete(key);
-    this.#tell({ type: 'left', cluster: name });
+    this.#publish({ type: 'left', cluster: name });
   }
 
   #ordered(): readonly ClusterMirrors[] {
     return [...this.#members.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Told at the end of the turn, the last of equals only. */
-  #tell(change: MirrorsChange): void {
+  /** Sends a change at the end of the event-loop turn. Of equal changes only the last one is sent. */
+  #publish(change: MirrorsChange): void {
     const key = `${change.type} ${'kind' in change ? keyOfKind(change.kind) : ''} ${change.cluster}`;
     if (this.#changes.size === 0) queueMicrotask(() => this.#flush());
     this.#changes.delete(key);
@@ -205,12 +206,12 @@ class Registry implements MirrorRegistry {
     }
   }
 
-  /** One that throws must not keep the others from hearing. */
+  /** A callback that throws must not keep the others from being called. */
   #call(callback: (change: MirrorsChange) => void, change: MirrorsChange): void {
     try {
       callback(change);
     } catch (error) {
-      this.#wide.log.error({ cluster: change.cluster, err: loggableError(error) }, 'a follower of the mirrors threw');
+      this.#services.log.error({ cluster: change.cluster, err: loggableError(error) }, 'a follower of the mirrors threw');
     }
   }
 }

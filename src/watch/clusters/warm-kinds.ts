@@ -5,7 +5,10 @@ function warm(resource: Pick<ServedResource, 'group' | 'kind' | 'version' | 'res
   return { ...resource, versions: [resource.version], namespaced: false, verbs, shortNames: [], categories: [] };
 }
 
-/** Kinds every cluster's view rests on (docs/internals/mirror.md 5): mirrored from the start, as discovery would describe them, and never evicted. */
+/**
+ * Kinds that every cluster needs (docs/internals/mirror.md 5). They are mirrored from the start, without waiting for discovery, and never
+ * evicted.
+ */
 export const warmKinds: readonly ServedResource[] = [
   warm({ group: '', kind: 'Namespace', version: 'v1', resource: 'namespaces', singular: 'namespace' }),
   warm({ group: '', kind: 'Node', version: 'v1', resource: 'nodes', singular: 'node' }),
@@ -18,14 +21,14 @@ export const warmKinds: readonly ServedResource[] = [
   }),
 ];
 
-/** Where namespaces are found that a narrow right may be for. */
+/** The names of namespaces, for kinds that may be listed in some namespaces only. */
 export const namespaceKind: GroupKind = { group: '', kind: 'Namespace' };
 
-/** What changes when kinds come and go. */
+/** The definitions of custom kinds. A change of them adds or removes kinds. */
 export const crdKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
-/** What changes when aggregated APIs come and go: mirrored once discovery shows it, but nobody waits for it. */
+/** The services of aggregated APIs. Mirrored once discovery reports the kind; nothing waits for it. */
 export const apiServiceKind: GroupKind = { group: 'apiregistration.k8s.io', kind: 'APIService' };
 
-/** Never evicted, by `keyOfKind`. */
+/** The kinds that are never evicted, by `keyOfKind`. */
 export const neverEvictedKinds: ReadonlySet<string> = new Set([...warmKinds.map(keyOfKind), keyOfKind(apiServiceKind)]);

@@ -11,68 +11,68 @@ import { maxNamespaces } from './review-rights.ts';
 import { createScopeReflectors, type ScopeReflectors } from './scope-reflectors.ts';
 import { isScopeSettled, type ScopeSync, syncOfScope, worstSync } from './sync.ts';
 
-/** Whether the mirror is filled, and how; or why it must not be. */
+/** How a mirror is filled. `reflect`: by list and watch. `withheld`: never. */
 export type MirrorPolicy =
   | { readonly fill: 'reflect'; readonly form: ObjectForm }
-  /** Nothing of the kind is ever asked for. */
+  /** The kind is never requested. `message` says why. */
   | { readonly fill: 'withheld'; readonly message: string };
 
 interface MirrorOptions {
-  readonly surroundings: ReflectorContext;
+  readonly context: ReflectorContext;
   readonly resource: ServedResource;
   readonly policy: MirrorPolicy;
-  /** Empty, and this mirror's alone. */
+  /** An empty store for this mirror alone. */
   readonly store: MirrorStore;
   /** See `ScopeReflectorsOptions`. */
   readonly candidates: () => readonly string[];
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
-  /** The phase or its fault has changed, or what is `unread`. */
+  /** Called after the phase or its fault changed, or the result of `unmirroredFault`. */
   readonly onSync: (sync: SyncState) => void;
-  /** The path answers 404. */
+  /** Called when the path of the kind answers 404. */
   readonly onMissing: () => void;
   readonly onReport: (report: WatchReport) => void;
 }
 
-/** The mirror of one kind in one cluster, for the one who owns it. */
+/** A mirror for its owner. */
 export interface OwnedMirror extends MirrorReader {
-  /** Objects of first lists that are not whole yet. */
+  /** Number of objects in first lists that are being received. */
   readonly stagedCount: number;
-  /** The last sign of life of a stream of it, in monotonic milliseconds. */
+  /** Monotonic milliseconds of the last activity of one of its streams. */
   readonly lastActivityMs: number | undefined;
-  /** `fault` of `sync()`, without the rest of it. */
+  /** The fault of `sync()`, without computing the rest. */
   readonly fault: Fault | undefined;
-  /** Up to where each scope of it is true. */
+  /** The version up to which each scope is correct. */
   readonly versions: readonly ResourceVersion[];
-  /** See `ScopeVersions.want`. */
+  /** See `ScopeReflectors.requestNamespaces`. */
   requestNamespaces(namespaces: readonly string[]): void;
-  /** See `ScopeVersions.made`. */
+  /** See `ScopeReflectors.namespacesCreated`. */
   namespacesCreated(namespaces: readonly string[]): void;
-  /** What is served, or at which version, has changed: a fresh list, compared by content. */
+  /** Lists again and compares by content, because the served version or its content has changed. */
   relist(resource: ServedResource): void;
-  /** The cluster's breaker has opened or closed. */
+  /** Call it after the breaker of the cluster has opened or closed. */
   breakerChanged(): void;
-  /** Ends it: readers are told `gone`, what was held is freed. */
+  /** Ends the mirror. Readers receive `gone`, and the objects are freed. */
   end(fault: Fault): void;
 }
 
-/** Namespaces shown that a message has by name. */
-const mostNamed = 5;
+/** Maximum number of namespaces that a message names. */
+const maxNamed = 5;
 
-/** Starts at once. */
+/** Creates a mirror and starts it. Its reflectors are in `scope-reflectors.ts`. */
 export function createMirror(options: MirrorOptions): OwnedMirror {
-  const mirror = new RunningMirror(options);
+  const mirror = new ReflectedMirror(options);
   mirror.begin();
   return mirror;
 }
 
-class RunningMirror implements OwnedMirror {
+class ReflectedMirror implements OwnedMirror {
   readonly #options: MirrorOptions;
   readonly #waiters = new Set<() => void>();
   #resource: ServedResource;
-  #scopes: ScopeReflectors | undefined;
+  #reflectors: ScopeReflectors | undefined;
   #ended: Fault | undefined;
-  #told: (Pick<SyncState, 'phase' | 'fault'> & { readonly verdicts: number }) | undefined;
+  #reported: (Pick<SyncState, 'phase' | 'fault'> & { readonly verdictCount: number }) | undefined;
   #timer: AbortController | undefined;
 
   constructor(options: MirrorOptions) {
@@ -81,7 +81,7 @@ class RunningMirror implements OwnedMirror {
   }
 
   get cluster(): ClusterName {
-    return this.#options.surroundings.cluster;
+    return this.#options.context.cluster;
   }
 
   get resource(): ServedResource {
@@ -93,11 +93,11 @@ class RunningMirror implements OwnedMirror {
   }
 
   get stagedCount(): number {
-    return this.#scopes?.facts().reduce((sum, { stagedCount: staged }) => sum + staged, 0) ?? 0;
+    return this.#reflectors?.facts().reduce((sum, { stagedCount }) => sum + stagedCount, 0) ?? 0;
   }
 
   get lastActivityMs(): number | undefined {
-    return this.#scopes?.lastActivityMs;
+    return this.#reflectors?.lastActivityMs;
   }
 
   get fault(): Fault | undefined {
@@ -105,19 +105,19 @@ class RunningMirror implements OwnedMirror {
   }
 
   get versions(): readonly ResourceVersion[] {
-    return this.#scopes?.facts().flatMap(({ version }) => (version === undefined ? [] : [version])) ?? [];
+    return this.#reflectors?.facts().flatMap(({ version }) => (version === undefined ? [] : [version])) ?? [];
   }
 
   begin(): void {
-    const { policy, surroundings, store, candidates, candidatesKnown, streaming, onMissing, onReport } = this.#options;
+    const { policy, context, store, candidates, candidatesKnown, streaming, onMissing, onReport } = this.#options;
     if (policy.fill === 'withheld') {
       this.#ended = this.#fault('FORBIDDEN', policy.message);
       return;
     }
     const { form } = policy;
     const onChange = () => this.#evaluate();
-    this.#scopes = createScopeReflectors({
-      surroundings,
+    this.#reflectors = createScopeReflectors({
+      context,
       resource: this.#resource,
       form,
       store,
@@ -131,51 +131,52 @@ class RunningMirror implements OwnedMirror {
   }
 
   sync(): SyncState {
-    const { clock } = this.#options.surroundings;
+    const { clock } = this.#options.context;
     const { phase, fault } = this.#judge();
-    const trueMs = this.#trueMs();
+    const syncedMs = this.#syncedMs();
     const { version } = this.#options.store;
     return {
       phase,
-      asOfMs: trueMs === undefined || phase === 'MISSING' ? undefined : clock.now() - (clock.monotonic() - trueMs),
+      asOfMs: syncedMs === undefined || phase === 'MISSING' ? undefined : clock.now() - (clock.monotonic() - syncedMs),
       version: phase === 'MISSING' ? undefined : version,
       fault,
     };
   }
 
   faults(): readonly Fault[] {
-    const refusal = this.#scopes?.refusal;
-    const namespaces = this.#scopes?.namespaces.length ?? 0;
+    const refusal = this.#reflectors?.refusal;
+    const namespaces = this.#reflectors?.namespaces.length ?? 0;
     if (refusal === undefined || namespaces === 0) return [];
     return [{ ...refusal, message: `${this.#resource.resource} may not be listed in all namespaces; read in ${namespaces} of them` }];
   }
 
   unmirroredFault(namespaces: readonly string[]): Fault | undefined {
-    const { denied, leftOut } = this.#scopes?.unmirrored(namespaces) ?? { denied: [], leftOut: [] };
+    const { denied, leftOut } = this.#reflectors?.unmirrored(namespaces) ?? { denied: [], leftOut: [] };
     const plural = this.#resource.resource;
-    if (denied.length > 0) return this.#fault('FORBIDDEN', `${plural} may not be listed in ${someOf(denied, { named: 1 })}`);
+    if (denied.length > 0) return this.#fault('FORBIDDEN', `${plural} may not be listed in ${listNamespaces(denied, { named: 1 })}`);
     if (leftOut.length === 0) return undefined;
     const why = `${plural} may not be listed in all namespaces, and at most ${maxNamespaces} are mirrored one by one`;
     return this.#fault(
       'TOO_LARGE',
-      `${why}, without ${someOf(leftOut, { named: 1 })}: name fewer, or let the gateway list the kind in all`,
+      `${why}, without ${listNamespaces(leftOut, { named: 1 })}: name fewer, or let the gateway list the kind in all`,
     );
   }
 
-  partialListFault(sight: 'all' | ReadonlySet<string>): Fault | undefined {
-    const { refusal, namespaces = [] } = this.#scopes ?? {};
+  partialListFault(visible: 'all' | ReadonlySet<string>): Fault | undefined {
+    const { refusal, namespaces = [] } = this.#reflectors ?? {};
     if (refusal === undefined || !this.#resource.namespaced) return undefined;
-    const shown = sight === 'all' ? namespaces : namespaces.filter((namespace) => sight.has(namespace));
-    if (sight !== 'all' && shown.length === sight.size) return undefined;
-    const what = shown.length === 0 ? 'nothing is shown' : `what is shown is of ${someOf(shown.toSorted(), { named: mostNamed })}`;
+    const shown = visible === 'all' ? namespaces : namespaces.filter((namespace) => visible.has(namespace));
+    if (visible !== 'all' && shown.length === visible.size) return undefined;
+    const what =
+      shown.length === 0 ? 'nothing is shown' : `only objects in ${listNamespaces(shown.toSorted(), { named: maxNamed })} are shown`;
     return this.#fault('FORBIDDEN', `${this.#resource.resource} may not be listed in all namespaces: ${what}`);
   }
 
   settled(): boolean {
-    if (this.#scopes === undefined) return true;
-    const moment = { breaker: this.#options.surroundings.breaker.fault };
-    if (this.#scopes.pendingRights?.settled === false && moment.breaker === undefined) return false;
-    return this.#scopes.facts().every((scope) => isScopeSettled(scope, moment));
+    if (this.#reflectors === undefined) return true;
+    const moment = { breaker: this.#options.context.breaker.fault };
+    if (this.#reflectors.pendingRights?.settled === false && moment.breaker === undefined) return false;
+    return this.#reflectors.facts().every((scope) => isScopeSettled(scope, moment));
   }
 
   whenSettled(signal: AbortSignal): Promise<void> {
@@ -192,16 +193,16 @@ class RunningMirror implements OwnedMirror {
   }
 
   requestNamespaces(namespaces: readonly string[]): void {
-    this.#scopes?.requestNamespaces(namespaces);
+    this.#reflectors?.requestNamespaces(namespaces);
   }
 
   namespacesCreated(namespaces: readonly string[]): void {
-    this.#scopes?.namespacesCreated(namespaces);
+    this.#reflectors?.namespacesCreated(namespaces);
   }
 
   relist(resource: ServedResource): void {
     this.#resource = resource;
-    this.#scopes?.relist(resource);
+    this.#reflectors?.relist(resource);
   }
 
   breakerChanged(): void {
@@ -209,62 +210,62 @@ class RunningMirror implements OwnedMirror {
   }
 
   end(fault: Fault): void {
-    const scopes = this.#scopes;
-    this.#scopes = undefined;
+    const reflectors = this.#reflectors;
+    this.#reflectors = undefined;
     this.#ended = fault;
     this.#timer?.abort();
-    scopes?.stop();
+    reflectors?.stop();
     this.#options.store.gone(fault);
     for (const resolve of [...this.#waiters]) resolve();
   }
 
   #judge(): ScopeSync {
-    const scopes = this.#scopes;
-    if (scopes === undefined) return { phase: 'MISSING', fault: this.#ended ?? this.#syncing() };
-    const { clock, breaker } = this.#options.surroundings;
+    const reflectors = this.#reflectors;
+    if (reflectors === undefined) return { phase: 'MISSING', fault: this.#ended ?? this.#syncing() };
+    const { clock, breaker } = this.#options.context;
     const { group, kind } = this.#resource;
     const open = breaker.fault === undefined ? undefined : { ...breaker.fault, kind: { group, kind } };
     const moment = { nowMs: clock.monotonic(), breaker: open, syncing: this.#syncing() };
-    const { pendingRights: asking, refusal } = scopes;
-    // What may be in namespaces that are not listed yet is missing as much as what is in a list that is not whole.
+    const { pendingRights, refusal } = reflectors;
+    // Objects in namespaces that are not listed yet are missing, like the objects of an incomplete list.
     const unlisted: readonly ScopeSync[] =
-      asking === undefined ? [] : [{ phase: 'SYNCING', fault: open ?? asking.fault ?? moment.syncing }];
-    const worst = worstSync([...scopes.facts().map((facts) => syncOfScope(facts, moment)), ...unlisted]);
+      pendingRights === undefined ? [] : [{ phase: 'SYNCING', fault: open ?? pendingRights.fault ?? moment.syncing }];
+    const worst = worstSync([...reflectors.facts().map((facts) => syncOfScope(facts, moment)), ...unlisted]);
     return worst ?? { phase: 'MISSING', fault: refusal ?? moment.syncing };
   }
 
-  /** As old as the oldest part of it. */
-  #trueMs(): number | undefined {
-    const facts: readonly ReflectorFacts[] = this.#scopes?.facts() ?? [];
-    const times = facts.map(({ syncedMs: trueMs }) => trueMs ?? Number.NaN);
+  /** The time of the oldest scope. */
+  #syncedMs(): number | undefined {
+    const facts: readonly ReflectorFacts[] = this.#reflectors?.facts() ?? [];
+    const times = facts.map(({ syncedMs }) => syncedMs ?? Number.NaN);
     const oldest = Math.min(...times);
     return times.length === 0 || Number.isNaN(oldest) ? undefined : oldest;
   }
 
   #evaluate(): void {
-    if (this.#scopes === undefined) return;
+    if (this.#reflectors === undefined) return;
     const { phase, fault, untilMs } = this.#judge();
-    const before = this.#told;
-    const { verdictCount: verdicts } = this.#scopes;
-    this.#told = { phase, verdicts, fault };
+    const before = this.#reported;
+    const { verdictCount } = this.#reflectors;
+    this.#reported = { phase, verdictCount, fault };
     this.#evaluateAgainAt(untilMs);
     if (before?.phase !== phase || before.fault?.code !== fault?.code) {
-      this.#tellReaders(before, { phase, fault });
+      this.#notifyReaders(before, { phase, fault });
       this.#options.onSync(this.sync());
-    } else if (phase === 'SYNCED' && before.verdicts !== verdicts) {
-      // What was `unread` is not so any more, or for another reason.
+    } else if (phase === 'SYNCED' && before.verdictCount !== verdictCount) {
+      // The result of `unmirroredFault` has changed.
       this.#options.onSync(this.sync());
     }
     if (this.settled()) for (const resolve of [...this.#waiters]) resolve();
   }
 
-  #tellReaders(
+  #notifyReaders(
     before: Pick<SyncState, 'phase'> | undefined,
     { phase, fault }: Pick<ScopeSync, 'phase'> & { readonly fault: Fault | undefined },
   ): void {
     const { store } = this.#options;
     if (phase === 'STALE' && fault !== undefined) store.failed(fault);
-    // Where it is so already, as after a list of all namespaces, the store says nothing twice.
+    // The store sends no second `synced` if it is in sync already, as after a list of all namespaces.
     if (phase === 'SYNCED' && before?.phase !== 'SYNCED') store.synced();
   }
 
@@ -272,7 +273,7 @@ class RunningMirror implements OwnedMirror {
     this.#timer?.abort();
     this.#timer = undefined;
     if (untilMs === undefined) return;
-    const { clock } = this.#options.surroundings;
+    const { clock } = this.#options.context;
     const ended = new AbortController();
     this.#timer = ended;
     void clock.sleep(untilMs - clock.monotonic(), ended.signal).then(() => {
@@ -281,7 +282,7 @@ class RunningMirror implements OwnedMirror {
   }
 
   #syncing(): Fault {
-    return this.#fault('SYNCING', `the first list of ${this.#resource.resource} is not whole yet`);
+    return this.#fault('SYNCING', `the first list of ${this.#resource.resource} is not complete yet`);
   }
 
   #fault(code: FaultCode, message: string): Fault {
@@ -296,8 +297,8 @@ class RunningMirror implements OwnedMirror {
   }
 }
 
-/** Namespaces in words: so many by name. */
-function someOf(namespaces: readonly string[], { named }: { readonly named: number }): string {
+/** Names the first namespaces, and counts the others. */
+function listNamespaces(namespaces: readonly string[], { named }: { readonly named: number }): string {
   const names = namespaces.slice(0, named).join(', ');
   const others = namespaces.length - named;
   return others > 0 ? `${names} and ${others} more` : names;

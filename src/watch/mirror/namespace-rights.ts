@@ -4,73 +4,75 @@ import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import { backoffMs, retryAfterMsOf } from '../server/backoff.ts';
 import { type RightVerdict, reviewRights } from './review-rights.ts';
 
-/** A refusal that is older may have been taken back. */
+/** After this time a refusal may no longer be current. */
 const deniedForMs = 10_000;
 
-/** Somebody may be waiting: the steps of the backoff stop here, at 6.4 to 12.8 s. */
-const mostAttempts = 3;
+/** The backoff grows until this attempt, to 6.4 to 12.8 s, because a caller may be waiting. */
+const maxBackoffStep = 3;
 
-/** Refusals remembered; beyond that the oldest are forgotten, and asked for again like those never asked. */
-const mostRemembered = 2_000;
+/** Maximum number of remembered refusals. The oldest ones are forgotten, and reviewed like new namespaces. */
+const maxRemembered = 2_000;
 
-/** Questions about rights whose answers decide what there is to read. */
+/** Reviews whose results decide which objects exist. */
 export interface PendingRights {
-  /** Why there is no answer yet, where one was sought in vain. */
+  /** Why a result is missing. Undefined if no review has failed. */
   readonly fault?: Fault | undefined;
-  /** True if none of the answers is to be waited for: each has been sought in vain at least once. */
+  /** True if nobody needs to wait: each review has failed at least once, and is repeated. */
   readonly settled: boolean;
 }
 
-/** In which namespaces a kind may be read that may not be read in all of them. */
+/** The namespaces in which a kind may be read, if it may not be read in all of them. */
 export interface NamespaceRights {
-  /** Undefined when every answer that somebody waits for is known. */
+  /** Undefined if the result of every awaited review is known. */
   readonly awaited: PendingRights | undefined;
   /**
-   * Asks for each namespace that is not being asked for. What cannot be answered is asked again until it is: 0.8 s doubling to 6.4 s, times a
-   * random factor in [1, 2). `awaited`: without the answers it is not known what there is to read; else they are news when they come.
+   * Reviews each namespace that is not being reviewed. A failed review is repeated after 0.8 s, doubling to 6.4 s, times a random factor in
+   * [1, 2).
+   *
+   * @param how `awaited`: the mirror is incomplete without the results. `unhurried`: the results are used when they come.
    */
   review(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void;
-  /** Those that are being asked for. */
+  /** The namespaces that are being reviewed. */
   readonly pending: ReadonlySet<string>;
-  /** True if nothing is known of it, or so little that it is worth a question: it was denied 10 s ago or before, or is being asked for. */
+  /** True if the right is unknown, was denied at least 10 s ago, or is being reviewed. */
   needsReview(namespace: string): boolean;
-  /** It was denied, and that is told until another answer comes. */
+  /** True if the right was denied, until another result comes. */
   isDenied(namespace: string): boolean;
-  /** It is being asked for, and somebody waits for the answer. */
+  /** True if the right is being reviewed, and a caller waits for the result. */
   isAwaited(namespace: string): boolean;
-  /** The same namespaces: first those of which nothing is known, then by the age of the refusal, the oldest first. */
+  /** Sorts namespaces: unknown ones first, then by the age of the refusal, the oldest first. */
   sortByRefusalAge(namespaces: readonly string[]): readonly string[];
-  /** It was granted, and yet refused. */
+  /** Records a refusal of a right that the review had granted. */
   deny(namespace: string): void;
-  /** That it was denied is too long ago to be told. */
+  /** Forgets an old refusal. */
   forget(namespace: string): void;
 }
 
-interface GrantsOptions {
-  readonly surroundings: ReflectorContext;
+interface NamespaceRightsOptions {
+  readonly context: ReflectorContext;
   readonly resource: () => ServedResource;
   readonly onGranted: (namespace: string) => void;
-  /** `isNews`: it was not denied before. */
+  /** `isNews` is true if the right was not denied before. */
   readonly onDenied: (namespace: string, isNews: boolean) => void;
-  /** After `asking` may have changed. */
+  /** Called after `awaited` may have changed. */
   readonly onChange: () => void;
 }
 
-/** Nothing is asked yet. Ends with the signal: nothing is told after it. */
-export function createNamespaceRights(options: GrantsOptions, signal: AbortSignal): NamespaceRights {
-  return new AskedGrants(options, signal);
+/** Creates the rights of one kind. Nothing is called after the signal aborts. */
+export function createNamespaceRights(options: NamespaceRightsOptions, signal: AbortSignal): NamespaceRights {
+  return new ReviewedRights(options, signal);
 }
 
-class AskedGrants implements NamespaceRights {
-  readonly #options: GrantsOptions;
+class ReviewedRights implements NamespaceRights {
+  readonly #options: NamespaceRightsOptions;
   readonly #signal: AbortSignal;
   readonly #pending = new Set<string>();
   readonly #awaited = new Set<string>();
   readonly #unanswered = new Map<string, Fault>();
-  /** When each was denied, the oldest first. */
+  /** The monotonic times of the refusals, the oldest first. */
   readonly #denied = new Map<string, number>();
 
-  constructor(options: GrantsOptions, signal: AbortSignal) {
+  constructor(options: NamespaceRightsOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
   }
@@ -87,10 +89,10 @@ class AskedGrants implements NamespaceRights {
   }
 
   review(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void {
-    const unasked = [...new Set(namespaces)].filter((namespace) => !this.#pending.has(namespace));
-    for (const namespace of unasked) this.#pending.add(namespace);
+    const unreviewed = [...new Set(namespaces)].filter((namespace) => !this.#pending.has(namespace));
+    for (const namespace of unreviewed) this.#pending.add(namespace);
     if (how === 'awaited') for (const namespace of namespaces) this.#awaited.add(namespace);
-    if (unasked.length > 0) void this.#askUntilAnswered(unasked);
+    if (unreviewed.length > 0) void this.#reviewUntilAnswered(unreviewed);
   }
 
   needsReview(namespace: string): boolean {
@@ -115,16 +117,16 @@ class AskedGrants implements NamespaceRights {
     this.#denied.delete(namespace);
     this.#denied.set(namespace, this.#nowMs());
     const [oldest] = this.#denied.keys();
-    if (this.#denied.size > mostRemembered && oldest !== undefined) this.#denied.delete(oldest);
+    if (this.#denied.size > maxRemembered && oldest !== undefined) this.#denied.delete(oldest);
   }
 
   forget(namespace: string): void {
     this.#denied.delete(namespace);
   }
 
-  async #askUntilAnswered(namespaces: readonly string[]): Promise<void> {
-    const { surroundings, resource } = this.#options;
-    const { api, reviews, clock } = surroundings;
+  async #reviewUntilAnswered(namespaces: readonly string[]): Promise<void> {
+    const { context, resource } = this.#options;
+    const { api, reviews, clock } = context;
     let left = namespaces;
     for (let attempt = 0; left.length > 0; attempt++) {
       const onAnswer = (namespace: string, answer: RightVerdict) => this.#answered(namespace, answer);
@@ -132,7 +134,7 @@ class AskedGrants implements NamespaceRights {
       left = left.filter((namespace) => this.#unanswered.has(namespace));
       const [fault] = left.flatMap((namespace) => this.#unanswered.get(namespace) ?? []);
       if (this.#signal.aborted || fault === undefined) return;
-      const wait = { attempt: Math.min(attempt, mostAttempts), random: clock.random(), retryAfterMs: retryAfterMsOf(fault) };
+      const wait = { attempt: Math.min(attempt, maxBackoffStep), random: clock.random(), retryAfterMs: retryAfterMsOf(fault) };
       await clock.sleep(backoffMs(wait), this.#signal);
       if (this.#signal.aborted) return;
     }
@@ -157,6 +159,6 @@ class AskedGrants implements NamespaceRights {
   }
 
   #nowMs(): number {
-    return this.#options.surroundings.clock.monotonic();
+    return this.#options.context.clock.monotonic();
   }
 }

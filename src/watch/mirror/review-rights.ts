@@ -5,18 +5,18 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { parseStored } from '../../core/stored.ts';
 
-/** Namespaces tried at most for nobody's sake, for one kind at a time. */
+/** Maximum number of namespaces per kind that the gateway tries by itself. */
 export const maxTriedNamespaces = 200;
 
-/** Namespaces mirrored or asked about at most, for one kind at a time, with those that queries name. */
+/** Maximum number of namespaces per kind that are mirrored or reviewed, including those that queries name. */
 export const maxNamespaces = 2 * maxTriedNamespaces;
 
 const inFlight = 10;
 
-/** Where a right is asked for. */
+/** A review of the rights to one kind in some namespaces. */
 interface RightsReview {
   readonly api: ClusterApi;
-  /** Bounds what the cluster is asked at a time, together with all that is asked beside this. */
+  /** Limits all concurrent reviews of the cluster. */
   readonly reviews: ConcurrencyLimit;
   readonly resource: ServedResource;
   readonly namespaces: readonly string[];
@@ -25,12 +25,14 @@ interface RightsReview {
 export type RightVerdict =
   | { readonly type: 'granted' }
   | { readonly type: 'denied' }
-  /** Nothing is known: whoever asks again may be told. */
+  /** The review failed. A later one may succeed. */
   | { readonly type: 'unanswered'; readonly fault: Fault };
 
 /**
- * Asks in which of the namespaces the kind may be listed, and watched if it can be: by SelfSubjectAccessReviews, at most ten in flight, in
- * the order given. Each namespace is answered as soon as it is known, once; none after the abort. Resolves when all are.
+ * Reviews in which namespaces the kind may be listed, and watched if the kind can be.
+ *
+ * Sends SelfSubjectAccessReviews in the given order, at most ten at a time. Calls `onAnswer` once for each namespace, as soon as its result
+ * is known, but never after the abort. Resolves when all results are known.
  */
 export async function reviewRights(
   { api, reviews, resource, namespaces }: RightsReview,
@@ -38,16 +40,16 @@ export async function reviewRights(
   signal: AbortSignal,
 ): Promise<void> {
   const verbs = (['list', 'watch'] as const).filter((verb) => verb === 'list' || resource.verbs.includes(verb));
-  const left = namespaces.values();
-  const askOn = async () => {
-    for (const namespace of left) {
-      const answer = await answerFor(namespace);
+  const remaining = namespaces.values();
+  const reviewNext = async () => {
+    for (const namespace of remaining) {
+      const answer = await verdictFor(namespace);
       if (answer === undefined || signal.aborted) return;
       onAnswer(namespace, answer);
     }
   };
 
-  async function answerFor(namespace: string): Promise<RightVerdict | undefined> {
+  async function verdictFor(namespace: string): Promise<RightVerdict | undefined> {
     for (const verb of verbs) {
       const answer = await review(verb, namespace);
       if (answer?.type !== 'granted') return answer;
@@ -71,10 +73,10 @@ export async function reviewRights(
     return { type: status?.allowed === true ? 'granted' : 'denied' };
   }
 
-  await Promise.all(Array.from({ length: Math.min(inFlight, namespaces.length) }, askOn));
+  await Promise.all(Array.from({ length: Math.min(inFlight, namespaces.length) }, reviewNext));
 }
 
-/** A server that lets nobody ask, or has no such API, will not say anything else a moment later. */
+/** A server that forbids reviews, or has no such API, will not answer differently soon. So the right counts as denied. */
 function withoutReview(fault: Fault): RightVerdict {
   const { code } = fault;
   return code === 'FORBIDDEN' || code === 'NOT_FOUND' || code === 'NOT_SERVED' ? { type: 'denied' } : { type: 'unanswered', fault };

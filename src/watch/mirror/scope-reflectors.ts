@@ -12,101 +12,107 @@ import { maxNamespaces, maxTriedNamespaces } from './review-rights.ts';
 const firstRetryMs = 60_000;
 const longestRetryMs = 600_000;
 
-/** Who makes a namespace often gives the rights in it a moment later. */
-const newAgainAfterMs = [5_000, 25_000] as const;
+/** Milliseconds after which a new namespace is reviewed again. Whoever creates a namespace often grants rights in it a moment later. */
+const reviewAgainAfterMs = [5_000, 25_000] as const;
 
 export interface ScopeReflectorsOptions {
-  readonly surroundings: ReflectorContext;
+  readonly context: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   readonly store: MirrorStore;
-  /** Namespaces to try where not all may be listed, the likeliest first. */
+  /** Returns the namespaces to try if not all may be listed, the most likely first. */
   readonly candidates: () => readonly string[];
-  /** Resolves when all candidates are known, or cannot be, or when the signal aborts. Undefined if there is nothing to wait for. */
+  /**
+   * Resolves when all candidates are known, when they cannot be known, or when the signal aborts. Returns undefined if they are known
+   * already.
+   */
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
-  /** Whether a first list may be a WatchList now. */
+  /** Returns true if a first list may be a WatchList now. */
   readonly streaming: () => boolean;
-  /** After anything that the getters tell may have changed. */
+  /** Called after the result of a getter may have changed. */
   readonly onChange: () => void;
   readonly onMissing: () => void;
   readonly onReport: (report: WatchReport) => void;
 }
 
-/** The reflectors that fill one store: one for all namespaces, or one for each namespace that may be read (docs/internals/mirror.md 3.4). */
+/**
+ * The reflectors that fill one store: one for all namespaces, or one for each readable namespace if the kind may not be listed in all
+ * (docs/internals/mirror.md 3.4).
+ */
 export interface ScopeReflectors {
-  /** Of the reflectors whose lists make up what is held. */
+  /** Returns the facts of the reflectors whose lists are in the store. */
   facts(): readonly ReflectorFacts[];
-  /** The last sign of life among them: monotonic milliseconds. Undefined before the first. */
+  /** Monotonic milliseconds of the last activity of any reflector. Undefined before the first. */
   readonly lastActivityMs: number | undefined;
-  /** Why not all namespaces may be read; undefined while they may. */
+  /** Why the kind may not be listed in all namespaces. Undefined while it may. */
   readonly refusal: Fault | undefined;
-  /** The namespaces read instead. */
+  /** The namespaces that are mirrored instead. */
   readonly namespaces: readonly string[];
-  /** While it is not known in which namespaces the kind may be read, or not in all that somebody wants to see. */
+  /** Set while it is unknown in which namespaces the kind may be read, or in which of the requested ones. */
   readonly pendingRights: PendingRights | undefined;
   /**
-   * Namespaces that somebody wants to see: asked for at once where not all may be read, again if the last refusal is older than 10 s. Not beyond
-   * the bound of 400 that are read or asked for: see `unread`.
+   * Requests namespaces for a caller. If not all namespaces may be listed, the rights in them are reviewed at once, and again if the last
+   * refusal is older than 10 s. At most 400 namespaces are mirrored or reviewed; the others are in `unmirrored`.
    */
   requestNamespaces(namespaces: readonly string[]): void;
-  /** Those of the namespaces that are not read, where not all may be: without those of which the answer is awaited. */
+  /** Returns which of these namespaces are not mirrored, if not all may be listed. Namespaces whose review is awaited are left out. */
   unmirrored(namespaces: readonly string[]): UnmirroredNamespaces;
-  /** Another number as soon as `unread` says something else of what was wanted, though neither `facts` nor `asking` do. */
+  /** Changes whenever `unmirrored` changes for a requested namespace, although neither `facts` nor `pendingRights` do. */
   readonly verdictCount: number;
-  /** Namespaces that were just made: rights in them are asked for where not all may be read, again after 5 and 30 s. */
+  /** Reviews the rights in new namespaces if not all may be listed, and again after 5 and 30 s. */
   namespacesCreated(namespaces: readonly string[]): void;
-  /** A fresh list of everything, compared by content: the version served, or what is served at one, has changed. */
+  /** Lists everything again and compares by content, because the served version or its content has changed. */
   relist(resource: ServedResource): void;
-  /** Ends all of it at once. */
+  /** Ends all reflectors at once. */
   stop(): void;
 }
 
-/** Namespaces of which nothing is held, so that there are no objects in them says nothing. */
+/** Namespaces that are not mirrored. Missing objects in them may exist in the cluster. */
 interface UnmirroredNamespaces {
-  /** They may not be read. */
+  /** The kind may not be read in these namespaces. */
   readonly denied: readonly string[];
-  /** There was no room for them: it is not known whether they may be. */
+  /** Too many namespaces are mirrored or reviewed already. The rights in these are unknown. */
   readonly leftOut: readonly string[];
 }
 
-const nothingUnread: UnmirroredNamespaces = { denied: [], leftOut: [] };
+const allMirrored: UnmirroredNamespaces = { denied: [], leftOut: [] };
 
-/** Begins with all namespaces. */
+/** Creates the reflectors, and begins with all namespaces. */
 export function createScopeReflectors(options: ScopeReflectorsOptions): ScopeReflectors {
-  const scopes = new RunningScopes(options);
-  scopes.begin();
-  return scopes;
+  const reflectors = new AdaptiveReflectors(options);
+  reflectors.begin();
+  return reflectors;
 }
 
-/** How a reflector begins. */
-interface Beginning {
+/** The start of a reflector: its scope, the facts of its predecessor, and whether its first list must be the most recent one. */
+interface ReflectorStart {
   readonly namespace?: string;
-  readonly heir?: ReflectorFacts;
+  readonly predecessor?: ReflectorFacts;
   readonly recent?: boolean;
 }
 
-/** While not all namespaces may be read. */
-interface Refused {
+/** The state while not all namespaces may be listed. */
+interface PartialAccess {
   fault: Fault;
-  readonly grants: NamespaceRights;
-  /** Ends when all may be read. */
+  readonly rights: NamespaceRights;
+  /** Aborted when all namespaces may be listed. */
   readonly life: AbortController;
-  /** The candidates are not known yet. */
+  /** True while the candidates are unknown. */
   undecided: boolean;
 }
 
-class RunningScopes implements ScopeReflectors {
+class AdaptiveReflectors implements ScopeReflectors {
   readonly #options: ScopeReflectorsOptions;
   readonly #life = new AbortController();
-  readonly #narrow = new Map<string, Reflector>();
-  readonly #wanted = new Set<string>();
+  readonly #single = new Map<string, Reflector>();
+  readonly #requested = new Set<string>();
   #resource: ServedResource;
-  #wide: Reflector | undefined;
-  #refused: Refused | undefined;
+  #all: Reflector | undefined;
+  #partial: PartialAccess | undefined;
   #retryMs = firstRetryMs;
-  /** Readers have seen what is held no more: a list "of any version" might bring back what is older. */
+  /** True if readers have seen newer objects than the store has now. A list "of any version" might return older ones. */
   #emptied = false;
-  #verdicts = 0;
+  #verdictCount = 0;
 
   constructor(options: ScopeReflectorsOptions) {
     this.#options = options;
@@ -114,24 +120,24 @@ class RunningScopes implements ScopeReflectors {
   }
 
   get refusal(): Fault | undefined {
-    return this.#refused?.fault;
+    return this.#partial?.fault;
   }
 
   get namespaces(): readonly string[] {
-    return [...this.#narrow.keys()];
+    return [...this.#single.keys()];
   }
 
   get pendingRights(): PendingRights | undefined {
-    if (this.#refused?.undecided === true) return { settled: false };
-    return this.#refused?.grants.awaited;
+    if (this.#partial?.undecided === true) return { settled: false };
+    return this.#partial?.rights.awaited;
   }
 
   get verdictCount(): number {
-    return this.#verdicts;
+    return this.#verdictCount;
   }
 
   begin(): void {
-    this.#startWide({});
+    this.#startAll({});
   }
 
   facts(): readonly ReflectorFacts[] {
@@ -140,223 +146,226 @@ class RunningScopes implements ScopeReflectors {
 
   get lastActivityMs(): number | undefined {
     let latest: number | undefined;
-    for (const { syncedMs: trueMs } of this.#reflectors()) if (trueMs !== undefined) latest = Math.max(latest ?? trueMs, trueMs);
+    for (const { syncedMs } of this.#reflectors()) if (syncedMs !== undefined) latest = Math.max(latest ?? syncedMs, syncedMs);
     return latest;
   }
 
   #reflectors(): readonly Reflector[] {
-    // A reflector that tries all namespaces again counts from its commit on, in which the narrow ones end.
-    if (this.#refused !== undefined) return [...this.#narrow.values()];
-    return this.#wide === undefined ? [] : [this.#wide];
+    // A reflector that tries all namespaces again counts only after its commit, which ends the reflectors of single namespaces.
+    if (this.#partial !== undefined) return [...this.#single.values()];
+    return this.#all === undefined ? [] : [this.#all];
   }
 
   requestNamespaces(namespaces: readonly string[]): void {
     for (const namespace of namespaces) {
-      this.#wanted.delete(namespace);
-      this.#wanted.add(namespace);
-      const [oldest] = this.#wanted;
-      if (this.#wanted.size > maxNamespaces && oldest !== undefined) this.#wanted.delete(oldest);
+      this.#requested.delete(namespace);
+      this.#requested.add(namespace);
+      const [oldest] = this.#requested;
+      if (this.#requested.size > maxNamespaces && oldest !== undefined) this.#requested.delete(oldest);
     }
-    const { grants } = this.#refused ?? {};
-    const open = namespaces.filter((namespace) => !this.#narrow.has(namespace) && grants?.needsReview(namespace));
+    const { rights } = this.#partial ?? {};
+    const open = namespaces.filter((namespace) => !this.#single.has(namespace) && rights?.needsReview(namespace));
     if (open.length === 0) return;
-    // Whoever names a namespace is answered, also where those tried for nobody's sake fill the bound.
-    this.#ask(open, { how: 'awaited', most: maxNamespaces });
-    // A refusal that is worth another question is no answer to whoever names it now.
+    // Requested namespaces are reviewed even if those that the gateway tries by itself reach their limit.
+    this.#review(open, { how: 'awaited', max: maxNamespaces });
+    // A refusal that is old enough for another review is no result for a caller that names the namespace now.
     for (const namespace of open) {
-      if (grants?.isDenied(namespace) === true) this.#verdicts++;
-      grants?.forget(namespace);
+      if (rights?.isDenied(namespace) === true) this.#verdictCount++;
+      rights?.forget(namespace);
     }
     this.#options.onChange();
   }
 
   unmirrored(namespaces: readonly string[]): UnmirroredNamespaces {
-    const { grants } = this.#refused ?? {};
-    if (grants === undefined || !this.#resource.namespaced) return nothingUnread;
-    const missing = namespaces.filter((namespace) => !this.#narrow.has(namespace) && !grants.isAwaited(namespace));
+    const { rights } = this.#partial ?? {};
+    if (rights === undefined || !this.#resource.namespaced) return allMirrored;
+    const missing = namespaces.filter((namespace) => !this.#single.has(namespace) && !rights.isAwaited(namespace));
     return {
-      denied: missing.filter((namespace) => grants.isDenied(namespace)),
-      leftOut: missing.filter((namespace) => !grants.isDenied(namespace)),
+      denied: missing.filter((namespace) => rights.isDenied(namespace)),
+      leftOut: missing.filter((namespace) => !rights.isDenied(namespace)),
     };
   }
 
   namespacesCreated(namespaces: readonly string[]): void {
-    if (this.#refused === undefined || !this.#resource.namespaced) return;
-    this.#ask(namespaces, { how: 'unhurried' });
-    void this.#askAgain(namespaces, this.#refused.life.signal);
+    if (this.#partial === undefined || !this.#resource.namespaced) return;
+    this.#review(namespaces, { how: 'unhurried' });
+    void this.#reviewAgain(namespaces, this.#partial.life.signal);
   }
 
   relist(resource: ServedResource): void {
     this.#resource = resource;
-    const wide = this.#wide;
-    if (wide !== undefined) {
-      const heir = wide.facts();
-      // The old one is not heard any more once the new one has its place.
-      this.#startWide(heir.listed ? { heir } : { recent: this.#refused !== undefined });
-      wide.stop();
+    const all = this.#all;
+    if (all !== undefined) {
+      const predecessor = all.facts();
+      // The old reflector's changes are ignored after the new one has taken its place.
+      this.#startAll(predecessor.listed ? { predecessor } : { recent: this.#partial !== undefined });
+      all.stop();
     }
-    for (const [namespace, reflector] of [...this.#narrow]) {
-      const heir = reflector.facts();
-      this.#startNarrow(namespace, heir.listed ? { heir } : { recent: this.#emptied });
+    for (const [namespace, reflector] of [...this.#single]) {
+      const predecessor = reflector.facts();
+      this.#startSingle(namespace, predecessor.listed ? { predecessor } : { recent: this.#emptied });
       reflector.stop();
     }
   }
 
   stop(): void {
     this.#life.abort();
-    this.#refused?.life.abort();
-    this.#wide?.stop();
-    for (const reflector of this.#narrow.values()) reflector.stop();
-    this.#narrow.clear();
-    this.#wide = undefined;
+    this.#partial?.life.abort();
+    this.#all?.stop();
+    for (const reflector of this.#single.values()) reflector.stop();
+    this.#single.clear();
+    this.#all = undefined;
   }
 
-  #startWide(beginning: Beginning): void {
-    const reflector: Reflector = this.#reflect(beginning, {
-      onChange: () => this.#wideChanged(reflector),
-      onCommitted: () => this.#widened(),
+  #startAll(start: ReflectorStart): void {
+    const reflector: Reflector = this.#reflect(start, {
+      onChange: () => this.#allChanged(reflector),
+      onCommitted: () => this.#allCommitted(),
     });
-    this.#wide = reflector;
+    this.#all = reflector;
   }
 
-  #startNarrow(namespace: string, beginning: Beginning): void {
-    const reflector: Reflector = this.#reflect({ ...beginning, namespace }, { onChange: () => this.#narrowChanged(namespace, reflector) });
-    this.#narrow.set(namespace, reflector);
+  #startSingle(namespace: string, start: ReflectorStart): void {
+    const reflector: Reflector = this.#reflect({ ...start, namespace }, { onChange: () => this.#singleChanged(namespace, reflector) });
+    this.#single.set(namespace, reflector);
   }
 
-  #reflect({ heir, ...beginning }: Beginning, listener: { readonly onChange: () => void; readonly onCommitted?: () => void }): Reflector {
-    const { surroundings, form, store, streaming, onMissing, onReport } = this.#options;
+  #reflect(
+    { predecessor, ...start }: ReflectorStart,
+    listener: { readonly onChange: () => void; readonly onCommitted?: () => void },
+  ): Reflector {
+    const { context, form, store, streaming, onMissing, onReport } = this.#options;
     return createReflector({
-      surroundings,
+      context,
       resource: this.#resource,
       form,
       store,
       streaming,
       onMissing,
       onReport,
-      ...beginning,
-      ...(heir === undefined ? {} : { heir, byContent: true }),
+      ...start,
+      ...(predecessor === undefined ? {} : { predecessor, byContent: true }),
       ...listener,
     });
   }
 
-  #wideChanged(reflector: Reflector): void {
-    if (this.#wide !== reflector || this.#life.signal.aborted) return;
+  #allChanged(reflector: Reflector): void {
+    if (this.#all !== reflector || this.#life.signal.aborted) return;
     const facts = reflector.facts();
-    if (facts.phase === 'ended') this.#wideRefused(facts);
+    if (facts.phase === 'ended') this.#allRefused(facts);
     this.#options.onChange();
   }
 
-  /** All namespaces may not be read, or no longer: what was held is dropped, and asked for namespace by namespace. */
-  #wideRefused({ listed: whole, fault }: ReflectorFacts): void {
-    this.#wide = undefined;
+  /** Handles a refused list of all namespaces: drops the objects, and reviews the rights in each namespace. */
+  #allRefused({ listed, fault }: ReflectorFacts): void {
+    this.#all = undefined;
     if (fault === undefined) return;
-    if (whole) this.#empty(fault);
-    const candidates = [...this.#wanted, ...this.#options.candidates()];
-    if (this.#refused === undefined) {
-      this.#refused = this.#beginRefused(fault);
-      this.#ask([...this.#wanted], { how: 'awaited', most: maxNamespaces });
-      this.#ask(candidates, { how: 'awaited' });
-      void this.#awaitCandidates(this.#refused);
+    if (listed) this.#empty(fault);
+    const candidates = [...this.#requested, ...this.#options.candidates()];
+    if (this.#partial === undefined) {
+      this.#partial = this.#createPartialAccess(fault);
+      this.#review([...this.#requested], { how: 'awaited', max: maxNamespaces });
+      this.#review(candidates, { how: 'awaited' });
+      void this.#awaitCandidates(this.#partial);
     } else {
-      const { grants } = this.#refused;
-      this.#refused.fault = fault;
-      this.#ask(grants.sortByRefusalAge([...this.#wanted]), { how: 'unhurried', most: maxNamespaces });
-      this.#ask(grants.sortByRefusalAge(candidates), { how: 'unhurried' });
+      const { rights } = this.#partial;
+      this.#partial.fault = fault;
+      this.#review(rights.sortByRefusalAge([...this.#requested]), { how: 'unhurried', max: maxNamespaces });
+      this.#review(rights.sortByRefusalAge(candidates), { how: 'unhurried' });
     }
     void this.#tryAgain();
   }
 
-  #beginRefused(fault: Fault): Refused {
-    const { surroundings, onChange } = this.#options;
+  #createPartialAccess(fault: Fault): PartialAccess {
+    const { context, onChange } = this.#options;
     const life = new AbortController();
     const resource = () => this.#resource;
     const onGranted = (namespace: string) => {
-      if (!this.#narrow.has(namespace)) this.#startNarrow(namespace, { recent: this.#emptied });
+      if (!this.#single.has(namespace)) this.#startSingle(namespace, { recent: this.#emptied });
     };
     const onDenied = (namespace: string, isNews: boolean) => {
-      if (isNews && this.#wanted.has(namespace)) this.#verdicts++;
-      this.#askLeftOut();
+      if (isNews && this.#requested.has(namespace)) this.#verdictCount++;
+      this.#reviewLeftOut();
     };
-    const grants = createNamespaceRights({ surroundings, resource, onGranted, onDenied, onChange }, life.signal);
-    return { fault, grants, life, undecided: false };
+    const rights = createNamespaceRights({ context, resource, onGranted, onDenied, onChange }, life.signal);
+    return { fault, rights, life, undecided: false };
   }
 
-  async #awaitCandidates(refused: Refused): Promise<void> {
-    const { signal } = refused.life;
+  async #awaitCandidates(partial: PartialAccess): Promise<void> {
+    const { signal } = partial.life;
     const known = this.#resource.namespaced ? this.#options.candidatesKnown(signal) : undefined;
     if (known === undefined) return;
-    refused.undecided = true;
+    partial.undecided = true;
     await known;
     if (signal.aborted) return;
-    refused.undecided = false;
-    this.#ask(this.#options.candidates(), { how: 'awaited' });
+    partial.undecided = false;
+    this.#review(this.#options.candidates(), { how: 'awaited' });
     this.#options.onChange();
   }
 
   async #tryAgain(): Promise<void> {
-    const { clock } = this.#options.surroundings;
+    const { clock } = this.#options.context;
     await clock.sleep(this.#retryMs, this.#life.signal);
     if (this.#life.signal.aborted) return;
     this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
-    // What the narrow scopes hold may be newer than what a list "of any version" would bring.
-    this.#startWide({ recent: true });
+    // The single namespaces may be newer than a list "of any version" would be.
+    this.#startAll({ recent: true });
   }
 
-  /** The list of all namespaces is whole: in the same turn the narrow scopes end. */
-  #widened(): void {
-    if (this.#refused !== undefined) this.#verdicts++;
-    this.#refused?.life.abort();
-    this.#refused = undefined;
+  /** Ends the reflectors of single namespaces in the same turn in which the list of all namespaces was committed. */
+  #allCommitted(): void {
+    if (this.#partial !== undefined) this.#verdictCount++;
+    this.#partial?.life.abort();
+    this.#partial = undefined;
     this.#retryMs = firstRetryMs;
-    for (const reflector of this.#narrow.values()) reflector.stop();
-    this.#narrow.clear();
+    for (const reflector of this.#single.values()) reflector.stop();
+    this.#single.clear();
   }
 
-  /** There may be room now for what somebody wanted to see when there was none. */
-  #askLeftOut(): void {
-    const { grants } = this.#refused ?? {};
-    const leftOut = this.unmirrored([...this.#wanted]).leftOut.filter((namespace) => grants?.pending.has(namespace) === false);
-    if (leftOut.length > 0) this.#ask(leftOut, { how: 'unhurried', most: maxNamespaces });
+  /** Reviews requested namespaces for which there was no room before. */
+  #reviewLeftOut(): void {
+    const { rights } = this.#partial ?? {};
+    const leftOut = this.unmirrored([...this.#requested]).leftOut.filter((namespace) => rights?.pending.has(namespace) === false);
+    if (leftOut.length > 0) this.#review(leftOut, { how: 'unhurried', max: maxNamespaces });
   }
 
-  #ask(
+  #review(
     namespaces: readonly string[],
-    { how, most = maxTriedNamespaces }: { readonly how: 'awaited' | 'unhurried'; readonly most?: number },
+    { how, max = maxTriedNamespaces }: { readonly how: 'awaited' | 'unhurried'; readonly max?: number },
   ): void {
-    const { grants } = this.#refused ?? {};
-    if (grants === undefined || !this.#resource.namespaced) return;
-    const asked = new Set(namespaces.filter((namespace) => !this.#narrow.has(namespace)));
-    const room = Math.max(0, most - this.#narrow.size - grants.pending.size);
-    const isPending = (namespace: string) => grants.pending.has(namespace);
-    const fresh = [...asked].filter((namespace) => !isPending(namespace)).slice(0, room);
-    grants.review([...[...asked].filter(isPending), ...fresh], how);
+    const { rights } = this.#partial ?? {};
+    if (rights === undefined || !this.#resource.namespaced) return;
+    const candidates = new Set(namespaces.filter((namespace) => !this.#single.has(namespace)));
+    const room = Math.max(0, max - this.#single.size - rights.pending.size);
+    const isPending = (namespace: string) => rights.pending.has(namespace);
+    const fresh = [...candidates].filter((namespace) => !isPending(namespace)).slice(0, room);
+    rights.review([...[...candidates].filter(isPending), ...fresh], how);
   }
 
-  async #askAgain(namespaces: readonly string[], signal: AbortSignal): Promise<void> {
-    for (const ms of newAgainAfterMs) {
-      await this.#options.surroundings.clock.sleep(ms, signal);
+  async #reviewAgain(namespaces: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const ms of reviewAgainAfterMs) {
+      await this.#options.context.clock.sleep(ms, signal);
       if (signal.aborted) return;
-      this.#ask(namespaces, { how: 'unhurried' });
+      this.#review(namespaces, { how: 'unhurried' });
     }
   }
 
-  #narrowChanged(namespace: string, reflector: Reflector): void {
-    if (this.#narrow.get(namespace) !== reflector || this.#life.signal.aborted) return;
+  #singleChanged(namespace: string, reflector: Reflector): void {
+    if (this.#single.get(namespace) !== reflector || this.#life.signal.aborted) return;
     const facts = reflector.facts();
-    if (facts.phase === 'ended') this.#narrowRefused(namespace, facts);
+    if (facts.phase === 'ended') this.#singleRefused(namespace, facts);
     this.#options.onChange();
   }
 
-  /** A store is emptied as a whole, so that no deletion is told: the scopes that are left list again. */
-  #narrowRefused(namespace: string, { listed: whole, fault }: ReflectorFacts): void {
-    this.#narrow.delete(namespace);
-    this.#refused?.grants.deny(namespace);
-    this.#askLeftOut();
-    if (!whole || fault === undefined) return;
+  /** Empties the whole store, so that no delete events are sent. The reflectors of the other namespaces list again. */
+  #singleRefused(namespace: string, { listed, fault }: ReflectorFacts): void {
+    this.#single.delete(namespace);
+    this.#partial?.rights.deny(namespace);
+    this.#reviewLeftOut();
+    if (!listed || fault === undefined) return;
     this.#empty(fault);
-    for (const [other, reflector] of [...this.#narrow]) {
-      this.#startNarrow(other, { recent: true });
+    for (const [other, reflector] of [...this.#single]) {
+      this.#startSingle(other, { recent: true });
       reflector.stop();
     }
   }

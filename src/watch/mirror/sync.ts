@@ -3,31 +3,31 @@ import type { SyncPhase } from '../mirrors.ts';
 import type { ReflectorFacts } from '../reflector/reflector-facts.ts';
 import { pollMs } from '../reflector/step-rules.ts';
 
-/** A stream that ended may come back for so long before what is held counts as stale. */
+/** Milliseconds for which a lost stream may be opened again before the objects count as stale. */
 const graceMs = 10_000;
 
-/** A list of a kind that cannot be watched counts for two periods. */
+/** A list of a polled kind counts as in sync for two periods. */
 const polledForMs = 2 * pollMs;
 
-/** How true what one reflector holds is. */
+/** The sync of one reflector's scope. */
 export interface ScopeSync {
   readonly phase: SyncPhase;
   readonly fault?: Fault;
-  /** Monotonic time at which this will be no longer so, if nothing happens. */
+  /** Monotonic time at which this result changes if nothing happens. */
   readonly untilMs?: number;
 }
 
-/** What a scope's state is judged by beside its own facts. */
+/** The inputs of the sync, in addition to the reflector's facts. */
 interface SyncMoment {
   /** Monotonic milliseconds. */
   readonly nowMs: number;
-  /** Why the cluster's breaker is open, if it is. */
+  /** Why the cluster's breaker is open. Undefined while it is closed. */
   readonly breaker: Fault | undefined;
-  /** What to say while a first list is on its way. */
+  /** The fault to report while a first list is being received. */
   readonly syncing: Fault;
 }
 
-/** The table of docs/internals/mirror.md 5, for one reflector. */
+/** Returns the sync of one reflector, by the table in docs/internals/mirror.md 5. */
 export function syncOfScope(facts: ReflectorFacts, { nowMs, breaker, syncing }: SyncMoment): ScopeSync {
   if (facts.phase === 'ended') return { phase: 'MISSING', fault: facts.fault ?? syncing };
   if (!facts.listed) return { phase: 'SYNCING', fault: breaker ?? facts.fault ?? syncing };
@@ -43,14 +43,14 @@ export function syncOfScope(facts: ReflectorFacts, { nowMs, breaker, syncing }: 
   return nowMs < untilMs ? { phase: 'SYNCED', untilMs } : { phase: 'STALE', fault };
 }
 
-/** True if nobody needs to wait for the scope: its first list is whole, has failed, or can never come. */
+/** True if nobody needs to wait for the scope: its first list is complete, has failed, or can never come. */
 export function isScopeSettled(facts: ReflectorFacts, { breaker }: Pick<SyncMoment, 'breaker'>): boolean {
   return facts.listed || facts.failedOnce || facts.phase === 'ended' || breaker !== undefined;
 }
 
 const order: readonly SyncPhase[] = ['SYNCED', 'STALE', 'SYNCING', 'MISSING'];
 
-/** Of several scopes of one mirror the worst, the first of equals; until the soonest of their ends. */
+/** Returns the worst sync of the scopes of one mirror, the first of equals. It is valid until the earliest `untilMs` of all. */
 export function worstSync(scopes: readonly ScopeSync[]): ScopeSync | undefined {
   if (scopes.length === 1) return scopes[0];
   const [worst] = scopes.toSorted((a, b) => order.indexOf(b.phase) - order.indexOf(a.phase));

@@ -2,25 +2,25 @@ import type { Clock } from '../../core/clock.ts';
 
 const sliceMs = 8;
 
-/** How long a piece of work has kept the loop. */
+/** The time since a piece of work began. */
 interface DecodeSlice {
-  /** True after 8 ms: rest before going on. */
+  /** True after 8 ms. The work must rest before it continues. */
   spent(): boolean;
 }
 
-/** Shares the loop's time among everything that decodes what clusters send. */
+/** Shares the event loop among everything that decodes data of clusters. */
 export interface DecodePace {
   begin(): DecodeSlice;
-  /** Resolves after everybody else had a turn; of several who rest, one per turn of the loop, in order. */
+  /** Resolves in a later event-loop turn. Of several callers one resolves in each turn, in order. */
   rest(): Promise<void>;
 }
 
-/** One per process: whoever decodes takes a slice of 8 ms at a time. */
+/** Creates the pace of the whole process. Work that decodes takes slices of 8 ms. */
 export function createDecodePace(clock: Clock): DecodePace {
   const resting: (() => void)[] = [];
   let pumping = false;
 
-  // One per turn: ten that go on in the same turn would keep the loop for ten slices.
+  // Resolves one caller per turn. Ten callers in one turn would block the event loop for ten slices.
   function pump(): void {
     resting.shift()?.();
     if (resting.length === 0) pumping = false;

@@ -3,28 +3,28 @@ import type { ResourceVersion } from '../../core/names.ts';
 import type { ListStage, StoreWriter } from '../../store/mirror-store.ts';
 import type { WatchObjectEvent } from './reflector-state.ts';
 
-/** A list in the making, of one reflector. */
+/** Decodes the items of one reflector's list and stages them in the store. */
 export interface ListStaging {
-  /** Objects taken in so far. */
+  /** Number of objects staged so far. */
   readonly size: number;
-  /** Takes in items of a list. Gives the reason if one could not be read: then the list must be discarded. */
+  /** Stages items of a list. Returns the reason if an item is unreadable; the list must then be discarded. */
   stage(items: readonly Uint8Array[]): string | undefined;
-  /** Takes in one of the initial events of a WatchList. */
+  /** Stages one of the initial events of a WatchList. */
   stageEvent(event: WatchObjectEvent): void;
-  /** The list is whole. An empty one needs nothing staged. */
+  /** Commits the complete list. An empty list can be committed without staging anything. */
   commit(version: ResourceVersion | undefined): void;
-  /** Forgets what was staged, if anything was. */
+  /** Discards the staged objects, if there are any. */
   discard(): void;
 }
 
 interface StagingOptions {
   readonly store: StoreWriter;
   readonly namespace?: string;
-  /** For the first list that is committed; later ones go by uid and version. */
+  /** Compares the first committed list by content. Later lists compare by uid and version. Default: false. */
   readonly byContent?: boolean;
 }
 
-/** Items whose uid and version the store already has are kept without being parsed. */
+/** Creates the staging. Items whose uid and version the store holds already are kept without parsing them. */
 export function createListStaging({ store, namespace, byContent = false }: StagingOptions): ListStaging {
   let comparing = byContent;
   let open: ListStage | undefined;

@@ -10,12 +10,12 @@ import type { ListAdmission } from './list-admission.ts';
 /** What all reflectors of one cluster share. */
 export interface ReflectorContext {
   readonly cluster: ClusterName;
-  /** Observed: the breaker learns from it. */
+  /** An observed API: the breaker learns from each of its answers. */
   readonly api: ClusterApi;
   readonly breaker: Breaker;
   readonly admission: ListAdmission;
   readonly pace: DecodePace;
-  /** For questions about rights. */
+  /** Limits concurrent SelfSubjectAccessReviews. */
   readonly reviews: ConcurrencyLimit;
   readonly clock: Clock;
   readonly log: Log;

@@ -2,26 +2,28 @@ import type { Fault } from '../../core/faults.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { ReflectorState } from './reflector-state.ts';
 
-/** What a reflector knows of itself, now. Times are monotonic milliseconds. */
+/** The current state of a reflector for its owner. Times are monotonic milliseconds. */
 export interface ReflectorFacts {
   readonly phase: ReflectorState['phase'];
-  /** A list has been committed, by it or by the one whose place it took. */
+  /** True once a list was committed, by this reflector or by its predecessor. */
   readonly listed: boolean;
-  /** Its stream stands, or the next poll is due. */
+  /** True while its stream is open, or while it waits for the next poll. */
   readonly isFollowing: boolean;
-  /** It has failed since the last list, and not only with a 429 that is retried within 5 s: no request needs to wait for it. */
+  /**
+   * True if it has failed since the last list, so that no request needs to wait for it. A 429 that is retried within 5 s does not count.
+   */
   readonly failedOnce: boolean;
-  /** The kind cannot be watched. */
+  /** True if the kind cannot be watched and is polled instead. */
   readonly polled: boolean;
-  /** The right to what is held has been lost. */
+  /** True if the right to the mirrored objects was lost. */
   readonly forbidden: boolean;
-  /** Objects of a list in the making. */
+  /** Number of objects in a list that is being received. */
   readonly stagedCount: number;
-  /** Since when no stream stands. */
+  /** The time since which no stream is open. */
   readonly streamLostMs?: number | undefined;
-  /** Up to when what is held is known to be true. */
+  /** The time up to which the mirrored objects are known to be correct. */
   readonly syncedMs?: number | undefined;
   readonly version?: ResourceVersion | undefined;
-  /** What went wrong last, until it is made good. */
+  /** The last problem, until a request succeeds. */
   readonly fault?: Fault | undefined;
 }

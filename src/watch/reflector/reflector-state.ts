@@ -2,123 +2,125 @@ import type { DecodedEvent } from '../../cluster/decoding/decode.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 
-/** How old a list may be: `''` is the most recent, `'0'` any, a version: not older than it. */
+/** The minimum version of a list. `''`: the most recent state. `'0'`: any state. Otherwise: not older than this version. */
 export type ListAt = ResourceVersion | '' | '0';
 
-/** One page of a list, and where in it we are. */
+/** One page of a list. */
 export interface ListAttempt {
   readonly type: 'list';
-  /** The version first asked for: also that of a list begun again. */
+  /** The version of the first request. A list that begins again requests the same version. */
   readonly at: ListAt;
-  /** In pages of `pageLimit`, or all in one answer. */
+  /** `paged`: in pages of `pageLimit` items. `whole`: in one answer. */
   readonly paging: 'paged' | 'whole';
-  /** From 1 on. */
+  /** The number of the page, from 1. */
   readonly page: number;
-  /** From page 2 on. */
+  /** The continue token. Set from page 2. */
   readonly token?: string;
-  /** How often in a row this page has failed. */
+  /** Number of failures of this page in a row. */
   readonly failures: number;
 }
 
-/** A WatchList: the list as a stream. */
+/** A WatchList: a watch that begins with all objects. */
 interface StreamAttempt {
   readonly type: 'stream';
   readonly from: ResourceVersion | '';
 }
 
-/** A request that a reflector makes: what it waits to do is one. */
+/** A request that a reflector makes, or will make after a wait. */
 export type RequestAttempt =
   | ListAttempt
   | StreamAttempt
-  /** From the version remembered. */
+  /** A watch from the remembered version. */
   | { readonly type: 'watch' };
 
-/** Why a reflector ended: the owner said so, the right is missing for good, or the kind is not served. */
+/**
+ * Why a reflector ended. `stopped`: by its owner. `refused`: the right was lost for good. `notServed`: the cluster does not serve the kind.
+ */
 type EndReason = 'stopped' | 'refused' | 'notServed';
 
-/** Where a reflector is. Times are monotonic milliseconds. */
+/** The phase of a reflector. Times are monotonic milliseconds. */
 export type ReflectorState =
   | { readonly phase: 'fresh' }
   | { readonly phase: 'listing'; readonly list: ListAttempt }
-  /** A WatchList before its end bookmark. `heardMs`: when something of it last came. */
-  | { readonly phase: 'streaming'; readonly from: ResourceVersion | ''; readonly heardMs: number }
-  /** `openedMs`: since when the server has said 200. `heard`: something came on it. */
-  | { readonly phase: 'watching'; readonly openedMs?: number; readonly heard: boolean }
-  /** The kind cannot be watched: the next list is due then. */
+  /** A WatchList before its end bookmark. `receivedMs`: the time of its last event. */
+  | { readonly phase: 'streaming'; readonly from: ResourceVersion | ''; readonly receivedMs: number }
+  /** A watch. `openedMs`: the time at which the server answered 200. `receivedEvent`: true once an event came. */
+  | { readonly phase: 'watching'; readonly openedMs?: number; readonly receivedEvent: boolean }
+  /** The kind cannot be watched. `nextMs`: the time of the next list. */
   | { readonly phase: 'polling'; readonly nextMs: number }
-  /** `untilMs` is infinite while only the breaker is waited for. */
+  /** A wait before `retry`. `untilMs` is infinite while the reflector waits only for the breaker. */
   | { readonly phase: 'waiting'; readonly untilMs: number; readonly retry: RequestAttempt; readonly fault: Fault }
   | { readonly phase: 'ended'; readonly reason: EndReason; readonly fault?: Fault };
 
-/** What outlasts a phase. */
+/** The knowledge that a reflector keeps from phase to phase. Comments and the table of rules call `version` "v". */
 export interface ReflectorMemory {
-  /** v: up to where the store is true. */
+  /** v: the version up to which the store is correct. */
   readonly version?: ResourceVersion | undefined;
-  /** How old a list may be as long as there is no v. */
+  /** The minimum version of a list while there is no v. */
   readonly unversioned: '' | '0';
-  /** A list has been committed. */
+  /** True once a list was committed. */
   readonly listed: boolean;
-  /** Failures in a row, for the backoff. */
+  /** Number of failures in a row, for the backoff. */
   readonly failures: number;
-  /** The first list, and one after a lost WatchList, may be a WatchList (docs/internals/mirror.md 3.3). */
+  /** True if the first list, and a list after a failed WatchList, may be a WatchList (docs/internals/mirror.md 3.3). */
   readonly streaming: boolean;
-  /** False: polled. */
+  /** False if the kind must be polled. */
   readonly watchable: boolean;
-  /** WatchLists in a row that ended before their end. */
+  /** Number of WatchLists in a row that failed before their end bookmark. */
   readonly streamFailures: number;
-  /** ERROR events in a row, that have no rule of their own. */
+  /** Number of ERROR events in a row for which no other rule exists. */
   readonly errorEvents: number;
-  /** v when something could not be read: a second time at the same v asks for a list that is past it. */
+  /** v at the last unreadable event. A second one at the same v requests the most recent list, which is past that event. */
   readonly unreadableAt?: ResourceVersion | 'none' | undefined;
-  /** A 401 has been answered by trying once more. */
+  /** True after a 401 was answered by one retry with fresh credentials. */
   readonly retriedCredentials: boolean;
-  /** Since when the right to what is held has been missing. */
+  /** The time since which the right to the mirrored objects is missing. */
   readonly forbiddenSinceMs?: number | undefined;
-  /** What went wrong last, until a stream stands again or a list is whole. */
+  /** The last problem, until a stream is open or a list is complete. */
   readonly fault?: Fault | undefined;
 }
 
-/** What comes with every input, so that `step` needs neither clock nor dice nor breaker. */
+/** The moment of an input. `step` needs no clock, random numbers or breaker because of it. */
 export interface StepMoment {
   /** Monotonic milliseconds. */
   readonly nowMs: number;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: number;
-  /** Why the cluster's breaker is open, if it is. */
+  /** Why the cluster's breaker is open. Undefined while it is closed. */
   readonly breaker?: Fault | undefined;
 }
 
-/** What happens to a reflector. Those that come from a request are dropped before `step` if it was aborted. */
+/** An event in the life of a reflector. Inputs of an aborted request are dropped before `step`. */
 export type ReflectorInput =
   | { readonly type: 'started' }
-  /** The server has answered the watch with 200. */
+  /** The server answered the watch with 200. */
   | { readonly type: 'opened' }
-  /** Items of a list, not yet parsed. */
+  /** Items of a list, not parsed yet. */
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
   | { readonly type: 'pageEnded'; readonly version?: ResourceVersion; readonly continue?: string }
   | { readonly type: 'event'; readonly event: DecodedWatchEvent }
-  /** A line of a watch or an item of a list was not understood: `MALFORMED`. */
+  /** A line of a watch, or an item of a list, could not be read: `MALFORMED`. */
   | { readonly type: 'unreadable'; readonly fault: Fault }
-  /** The watch came to a clean end. `fault`: what that is where it was not to end yet. */
+  /** The watch ended cleanly. `fault` describes the end for the case that it came too early. */
   | { readonly type: 'closed'; readonly fault: Fault }
   | { readonly type: 'failed'; readonly fault: Fault }
-  /** Code of ours threw while it carried out an effect. */
+  /** Our own code threw while it carried out an effect. */
   | { readonly type: 'threw'; readonly fault: Fault }
   /** A sleep is over. */
   | { readonly type: 'elapsed' }
-  /** The breaker has closed, or the credentials may be others now. */
+  /** The breaker has closed, or the credentials may have changed. */
   | { readonly type: 'woken' }
-  /** WatchList has been found not to work in this cluster, before ours was asked for. */
+  /** Another kind of this cluster has found that WatchList does not work, before this reflector requested one. */
   | { readonly type: 'unstreamed' }
   | { readonly type: 'stopped'; readonly reason: 'stopped' | 'notServed' };
 
-/** Something an operator may want to count. */
+/** An anomaly that is counted for operators. */
 export type WatchReport =
   | { readonly what: 'bookmarkIgnored' | 'unreadable' | 'errorEvent' | 'invariant'; readonly message: string }
-  /** WatchList does not work here: for this kind, or for the whole cluster until its version changes. */
+  /** WatchList does not work: for this kind, or for the whole cluster until its version changes. */
   | { readonly what: 'streamingRefused'; readonly by: 'kind' | 'cluster' };
 
-/** What `reflector` turns into I/O, in this order. */
+/** An action that `reflector.ts` carries out after a step. Effects are carried out in order. */
 export type ReflectorEffect =
   | { readonly type: 'list'; readonly list: ListAttempt }
   | {
@@ -127,41 +129,41 @@ export type ReflectorEffect =
       readonly initialEvents: boolean;
       readonly timeoutSeconds: number;
     }
-  /** Ends the request in flight: nothing more of it is heard. */
+  /** Ends the request in flight. Its later inputs are dropped. */
   | { readonly type: 'abort' }
   | { readonly type: 'stage'; readonly items: readonly Uint8Array[] }
-  /** One of the initial events of a WatchList. */
+  /** Stages one of the initial events of a WatchList. */
   | { readonly type: 'stageEvent'; readonly event: WatchObjectEvent }
   | { readonly type: 'commit'; readonly version: ResourceVersion | undefined }
   | { readonly type: 'discard' }
   | { readonly type: 'write'; readonly event: WatchObjectEvent; readonly version: ResourceVersion }
   | { readonly type: 'confirm'; readonly version: ResourceVersion }
-  /** Takes the place of the sleep before it. */
+  /** Replaces the previous sleep. */
   | { readonly type: 'sleep'; readonly ms: number }
   | { readonly type: 'rediscover' }
   | ({ readonly type: 'report' } & WatchReport);
 
-/** A line of a watch that was understood. */
+/** A readable line of a watch. */
 export type DecodedWatchEvent = Exclude<DecodedEvent, { readonly type: 'unreadable' }>;
 
-/** An event that carries an object. */
+/** A watch event with an object. */
 export type WatchObjectEvent = Extract<DecodedEvent, { readonly type: 'applied' | 'deleted' }>;
 
-/** What follows from one input. */
+/** The result of one input. */
 export interface StepResult {
   readonly state: ReflectorState;
   readonly memory: ReflectorMemory;
   readonly effects: readonly ReflectorEffect[];
 }
 
-/** A state with its memory and the moment: what every rule is given. */
+/** The input of every rule: state, memory and moment. */
 export interface StepSituation<S extends ReflectorState = ReflectorState> {
   readonly state: S;
   readonly memory: ReflectorMemory;
   readonly moment: StepMoment;
 }
 
-/** The memory of a reflector that has seen nothing. */
+/** The memory of a new reflector. */
 export const blankMemory: ReflectorMemory = {
   unversioned: '0',
   listed: false,

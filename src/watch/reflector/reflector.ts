@@ -20,50 +20,54 @@ import { createReflectorRequests, type ReflectorRequests, type WatchFrame } from
 import { step } from './step.ts';
 
 interface ReflectorOptions {
-  readonly surroundings: ReflectorContext;
+  readonly context: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
-  /** Absent: all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly store: MirrorStore;
-  /** Whether a first list may be a WatchList now (docs/internals/mirror.md 3.3). */
+  /** Returns true if a first list may be a WatchList now (docs/internals/mirror.md 3.3). */
   readonly streaming: () => boolean;
-  /** Compare the first list by content, as what is served at a version may have changed. */
+  /** Compares the first list by content, because the content of a version may have changed. Default: false. */
   readonly byContent?: boolean;
-  /** The facts of the reflector whose place this one takes: what that one held is held. */
-  readonly heir?: ReflectorFacts;
-  /** The first list must be the most recent one. */
+  /** The facts of the reflector that this one replaces. Its objects stay in the store. */
+  readonly predecessor?: ReflectorFacts;
+  /** True if the first list must be the most recent one. Default: false. */
   readonly recent?: boolean;
-  /** After anything that `facts` tells may have changed; never in the middle of a change. */
+  /** Called after `facts` may have changed, never during a change. */
   readonly onChange: () => void;
-  /** In the turn in which a list was committed. */
+  /** Called in the same event-loop turn after a list was committed. */
   readonly onCommitted?: () => void;
-  /** The path answers 404. */
+  /** Called when the path of the kind answers 404. */
   readonly onMissing: () => void;
   readonly onReport: (report: WatchReport) => void;
 }
 
-/** Keeps one scope of a store true to its cluster. */
+/** Keeps one scope of a store in sync with its cluster. */
 export interface Reflector {
   facts(): ReflectorFacts;
-  /** `trueMs` of the facts, without the rest of them. */
+  /** `syncedMs` of the facts, without computing the other facts. */
   readonly syncedMs: number | undefined;
-  /** Ends at once: nothing is written, asked or told after it. */
+  /** Ends at once. Writes, requests and calls nothing afterwards. */
   stop(): void;
 }
 
 /**
- * Turns the effects of `step` into requests, writes and sleeps, and what comes of them into inputs. Runs until stopped, or until the right is
- * missing for good.
+ * Creates a reflector: carries out the effects of `step` (requests, writes, sleeps) and turns their results into inputs.
+ *
+ * A watch event takes this path: `requests.ts` receives a line, this file decodes it, `step.ts` decides, and `#write` calls the store
+ * (`src/store/contents/store.ts`).
+ *
+ * Runs until it is stopped, or until the right is lost for good.
  */
 export function createReflector(options: ReflectorOptions): Reflector {
-  return new RunningReflector(options);
+  return new StepReflector(options);
 }
 
-/** A wait for a server that is too busy counts as a failure if it is longer. */
-const longestBusyMs = 5_000;
+/** Maximum wait for a busy server that does not count as a failure. */
+const maxBusyMs = 5_000;
 
-class RunningReflector implements Reflector {
+class StepReflector implements Reflector {
   readonly #options: ReflectorOptions;
   readonly #life = new AbortController();
   readonly #staging: ListStaging;
@@ -72,71 +76,71 @@ class RunningReflector implements Reflector {
   #memory: ReflectorMemory;
   #sleeping: AbortController | undefined;
   #failedOnce = false;
-  #lostMs: number | undefined;
-  #trueMs: number | undefined;
+  #streamLostMs: number | undefined;
+  #syncedMs: number | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#memory = memoryAtStart(options);
-    this.#trueMs = options.heir?.syncedMs;
-    this.#lostMs = options.heir?.streamLostMs ?? options.surroundings.clock.monotonic();
+    this.#syncedMs = options.predecessor?.syncedMs;
+    this.#streamLostMs = options.predecessor?.streamLostMs ?? options.context.clock.monotonic();
     this.#staging = createListStaging(options);
     const listener = {
-      onInput: (input: ReflectorInput | WatchFrame) => this.#hear(input),
+      onInput: (input: ReflectorInput | WatchFrame) => this.#onInput(input),
       faultOf: (message: string, code: FaultCode) => this.#fault(code, message),
     };
     this.#requests = createReflectorRequests({ ...options, heldSize: () => options.store.size }, listener, this.#life.signal);
-    options.surroundings.breaker.onClosed(() => this.#dispatch({ type: 'woken' }), this.#life.signal);
-    // Not before the owner holds it.
+    options.context.breaker.onClosed(() => this.#dispatch({ type: 'woken' }), this.#life.signal);
+    // Starts only after the owner has received the reflector.
     queueMicrotask(() => {
       if (this.#state.phase === 'fresh') this.#dispatch({ type: 'started' });
     });
   }
 
   facts(): ReflectorFacts {
-    this.#hearAgain();
-    const { listed: whole, watchable, forbiddenSinceMs, version, fault } = this.#memory;
+    this.#updateSyncedMs();
+    const { listed, watchable, forbiddenSinceMs, version, fault } = this.#memory;
     return {
       phase: this.#state.phase,
-      listed: whole,
-      isFollowing: this.#stands(),
+      listed,
+      isFollowing: this.#isFollowing(),
       failedOnce: this.#failedOnce,
       polled: !watchable,
       forbidden: forbiddenSinceMs !== undefined,
       stagedCount: this.#staging.size,
-      streamLostMs: this.#lostMs,
-      syncedMs: this.#trueMs,
+      streamLostMs: this.#streamLostMs,
+      syncedMs: this.#syncedMs,
       version,
       fault,
     };
   }
 
   get syncedMs(): number | undefined {
-    this.#hearAgain();
-    return this.#trueMs;
+    this.#updateSyncedMs();
+    return this.#syncedMs;
   }
 
   stop(): void {
     this.#dispatch({ type: 'stopped', reason: 'stopped' });
   }
 
-  #hear(input: ReflectorInput | WatchFrame): void {
+  #onInput(input: ReflectorInput | WatchFrame): void {
     this.#dispatch(input.type === 'frame' ? this.#decoded(input.frame) : input);
   }
 
   #decoded(frame: Uint8Array): ReflectorInput {
-    const { surroundings, resource } = this.#options;
+    const { context, resource } = this.#options;
     try {
-      const event = decodeEvent(frame, { cluster: surroundings.cluster, resource });
+      const event = decodeEvent(frame, { cluster: context.cluster, resource });
       return event.type === 'unreadable' ? { type: 'unreadable', fault: this.#fault('MALFORMED', event.reason) } : { type: 'event', event };
     } catch (error) {
-      return this.#threw(error);
+      return this.#inputOfError(error);
     }
   }
 
   #dispatch(input: ReflectorInput): void {
-    const { clock, breaker } = this.#options.surroundings;
-    if (this.#state.phase === 'watching' && input.type !== 'event') this.#hearAgain();
+    const { clock, breaker } = this.#options.context;
+    if (this.#state.phase === 'watching' && input.type !== 'event') this.#updateSyncedMs();
     const [stateBefore, memoryBefore] = [this.#state, this.#memory];
     let next: ReflectorInput | undefined = input;
     while (next !== undefined) {
@@ -146,25 +150,25 @@ class RunningReflector implements Reflector {
       [this.#state, this.#memory] = [state, memory];
       next = this.#carryOutAll(effects, current);
     }
-    const { fault, listed: whole } = this.#memory;
-    if (this.#state.phase !== stateBefore.phase || fault !== memoryBefore.fault || whole !== memoryBefore.listed) this.#changed();
+    const { fault, listed } = this.#memory;
+    if (this.#state.phase !== stateBefore.phase || fault !== memoryBefore.fault || listed !== memoryBefore.listed) this.#changed();
   }
 
-  /** Gives the input that follows at once, if one does: the effects after it are void. */
+  /** Carries out effects in order. If an effect gives a new input, the remaining effects are void and the input is returned. */
   #carryOutAll(effects: readonly ReflectorEffect[], cause: ReflectorInput): ReflectorInput | undefined {
     for (const effect of effects) {
-      const next = this.#attempt(effect, cause);
+      const next = this.#carryOutSafely(effect, cause);
       if (next !== undefined) return next;
     }
     return undefined;
   }
 
-  /** A bug in the store, or in what reads the bytes, costs a list and no more (row 22). */
-  #attempt(effect: ReflectorEffect, cause: ReflectorInput): ReflectorInput | undefined {
+  /** A bug in the store, or in the code that reads the bytes, costs one list and nothing else (row 22). */
+  #carryOutSafely(effect: ReflectorEffect, cause: ReflectorInput): ReflectorInput | undefined {
     try {
       return this.#carryOut(effect);
     } catch (error) {
-      const next = this.#threw(error);
+      const next = this.#inputOfError(error);
       return cause.type === 'threw' ? undefined : next;
     }
   }
@@ -212,7 +216,7 @@ class RunningReflector implements Reflector {
   #commit(version: ResourceVersion | undefined): void {
     this.#staging.commit(version);
     this.#requests.releaseAdmission();
-    this.#trueMs = Math.max(this.#trueMs ?? 0, this.#requests.startedMs);
+    this.#syncedMs = Math.max(this.#syncedMs ?? 0, this.#requests.startedMs);
     this.#failedOnce = false;
     this.#options.onCommitted?.();
   }
@@ -221,35 +225,39 @@ class RunningReflector implements Reflector {
     this.#sleeping?.abort();
     const ended = new AbortController();
     this.#sleeping = ended;
-    void this.#options.surroundings.clock.sleep(ms, ended.signal).then(() => {
+    void this.#options.context.clock.sleep(ms, ended.signal).then(() => {
       if (!ended.signal.aborted) this.#dispatch({ type: 'elapsed' });
     });
   }
 
-  #stands(): boolean {
+  #isFollowing(): boolean {
     if (this.#state.phase === 'polling') return true;
-    // Some proxies send the headers with the first event: no answer yet is no failure, unless one came before.
+    // Some proxies send the headers together with the first event. A watch without an answer is therefore no failure, unless an earlier one
+    // failed.
     return this.#state.phase === 'watching' && (this.#state.openedMs !== undefined || this.#memory.fault === undefined);
   }
 
-  /** What is held is true up to the last sign of life of the connection, while the stream stands. */
-  #hearAgain(): void {
-    const heardMs = this.#state.phase === 'watching' && this.#state.openedMs !== undefined ? this.#requests.lastActivityMs() : undefined;
-    if (heardMs !== undefined) this.#trueMs = Math.max(this.#trueMs ?? 0, heardMs);
+  /** Moves `syncedMs` to the last activity of the connection. While the stream is open, the mirrored objects are correct up to then. */
+  #updateSyncedMs(): void {
+    const activityMs = this.#state.phase === 'watching' && this.#state.openedMs !== undefined ? this.#requests.lastActivityMs() : undefined;
+    if (activityMs !== undefined) this.#syncedMs = Math.max(this.#syncedMs ?? 0, activityMs);
   }
 
-  /** A server that is busy for a moment (429), as while it makes the storage of a changed definition, is worth waiting for. */
+  /**
+   * A server that is busy for a moment (429) is no failure. An API server is busy while it creates the storage of a changed definition, for
+   * example.
+   */
   #hasFailed(): boolean {
     const state = this.#state;
     if (state.phase !== 'waiting') return state.phase === 'ended';
-    const waitMs = state.untilMs - this.#options.surroundings.clock.monotonic();
-    return state.fault.code !== 'THROTTLED' || waitMs > longestBusyMs;
+    const waitMs = state.untilMs - this.#options.context.clock.monotonic();
+    return state.fault.code !== 'THROTTLED' || waitMs > maxBusyMs;
   }
 
   #changed(): void {
     if (this.#hasFailed()) this.#failedOnce = true;
-    if (this.#stands()) this.#lostMs = undefined;
-    else this.#lostMs ??= this.#options.surroundings.clock.monotonic();
+    if (this.#isFollowing()) this.#streamLostMs = undefined;
+    else this.#streamLostMs ??= this.#options.context.clock.monotonic();
     if (this.#state.phase === 'ended') {
       this.#life.abort();
       this.#sleeping?.abort();
@@ -257,28 +265,28 @@ class RunningReflector implements Reflector {
     this.#options.onChange();
   }
 
-  #threw(error: unknown): ReflectorInput {
-    const { surroundings, resource } = this.#options;
-    surroundings.log.error(
-      { cluster: surroundings.cluster, kind: keyOfKind(resource), err: loggableError(error) },
-      'an event could not be taken in',
+  #inputOfError(error: unknown): ReflectorInput {
+    const { context, resource } = this.#options;
+    context.log.error(
+      { cluster: context.cluster, kind: keyOfKind(resource), err: loggableError(error) },
+      'an event could not be processed',
     );
-    return { type: 'threw', fault: this.#fault('MALFORMED', 'an event could not be taken in') };
+    return { type: 'threw', fault: this.#fault('MALFORMED', 'an event could not be processed') };
   }
 
   #fault(code: FaultCode, message: string): Fault {
-    const { surroundings, resource } = this.#options;
-    return { code, cluster: surroundings.cluster, kind: { group: resource.group, kind: resource.kind }, message, retry: 'LATER' };
+    const { context, resource } = this.#options;
+    return { code, cluster: context.cluster, kind: { group: resource.group, kind: resource.kind }, message, retry: 'LATER' };
   }
 }
 
-function memoryAtStart({ resource, streaming, recent, heir }: ReflectorOptions): ReflectorMemory {
+function memoryAtStart({ resource, streaming, recent, predecessor }: ReflectorOptions): ReflectorMemory {
   return {
     ...blankMemory,
     streaming: streaming(),
     watchable: resource.verbs.includes('watch'),
     unversioned: recent === true ? '' : '0',
-    listed: heir !== undefined,
-    version: heir?.version,
+    listed: predecessor !== undefined,
+    version: predecessor?.version,
   };
 }

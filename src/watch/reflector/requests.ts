@@ -5,61 +5,66 @@ import type { ListSize, ReleaseAdmission } from './list-admission.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import type { ListAttempt, ReflectorEffect, ReflectorInput } from './reflector-state.ts';
 
-/** Items of a page; servers cap nothing, so this bounds what is in flight. */
+/** Items per page. Servers do not limit pages, so this bounds the bytes in flight. */
 const pageLimit = 500;
 
-/** What an item weighs as long as none has been seen. */
+/** Assumed bytes of an item before the first one was received. */
 const guessedItemBytes = 6_144;
 
-/** What the transport holds of a stream that is not read: its window. */
+/** Bytes that the transport buffers of a stream that nobody reads: its window. */
 const streamWindowBytes = 1 << 20;
 
-/** Items taken in between two looks at the time. */
+/** Number of items between two checks of the time. */
 const itemsAtOnce = 16;
 
-/** The one request that a reflector has in flight. */
+/** The request in flight of one reflector. There is at most one. */
 export interface ReflectorRequests {
-  /** Asks for a page as soon as it is admitted. */
+  /** Requests a page of a list as soon as it is admitted. */
   list(list: ListAttempt): void;
-  /** Watches; a WatchList as soon as it is admitted. */
+  /** Starts a watch. A WatchList starts as soon as it is admitted. */
   watch(start: WatchEffect): void;
-  /** Ends it upstream: nothing more of it is heard. */
+  /** Ends the request. Its later results are dropped. */
   abort(): void;
-  /** What was to be admitted is in: its room is another's. */
+  /** Gives the room of the list back after the list was committed. */
   releaseAdmission(): void;
-  /** When the list was begun that came last. */
+  /** Monotonic time at which the last list began. */
   readonly startedMs: number;
-  /** The last sign of life of the connection beneath the stream; undefined before it is open. */
+  /** Monotonic time of the last activity on the connection of the stream. Undefined before the stream is open. */
   lastActivityMs(): number | undefined;
 }
 
 interface RequestsOptions {
-  readonly surroundings: ReflectorContext;
+  readonly context: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   readonly namespace?: string;
-  /** Whether a WatchList may be asked for now. */
+  /** Returns true if a WatchList may be requested now. */
   readonly streaming: () => boolean;
-  /** Objects that the store holds: what a list without pages is likely to bring. */
+  /** Returns the number of objects in the store: the expected size of a list without pages. */
   readonly heldSize: () => number;
 }
 
-/** A line of a watch, not yet parsed. */
+/** A line of a watch, not parsed yet. */
 export interface WatchFrame {
   readonly type: 'frame';
   readonly frame: Uint8Array;
 }
 
-/** What a request tells. */
+/** Receives the results of requests. */
 interface RequestListener {
   onInput(input: ReflectorInput | WatchFrame): void;
-  /** A fault of this cluster and kind. */
+  /** Makes a fault of this cluster and kind. */
   faultOf(message: string, code: FaultCode): Fault;
 }
 
-/** Makes one request at a time: the next one aborts the one before. Inputs come one after the other, never from within a call. */
+/**
+ * Creates the requests of a reflector. A new request aborts the previous one. Inputs come one after the other, never during a call of these
+ * methods.
+ *
+ * The lines of a watch come from `ClusterApi.watch`. They continue in `reflector.ts` by `onInput`.
+ */
 export function createReflectorRequests(options: RequestsOptions, listener: RequestListener, signal: AbortSignal): ReflectorRequests {
-  const requests = new OneRequest(options, listener);
+  const requests = new SingleRequest(options, listener);
   signal.addEventListener('abort', () => requests.abort(), { once: true });
   return requests;
 }
@@ -68,16 +73,16 @@ type WatchEffect = Extract<ReflectorEffect, { readonly type: 'watch' }>;
 
 interface Request {
   readonly ended: AbortController;
-  leave?: ReleaseAdmission | undefined;
+  release?: ReleaseAdmission | undefined;
 }
 
-class OneRequest implements ReflectorRequests {
+class SingleRequest implements ReflectorRequests {
   readonly #options: RequestsOptions;
   readonly #listener: RequestListener;
   readonly #scope: Pick<ListPageRequest, 'resource' | 'form' | 'namespace'>;
   #current: Request | undefined;
   #startedMs = 0;
-  #heard: (() => number) | undefined;
+  #lastReceivedMs: (() => number) | undefined;
   #itemsSeen = 0;
   #bytesSeen = 0;
   #remaining: number | undefined;
@@ -103,36 +108,36 @@ class OneRequest implements ReflectorRequests {
 
   abort(): void {
     this.#current?.ended.abort();
-    this.#current?.leave?.();
+    this.#current?.release?.();
     this.#current = undefined;
   }
 
   releaseAdmission(): void {
-    this.#current?.leave?.();
+    this.#current?.release?.();
   }
 
   lastActivityMs(): number | undefined {
-    return this.#heard?.();
+    return this.#lastReceivedMs?.();
   }
 
   #begin(): Request {
     this.abort();
-    this.#heard = undefined;
+    this.#lastReceivedMs = undefined;
     this.#current = { ended: new AbortController() };
     return this.#current;
   }
 
-  /** False if the request was aborted before its turn came. */
+  /** Returns false if the request was aborted before it was admitted. */
   async #admit(request: Request, size: Omit<ListSize, 'cluster'>): Promise<boolean> {
-    const { admission, cluster } = this.#options.surroundings;
-    const leave = await admission.enter({ cluster, ...size }, request.ended.signal);
-    request.leave = leave;
-    if (request.ended.signal.aborted) leave?.();
+    const { admission, cluster } = this.#options.context;
+    const release = await admission.enter({ cluster, ...size }, request.ended.signal);
+    request.release = release;
+    if (request.ended.signal.aborted) release?.();
     return !request.ended.signal.aborted;
   }
 
   async #runList(list: ListAttempt, request: Request): Promise<void> {
-    const { api, clock } = this.#options.surroundings;
+    const { api, clock } = this.#options.context;
     const page = this.#pageOf(list);
     const inPage = page.limit ?? this.#likelySize();
     const toCome = list.page === 1 ? inPage : (this.#remaining ?? inPage);
@@ -143,15 +148,15 @@ class OneRequest implements ReflectorRequests {
     for await (const part of api.list(page, request.ended.signal)) {
       if (request.ended.signal.aborted) return;
       if (part.type !== 'items') return this.#endPage(part, request);
-      await this.#takeItems(part.items, request);
+      await this.#passItems(part.items, request);
     }
     if (request.ended.signal.aborted) return;
-    request.leave?.();
-    this.#listener.onInput({ type: 'failed', fault: this.#listener.faultOf('the list ended without its end', 'SERVER_ERROR') });
+    request.release?.();
+    this.#listener.onInput({ type: 'failed', fault: this.#listener.faultOf('the list ended before the end of its page', 'SERVER_ERROR') });
   }
 
-  async #takeItems(items: readonly Uint8Array[], request: Request): Promise<void> {
-    const { pace } = this.#options.surroundings;
+  async #passItems(items: readonly Uint8Array[], request: Request): Promise<void> {
+    const { pace } = this.#options.context;
     let slice = pace.begin();
     for (let from = 0; from < items.length; from += itemsAtOnce) {
       if (slice.spent()) {
@@ -159,22 +164,22 @@ class OneRequest implements ReflectorRequests {
         slice = pace.begin();
       }
       if (request.ended.signal.aborted) return;
-      const some = items.slice(from, from + itemsAtOnce);
-      for (const { byteLength } of some) this.#bytesSeen += byteLength;
-      this.#itemsSeen += some.length;
-      this.#listener.onInput({ type: 'items', items: some });
+      const group = items.slice(from, from + itemsAtOnce);
+      for (const { byteLength } of group) this.#bytesSeen += byteLength;
+      this.#itemsSeen += group.length;
+      this.#listener.onInput({ type: 'items', items: group });
     }
   }
 
   #endPage(part: Exclude<ListPart, { readonly type: 'items' }>, request: Request): void {
-    request.leave?.();
+    request.release?.();
     if (part.type === 'pageEnded') this.#remaining = part.remaining;
     this.#listener.onInput(part);
   }
 
   #pageOf({ token, at, paging }: ListAttempt): ListPageRequest {
     if (token !== undefined) return { ...this.#scope, limit: pageLimit, continue: token };
-    // A list "not older than" comes from the server's watch cache, which ignores a limit or refuses to serve it.
+    // A list "not older than" a version comes from the server's watch cache, which ignores a limit or refuses it.
     const paged = paging === 'paged' && (at === '' || at === '0');
     return { ...this.#scope, version: at, ...(paged ? { limit: pageLimit } : {}) };
   }
@@ -188,25 +193,25 @@ class OneRequest implements ReflectorRequests {
   }
 
   async #runWatch(start: WatchEffect, request: Request): Promise<void> {
-    const { api, clock } = this.#options.surroundings;
+    const { api, clock } = this.#options.context;
     const { version, initialEvents, timeoutSeconds } = start;
     if (initialEvents) {
       const bytesToCome = this.#likelySize() * this.#meanBytes();
       if (!(await this.#admit(request, { bytesInFlight: streamWindowBytes, bytesToCome, isNew: this.#options.heldSize() === 0 }))) return;
-      // Meanwhile another kind may have found out.
+      // Another kind may have found meanwhile that WatchList does not work.
       if (!this.#options.streaming()) return this.#listener.onInput({ type: 'unstreamed' });
       this.#startedMs = clock.monotonic();
     }
     for await (const part of api.watch({ ...this.#scope, version, initialEvents, timeoutSeconds }, request.ended.signal)) {
       if (request.ended.signal.aborted) return;
-      if (part.type === 'frames') await this.#takeFrames(part.frames, request);
-      else if (this.#takeSign(part, request) === 'last') return;
+      if (part.type === 'frames') await this.#passFrames(part.frames, request);
+      else if (this.#handlePart(part, request) === 'last') return;
     }
-    if (!request.ended.signal.aborted) this.#takeSign({ type: 'closed' }, request);
+    if (!request.ended.signal.aborted) this.#handlePart({ type: 'closed' }, request);
   }
 
-  async #takeFrames(frames: readonly Uint8Array[], request: Request): Promise<void> {
-    const { pace } = this.#options.surroundings;
+  async #passFrames(frames: readonly Uint8Array[], request: Request): Promise<void> {
+    const { pace } = this.#options.context;
     let slice = pace.begin();
     for (const frame of frames) {
       if (slice.spent()) {
@@ -218,16 +223,16 @@ class OneRequest implements ReflectorRequests {
     }
   }
 
-  #takeSign(part: Exclude<WatchPart, { readonly type: 'frames' }>, request: Request): 'first' | 'last' {
+  #handlePart(part: Exclude<WatchPart, { readonly type: 'frames' }>, request: Request): 'first' | 'last' {
     if (part.type === 'opened') {
-      this.#heard = () => part.lastReceivedMs();
+      this.#lastReceivedMs = () => part.lastReceivedMs();
       this.#listener.onInput({ type: 'opened' });
       return 'first';
     }
-    request.leave?.();
+    request.release?.();
     if (part.type === 'failed') this.#listener.onInput(part);
     else {
-      const fault = this.#listener.faultOf('the server ended the watch before anything came on it', 'SERVER_ERROR');
+      const fault = this.#listener.faultOf('the server ended the watch before it sent anything', 'SERVER_ERROR');
       this.#listener.onInput({ type: 'closed', fault });
     }
     return 'last';

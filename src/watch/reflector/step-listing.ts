@@ -14,13 +14,13 @@ import {
   watchFromMemory,
 } from './step-rules.ts';
 
-/** A page that failed so often in a row is given up, and its list with it. */
-const mostFailures = 3;
+/** Maximum number of failures in a row of one page. The list is then given up. */
+const maxPageFailures = 3;
 
-/** Continue tokens live 5 minutes: after a wait this long the next page may be gone. */
+/** Continue tokens are valid for 5 minutes. After a longer Retry-After than this, the next page may be gone. */
 const longRetryAfterMs = 60_000;
 
-/** `listing`: rows 2 to 5, 17, 18. */
+/** The rules of the phase `listing`: rows 2 to 5, 17 and 18. */
 export function stepListing(
   situation: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
   input: ReflectorInput,
@@ -40,7 +40,7 @@ export function stepListing(
   }
 }
 
-/** Row 2. */
+/** Row 2: requests the next page, or commits the complete list and watches. */
 function stepPageEnded(
   { state, memory, moment }: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
   input: Extract<ReflectorInput, { readonly type: 'pageEnded' }>,
@@ -55,15 +55,16 @@ function stepPageEnded(
 
 function stepListFailed(rest: MemoryAtMoment, { list, fault }: { readonly list: ListAttempt; readonly fault: Fault }): StepResult {
   if (isOutOfHistory(fault)) {
-    // Row 3. The "inconsistent" token that comes with it would go on with a list of another moment.
+    // Row 3: the continue token has expired. Its "inconsistent" replacement would continue with a list of another moment, so the list
+    // begins again.
     if (list.page > 1) return beginRequest(rest, listAttempt(list.at, 'whole'));
-    // Row 4.
+    // Row 4: the requested version is too old or too new for the server, so the most recent list is requested.
     const recent = listAttempt('', list.paging);
     return list.at === '' ? wait(rest, { fault, retry: recent }) : beginRequest({ ...rest, memory: { ...rest.memory, fault } }, recent);
   }
-  // Row 5. Waiting for the breaker is no failure of the page.
+  // Row 5: the page is requested again after a wait. A wait for the breaker does not count as a failure of the page.
   const failures = list.failures + (rest.moment.breaker === undefined ? 1 : 0);
-  if (failures >= mostFailures || (retryAfterMsOf(fault) ?? 0) > longRetryAfterMs) {
+  if (failures >= maxPageFailures || (retryAfterMsOf(fault) ?? 0) > longRetryAfterMs) {
     return wait(rest, { fault, retry: listAttempt(list.at, list.paging), before: [{ type: 'discard' }] });
   }
   return wait(rest, { fault, retry: { ...list, failures } });

@@ -12,52 +12,55 @@ import type {
   StepSituation,
 } from './reflector-state.ts';
 
-/** How often a kind is listed that cannot be watched: 60 s ± 20 %. */
+/** Milliseconds between two lists of a kind that cannot be watched, ± 20 %. */
 export const pollMs = 60_000;
 
-/** A WatchList that says nothing for so long will never say its end. */
+/** After this time without an event, a WatchList will never send its end bookmark. */
 export const silenceMs = 30_000;
 
-const emptiedAfterMs = 60_000;
-const asksAfterMs = [5_000, 30_000] as const;
+const droppedAfterMs = 60_000;
+const retriesAfterMs = [5_000, 30_000] as const;
 
-/** What a rule is given beside the state it speaks of. */
+/** The input of a rule, without the state. */
 export interface MemoryAtMoment {
   readonly memory: ReflectorMemory;
   readonly moment: StepMoment;
 }
 
-/** Why to wait, and what to do after it. `before`: effects that come first. */
+/** A wait: its reason, the request after it, and effects that come first (`before`). */
 interface Wait {
   readonly fault: Fault;
   readonly retry: RequestAttempt;
   readonly before?: readonly ReflectorEffect[];
 }
 
-/** Nothing follows. */
+/** Changes nothing. */
 export function unchanged({ state, memory }: StepSituation): StepResult {
   return { state, memory, effects: [] };
 }
 
-/** A list from its first page on. */
+/** Begins a list at its first page. */
 export function listAttempt(at: ListAt, paging: ListAttempt['paging'] = 'paged'): ListAttempt {
   return { type: 'list', at, paging, page: 1, failures: 0 };
 }
 
-/** What a reflector begins with: row 1. */
+/** Row 1: the first request of a reflector. */
 export function firstAttempt(memory: ReflectorMemory): RequestAttempt {
   return memory.streaming && memory.watchable ? { type: 'stream', from: memory.version ?? '' } : relistAttempt(memory);
 }
 
-/** A list not older than what is held, by LIST. */
+/** A list that is not older than the store. */
 export function relistAttempt(memory: ReflectorMemory): ListAttempt {
   return listAttempt(memory.version ?? memory.unversioned);
 }
 
-/** The next list of a kind that cannot be watched. A list "not older than v" might be v for ever. */
+/**
+ * The next list of a kind that cannot be watched. It requests the most recent state, because a list "not older than v" could return v
+ * forever.
+ */
 export const pollAttempt: ListAttempt = listAttempt('');
 
-/** The request that the state stands for, to make it again. Undefined where none is in flight. */
+/** Returns the request that is in flight in this state, to make it again. Undefined if there is none. */
 export function attemptInFlight(state: ReflectorState): RequestAttempt | undefined {
   switch (state.phase) {
     case 'listing':
@@ -76,7 +79,7 @@ export function attemptInFlight(state: ReflectorState): RequestAttempt | undefin
   }
 }
 
-/** Makes the request, or waits for the breaker if it is open. What a list before it had staged is discarded. */
+/** Makes the request, or waits if the breaker is open. A new list discards the staged objects of the previous one. */
 export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: RequestAttempt): StepResult {
   const fault = moment.breaker;
   if (fault !== undefined) return wait({ memory, moment }, { fault, retry: attempt });
@@ -87,7 +90,7 @@ export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: Reques
     }
     case 'stream':
       return {
-        state: { phase: 'streaming', from: attempt.from, heardMs: moment.nowMs },
+        state: { phase: 'streaming', from: attempt.from, receivedMs: moment.nowMs },
         memory,
         effects: [
           { type: 'discard' },
@@ -102,17 +105,17 @@ export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: Reques
   }
 }
 
-/** Watches from the version remembered; polls what cannot be watched, or gave no version to watch from (rows 2, 21). */
+/** Watches from v. Polls instead if the kind cannot be watched, or if the list had no version (rows 2 and 21). */
 export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult {
   if (memory.watchable && memory.version !== undefined) {
     return {
-      state: { phase: 'watching', heard: false },
+      state: { phase: 'watching', receivedEvent: false },
       memory,
       effects: [watchEffect({ version: memory.version, initialEvents: false }, moment)],
     };
   }
   const ms = pollMs * (0.8 + 0.4 * moment.random);
-  // A list that came is what a healthy stream is to the others.
+  // A successful list of a polled kind resets the backoff, like a healthy stream does for watched kinds.
   return {
     state: { phase: 'polling', nextMs: moment.nowMs + ms },
     memory: { ...memory, failures: 0, fault: undefined },
@@ -120,24 +123,26 @@ export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult 
   };
 }
 
-/** Waits by the backoff, or for the breaker if it is open: row 19. A missing right has its own bound above either. */
+/** Row 19: waits by the backoff, or for the breaker if it is open. A missing right limits either wait. */
 export function wait({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: Wait): StepResult {
   const { nowMs, random } = moment;
-  const parked = moment.breaker !== undefined;
-  const ms = parked ? Number.POSITIVE_INFINITY : backoffMs({ attempt: memory.failures, random, retryAfterMs: retryAfterMsOf(fault) });
-  const remembered = { ...memory, attempt: parked ? memory.failures : memory.failures + 1, fault };
+  const waitsForBreaker = moment.breaker !== undefined;
+  const ms = waitsForBreaker
+    ? Number.POSITIVE_INFINITY
+    : backoffMs({ attempt: memory.failures, random, retryAfterMs: retryAfterMsOf(fault) });
+  const remembered: ReflectorMemory = { ...memory, failures: waitsForBreaker ? memory.failures : memory.failures + 1, fault };
   const state: ReflectorState = { phase: 'waiting', untilMs: nowMs + ms, retry, fault };
   return { state, memory: remembered, effects: [...before, ...sleepEffects(state, remembered, nowMs)] };
 }
 
-/** Waits on, for what is left. */
+/** Continues a wait for its remaining time. */
 export function waitOn({ memory, moment }: MemoryAtMoment, state: Extract<ReflectorState, { readonly phase: 'waiting' }>): StepResult {
   return { state, memory, effects: sleepEffects(state, memory, moment.nowMs) };
 }
 
 /**
- * 403 (docs/internals/mirror.md 3.4). What is held stays for a minute, in which is asked again after 5 and 30 s; then the reflector ends. At once where
- * nothing is held yet.
+ * Handles 403 (docs/internals/mirror.md 3.4). The objects stay for a minute, and the request is made again after 5 and 30 s. Then the
+ * reflector ends. It ends at once if it has no objects.
  */
 export function waitForRight({ memory, moment }: MemoryAtMoment, { fault, retry }: Wait): StepResult {
   if (!memory.listed) {
@@ -145,30 +150,32 @@ export function waitForRight({ memory, moment }: MemoryAtMoment, { fault, retry 
   }
   const { nowMs } = moment;
   const sinceMs = memory.forbiddenSinceMs ?? nowMs;
-  const next = asksAfterMs.find((askMs) => nowMs < sinceMs + askMs) ?? emptiedAfterMs;
+  const next = retriesAfterMs.find((retryMs) => nowMs < sinceMs + retryMs) ?? droppedAfterMs;
   const remembered = { ...memory, forbiddenSinceMs: sinceMs, fault };
   const state: ReflectorState = { phase: 'waiting', untilMs: Math.max(nowMs, sinceMs + next), retry, fault };
   return { state, memory: remembered, effects: sleepEffects(state, remembered, nowMs) };
 }
 
-/** True once a right has been missing for a minute: what it gave is no longer held. */
+/** True once the right has been missing for a minute. The objects are then dropped. */
 export function rightLostForGood({ forbiddenSinceMs }: ReflectorMemory, { nowMs }: StepMoment): boolean {
-  return forbiddenSinceMs !== undefined && nowMs >= forbiddenSinceMs + emptiedAfterMs;
+  return forbiddenSinceMs !== undefined && nowMs >= forbiddenSinceMs + droppedAfterMs;
 }
 
-/** The server has served the kind: it knows us, and lets us. */
+/** Records that the server has served the kind: the credentials and the right are valid. */
 export function servedAgain(memory: ReflectorMemory): ReflectorMemory {
   if (!memory.retriedCredentials && memory.forbiddenSinceMs === undefined) return memory;
   return { ...memory, retriedCredentials: false, forbiddenSinceMs: undefined };
 }
 
-/** A list is whole: what must be remembered of it. */
+/** Updates the memory after a complete list. */
 export function listCommitted(memory: ReflectorMemory, version: ReflectorMemory['version']): ReflectorMemory {
   const { version: _, ...others } = servedAgain(memory);
   return { ...others, version, listed: true, streamFailures: 0, fault: undefined };
 }
 
-/** Row 17: aborts, waits, lists at v; a second time at this v at `''`, which is past whatever could not be read. */
+/**
+ * Row 17: aborts, waits, and lists at v. A second unreadable event at the same v requests the most recent list, which is past that event.
+ */
 export function relistAfterUnreadable({ memory, moment }: MemoryAtMoment, { fault }: { readonly fault: Fault }): StepResult {
   const at = memory.version ?? 'none';
   const retry = memory.unreadableAt === at ? listAttempt('') : relistAttempt(memory);
@@ -197,7 +204,7 @@ function sleepEffects(
   memory: ReflectorMemory,
   nowMs: number,
 ): readonly ReflectorEffect[] {
-  const boundMs = memory.forbiddenSinceMs === undefined ? Number.POSITIVE_INFINITY : memory.forbiddenSinceMs + emptiedAfterMs;
+  const boundMs = memory.forbiddenSinceMs === undefined ? Number.POSITIVE_INFINITY : memory.forbiddenSinceMs + droppedAfterMs;
   const untilMs = Math.min(state.untilMs, boundMs);
   return untilMs === Number.POSITIVE_INFINITY ? [] : [{ type: 'sleep', ms: Math.max(0, untilMs - nowMs) }];
 }

@@ -24,12 +24,12 @@ import {
 
 type Streaming = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
 
-/** `streaming`, a WatchList before its end: rows 6 to 9, 17, 18, 21. */
+/** The rules of the phase `streaming`, a WatchList before its end bookmark: rows 6 to 9, 17, 18 and 21. */
 export function stepStreaming(situation: Streaming, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
     case 'opened':
-      return { state: { ...state, heardMs: moment.nowMs }, memory: servedAgain(memory), effects: [] };
+      return { state: { ...state, receivedMs: moment.nowMs }, memory: servedAgain(memory), effects: [] };
     case 'event':
       return stepInitialEvent(situation, input.event);
     case 'elapsed':
@@ -37,7 +37,7 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
     case 'unstreamed':
       return beginRequest({ memory: { ...memory, streaming: false }, moment }, relistAttempt(memory));
     case 'closed':
-      return brokenOff(situation, input.fault);
+      return streamBroke(situation, input.fault);
     case 'failed':
       return stepStreamFailed(situation, input.fault);
     case 'unreadable':
@@ -49,18 +49,18 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
 
 function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepResult {
   const { memory, moment } = situation;
-  const state = { ...situation.state, heardMs: moment.nowMs };
+  const state = { ...situation.state, receivedMs: moment.nowMs };
   switch (event.type) {
-    // Row 6: v stays, as initial events come in no order of versions.
+    // Row 6: stages the object. v stays, because the versions of initial events have no order.
     case 'applied':
     case 'deleted':
       return { state, memory, effects: [{ type: 'stageEvent', event }] };
-    // Row 7.
+    // Row 7: the end bookmark. The list is complete and becomes a watch.
     case 'bookmark': {
       const { version } = event;
       if (!event.initialEventsEnd || version === undefined) return { state, memory, effects: [] };
       return {
-        state: { phase: 'watching', openedMs: moment.nowMs, heard: true },
+        state: { phase: 'watching', openedMs: moment.nowMs, receivedEvent: true },
         memory: listCommitted(memory, version),
         effects: [{ type: 'commit', version }],
       };
@@ -74,9 +74,9 @@ function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepR
   }
 }
 
-/** Row 8: the sleep of 30 s is over, but perhaps something came meanwhile. */
+/** Row 8: the sleep of 30 s is over, but an event may have come meanwhile. */
 function stepSilence({ state, memory, moment }: Streaming): StepResult {
-  const restMs = state.heardMs + silenceMs - moment.nowMs;
+  const restMs = state.receivedMs + silenceMs - moment.nowMs;
   if (restMs > 0) return { state, memory, effects: [{ type: 'sleep', ms: restMs }] };
   const next = withoutStreaming({ state, memory, moment }, 'cluster');
   return { ...next, effects: [{ type: 'abort' }, ...next.effects] };
@@ -85,23 +85,26 @@ function stepSilence({ state, memory, moment }: Streaming): StepResult {
 function stepStreamFailed(situation: Streaming, fault: Fault): StepResult {
   const { state, memory, moment } = situation;
   const status = fault.status?.code;
-  // Row 21: what cannot be watched cannot be streamed either.
+  // Row 21: a kind that cannot be watched cannot be streamed either.
   if (status === 405) {
     const polled = { ...memory, streaming: false, watchable: false };
     return beginRequest({ memory: polled, moment }, relistAttempt(polled));
   }
-  // Row 8.
+  // Row 8: the server does not accept a WatchList of this kind.
   if (status === 400 || status === 422) return withoutStreaming(situation, 'kind');
-  // Row 9. Too old a version is asked for once more as the most recent one, then listed as that.
+  // Row 9: v is too old. The most recent WatchList is requested once, then the most recent list.
   if (isOutOfHistory(fault)) {
     const retry: RequestAttempt = state.from === '' ? listAttempt('') : { type: 'stream', from: '' };
     return beginRequest({ memory: { ...memory, fault }, moment }, retry);
   }
-  return brokenOff(situation, fault);
+  return streamBroke(situation, fault);
 }
 
-/** Row 9: discards, waits; the second in a row lists. Waiting for the breaker is no failure of the stream. */
-function brokenOff({ state, memory, moment }: Streaming, fault: Fault): StepResult {
+/**
+ * Row 9: discards the staged objects and waits. The second failure in a row requests a list instead. A wait for the breaker does not count
+ * as a failure.
+ */
+function streamBroke({ state, memory, moment }: Streaming, fault: Fault): StepResult {
   const streamFailures = memory.streamFailures + (moment.breaker === undefined ? 1 : 0);
   const remembered: ReflectorMemory = { ...memory, streamFailures };
   const retry: RequestAttempt = streamFailures >= 2 ? relistAttempt(memory) : { type: 'stream', from: state.from };

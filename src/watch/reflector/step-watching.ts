@@ -25,13 +25,17 @@ import {
 
 type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watching' }>>;
 
-/** A watch that ends sooner, and without a word, is not the end we asked for. */
-const soonMs = 1_000;
+/** A watch that ends sooner than this without an event has not ended because of `timeoutSeconds`. */
+const minWatchMs = 1_000;
 
-/** So many ERROR events in a row without a rule of their own: perhaps it is v that the server cannot stand. */
-const mostErrorEvents = 3;
+/** Maximum number of ERROR events in a row without a rule of their own. Then the server may not be able to watch from v. */
+const maxErrorEvents = 3;
 
-/** `watching`: rows 10 to 18, 21. */
+/**
+ * The rules of the phase `watching`: rows 10 to 18, and 21.
+ *
+ * For a normal event the result is the effect `write`, which `reflector.ts` carries out.
+ */
 export function stepWatching(situation: Watching, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
@@ -62,12 +66,12 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
       return stepObject(situation, event);
     case 'bookmark': {
       const { version } = event;
-      // Row 11.
+      // Row 11: a bookmark without a version, or with an older one, is ignored and reported.
       if (version === undefined || (memory.version !== undefined && isOlder(version, memory.version))) {
         const message = version === undefined ? 'a bookmark without a version' : 'a bookmark with an older version';
-        return heard(situation, memory, [{ type: 'report', what: 'bookmarkIgnored', message }]);
+        return afterEvent(situation, memory, [{ type: 'report', what: 'bookmarkIgnored', message }]);
       }
-      return heard(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'confirm', version }]);
+      return afterEvent(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'confirm', version }]);
     }
     case 'error':
       return stepErrorEvent(situation, event.fault);
@@ -76,18 +80,18 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
   }
 }
 
-/** Row 10. */
+/** Row 10: writes the object and moves v. */
 function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
-  return heard(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'write', event, version }]);
+  return afterEvent(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'write', event, version }]);
 }
 
-function heard({ state, moment }: Watching, memory: ReflectorMemory, effects: readonly ReflectorEffect[]): StepResult {
-  return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, heard: true }, memory, effects };
+function afterEvent({ state, moment }: Watching, memory: ReflectorMemory, effects: readonly ReflectorEffect[]): StepResult {
+  return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, receivedEvent: true }, memory, effects };
 }
 
-/** Rows 12 to 14 and 18: the stream is of no use any more, whatever else comes on it. */
+/** Rows 12 to 14 and 18: after an ERROR event the stream is useless, whatever else it sends. */
 function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   const { memory, moment } = situation;
   const abort: readonly ReflectorEffect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
@@ -97,25 +101,25 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
     return { ...next, effects: [...abort, ...next.effects] };
   }
   const errorEvents = memory.errorEvents + 1;
-  const retry = errorEvents >= mostErrorEvents ? relistAttempt(memory) : ({ type: 'watch' } as const);
-  return wait({ memory: { ...memory, errorEvents: errorEvents % mostErrorEvents }, moment }, { fault, retry, before: abort });
+  const retry = errorEvents >= maxErrorEvents ? relistAttempt(memory) : ({ type: 'watch' } as const);
+  return wait({ memory: { ...memory, errorEvents: errorEvents % maxErrorEvents }, moment }, { fault, retry, before: abort });
 }
 
-/** Row 15. We ask the server to end every watch after 5 to 10 minutes, so a clean end is no failure. */
+/** Row 15. The server was asked to end every watch after 5 to 10 minutes, so a clean end is no failure. */
 function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
-  const tooSoon = !state.heard && (state.openedMs === undefined || moment.nowMs - state.openedMs < soonMs);
+  const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
   if (tooSoon) return wait({ memory, moment }, { fault, retry: relistAttempt(memory) });
   return moment.breaker === undefined ? watchFromMemory({ memory, moment }) : beginRequest({ memory, moment }, { type: 'watch' });
 }
 
-/** Rows 12, 13, 16, 18, 19, 21. */
+/** Rows 12, 13, 16, 18, 19 and 21: the watch failed. */
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
   if (fault.status?.code === 405) return watchFromMemory({ memory: { ...memory, watchable: false }, moment });
   return wait({ memory, moment }, { fault, retry: { type: 'watch' } });
 }
 
-/** Versions that cannot be ordered are never older. */
+/** Versions without an order are never older. */
 function isOlder(version: ResourceVersion, other: ResourceVersion): boolean {
   return (compareVersions(version, other) ?? 0) < 0;
 }

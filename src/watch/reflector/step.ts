@@ -17,19 +17,21 @@ import { stepStreaming } from './step-streaming.ts';
 import { stepWatching } from './step-watching.ts';
 
 /**
- * The recovery of a reflector, as one pure function: what follows from an input. Each rule is a row of the table in docs/internals/mirror.md 3.1, and
- * each row a case of test/watch/reflector/step.test.ts.
+ * Decides what a reflector does next, as a pure function of its state and one input.
  *
- * Inputs of requests that were aborted must not come here. What no rule speaks of changes nothing.
+ * Each rule is a row of the table in docs/internals/mirror.md 3.1, and each row is a case of test/watch/reflector/step.test.ts. "v" is the
+ * version up to which the store is correct.
+ *
+ * Inputs of aborted requests must not be passed. An input without a rule changes nothing.
  */
 export function step(situation: StepSituation, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (state.phase === 'ended') return unchanged(situation);
-  // Row 23.
+  // Row 23: the owner stops the reflector.
   if (input.type === 'stopped') {
     return { state: { phase: 'ended', reason: input.reason }, memory, effects: [{ type: 'abort' }, { type: 'discard' }] };
   }
-  // Row 22: what the store holds is right but for this event, which a list makes good.
+  // Row 22: the store is correct except for this event. A list repairs it.
   if (input.type === 'threw') {
     const report = { type: 'report', what: 'invariant', message: input.fault.message } as const;
     return wait(
@@ -38,7 +40,7 @@ export function step(situation: StepSituation, input: ReflectorInput): StepResul
     );
   }
   if (input.type === 'failed') {
-    const settled = stepAnyFailure({ state, memory: rested(state, memory, moment.nowMs), moment }, input);
+    const settled = stepAnyFailure({ state, memory: withRestedBackoff(state, memory, moment.nowMs), moment }, input);
     if (settled !== undefined) return settled;
   }
   return stepPhase({ state, memory, moment }, input);
@@ -48,14 +50,17 @@ function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInp
   const rest = { memory, moment };
   switch (state.phase) {
     case 'fresh':
-      // Row 1.
+      // Row 1: the first request.
       return input.type === 'started' ? beginRequest(rest, firstAttempt(memory)) : unchanged({ state, ...rest });
     case 'listing':
       return stepListing({ state, ...rest }, input);
     case 'streaming':
       return stepStreaming({ state, ...rest }, input);
     case 'watching':
-      return stepWatching({ state, memory: input.type === 'event' ? memory : rested(state, memory, moment.nowMs), moment }, input);
+      return stepWatching(
+        { state, memory: input.type === 'event' ? memory : withRestedBackoff(state, memory, moment.nowMs), moment },
+        input,
+      );
     case 'polling':
       return stepPolling({ state, ...rest }, input);
     case 'waiting':
@@ -67,7 +72,7 @@ function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInp
   }
 }
 
-/** Failures that mean the same in every phase: row 20. */
+/** Row 20: failures with the same rule in every phase. */
 function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput, { readonly type: 'failed' }>): StepResult | undefined {
   const { state, memory, moment } = situation;
   const { fault } = input;
@@ -82,7 +87,7 @@ function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput,
   return undefined;
 }
 
-/** Row 21, between two lists. */
+/** Row 21: the time between two lists of a polled kind. */
 function stepPolling(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'polling' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (input.type !== 'elapsed') return unchanged(situation);
@@ -96,15 +101,16 @@ function stepWaiting(situation: StepSituation<Extract<ReflectorState, { readonly
   if (rightLostForGood(memory, moment)) {
     return { state: { phase: 'ended', reason: 'refused', fault: state.fault }, memory, effects: [{ type: 'discard' }] };
   }
-  // The breaker wakes reflectors whose connection failed, new credentials those whose credentials were refused. A wait for a Retry-After, or for a
-  // right to come back, goes on.
-  const parked = state.untilMs === Number.POSITIVE_INFINITY || state.fault.code === 'UNREACHABLE' || state.fault.code === 'UNAUTHENTICATED';
-  const due = input.type === 'woken' && parked ? moment.breaker === undefined : moment.nowMs >= state.untilMs;
+  // The breaker wakes reflectors whose connection failed. New credentials wake those whose credentials were refused. A wait for a
+  // Retry-After, or for a missing right, continues.
+  const isWakeable =
+    state.untilMs === Number.POSITIVE_INFINITY || state.fault.code === 'UNREACHABLE' || state.fault.code === 'UNAUTHENTICATED';
+  const due = input.type === 'woken' && isWakeable ? moment.breaker === undefined : moment.nowMs >= state.untilMs;
   return due ? beginRequest({ memory, moment }, state.retry) : waitOn(situation, state);
 }
 
-/** A stream that stood long enough was healthy: the backoff is back at its start (row 13, 3.2). */
-function rested(state: ReflectorState, memory: ReflectorMemory, nowMs: number): ReflectorMemory {
+/** A stream that was open for long enough was healthy, so the backoff begins anew (row 13, and docs/internals/mirror.md 3.2). */
+function withRestedBackoff(state: ReflectorState, memory: ReflectorMemory, nowMs: number): ReflectorMemory {
   if (memory.failures === 0 || state.phase !== 'watching' || state.openedMs === undefined) return memory;
   return nowMs - state.openedMs >= healthyAfterMs ? { ...memory, failures: 0 } : memory;
 }

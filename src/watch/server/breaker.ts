@@ -5,34 +5,36 @@ import { backoffMs } from './backoff.ts';
 const failuresToOpen = 3;
 const wakeMsPerReflector = 50;
 
-/** Whether a cluster can be reached at all, learnt from every request to it. */
+/** Knows whether a cluster can be reached, from the results of all requests to it. */
 export interface Breaker {
-  /** Why it is open; undefined while it is closed. */
+  /** Why the breaker is open. Undefined while it is closed. */
   readonly fault: Fault | undefined;
-  /** An HTTP answer came, whatever it says. */
+  /** Call it after any HTTP answer, even an error. */
   answered(): void;
-  /** A connection could not be made, or died. */
+  /** Call it after a connection failed or was lost. */
   failed(fault: Fault): void;
   /**
-   * Calls back whenever the breaker closes, and after `wake`, until the signal aborts: spread over 1 s per 20 who wait, so that a cluster that comes back is
-   * not run over.
+   * Calls back after the breaker closes, and after `wake`, until the signal aborts. The callbacks are spread over 1 s per 20 callers, to
+   * protect a cluster that has just returned.
    */
   onClosed(wake: () => void, signal: AbortSignal): void;
-  /** Wakes all waiting callers, even if the breaker was not open: a request that failed before may work now. */
+  /** Wakes all waiting callers, even if the breaker was not open, because a request that failed before may succeed now. */
   wake(): void;
 }
 
 interface BreakerOptions {
   readonly clock: Clock;
-  /** One `GET /version`. Its outcome is told to `answered` or `failed` by whoever makes it. */
+  /** Sends `GET /version`. The observed API then reports the result to `answered` or `failed`. */
   readonly probe: (signal: AbortSignal) => Promise<unknown>;
-  /** After it opened or closed. */
+  /** Called after the breaker opened or closed. */
   readonly onChange: () => void;
 }
 
 /**
- * The breaker of one cluster (docs/internals/mirror.md 3.2): three connection failures in a row open it, which is what a dead session with its streams is;
- * then one probe per step of the backoff, and any answer to anything closes it. Ends with the signal.
+ * Creates the breaker of one cluster (docs/internals/mirror.md 3.2). Three connection failures in a row open it, because a lost session
+ * fails with all its streams. While it is open, a probe is sent after each step of the backoff. Any answer closes it.
+ *
+ * Stops probing when the signal aborts.
  */
 export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal: AbortSignal): Breaker {
   const waiting = new Set<{ readonly wake: () => void; readonly signal: AbortSignal }>();
@@ -75,7 +77,7 @@ export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal
     failed(fault) {
       failures++;
       if (open !== undefined || failures < failuresToOpen || signal.aborted) return;
-      // Whichever kind was asked for: it is the cluster that cannot be reached.
+      // The fault is of the whole cluster, so it does not name the kind of the failed request.
       const { kind: _, ...ofCluster } = fault;
       open = { fault: { ...ofCluster, sinceMs: clock.now() }, ended: new AbortController() };
       void probing(open.ended.signal);

@@ -10,32 +10,32 @@ import { createIdentityChecks, type IdentityChecks } from './identity-checks.ts'
 import { observeApi } from './observed-api.ts';
 import { gitVersionIn, readIdentity, readServerFacts, type ServerFacts } from './server-facts.ts';
 
-/** What one cluster's server has said of itself, and whether it can be reached. */
+/** What is known about the server of one cluster, and whether it can be reached. */
 export interface ClusterServer {
-  /** Every answer to a request made with it is a sign of life. */
+  /** The observed API: each of its answers shows that the cluster can be reached. */
   readonly api: ClusterApi;
   readonly breaker: Breaker;
-  /** Monotonic time of the last answer; undefined before the first. */
+  /** Monotonic time of the last answer. Undefined before the first. */
   readonly answeredMs: number | undefined;
   readonly version: string | undefined;
   readonly uid: string | undefined;
-  /** By `keyOfKind`; undefined before the first discovery that succeeded. */
+  /** The served kinds, by `keyOfKind`. Undefined before the first successful discovery. */
   readonly resources: ReadonlyMap<string, ServedResource> | undefined;
-  /** Why it cannot be reached or asked, and which groups it cannot serve. */
+  /** The faults of the connection, of the version, of discovery, and of groups that the server cannot serve. */
   readonly faults: readonly Fault[];
-  /** Discovery again, after that time at the latest. */
+  /** Discovers again after at most this time. */
   rediscover(ms: number): void;
-  /** The credentials may be others now: discovery, and reflectors whose credentials were refused, try again at once. */
+  /** Call it when the credentials may have changed. Discovery, and reflectors whose credentials were refused, are tried again at once. */
   retry(): void;
-  /** The kind has been taken away: it is not served any more, until discovery says so. */
+  /** Call it after a kind was removed. It then counts as not served until the next discovery. */
   forget(kind: GroupKind): void;
   /** Resolves once discovery has succeeded or failed, or when the signal aborts. */
   whenDiscovered(signal: AbortSignal): Promise<void>;
 }
 
-/** What follows from what the server says. */
+/** Receives changes of the server. */
 interface ServerListener {
-  /** It has answered for the first time: mirrors may start. */
+  /** The server has answered for the first time, so mirrors may start. */
   onIdentified(): void;
   /** Called when the uid becomes readable after mirrors may have started. */
   onRecognized(): void;
@@ -44,32 +44,32 @@ interface ServerListener {
   /** Discovery has succeeded. */
   onDiscovered(): void;
   /**
-   * It is about to be asked for the most recent version of what it stores. What is given back is told the answer: a version that is older
-   * than one seen before the question is of another history.
+   * The most recent version of the server is about to be requested. The returned function receives it. A mirror that had a later version
+   * before the request is of another history.
    */
   onIdentityRequest(): (revision: ResourceVersion) => void;
-  /** Another version of Kubernetes answers than before. */
+  /** The server has another version of Kubernetes than before. */
   onUpgraded(): void;
   /** The breaker has opened or closed. */
   onBreakerChange(): void;
-  /** Any of the getters may say another thing. */
+  /** The result of a getter may have changed. */
   onChange(): void;
 }
 
 interface ClusterServerOptions {
   readonly api: ClusterApi;
   readonly clock: Clock;
-  /** How long the first request waits. */
+  /** Milliseconds before the first request. */
   readonly delayMs: number;
   readonly listener: ServerListener;
 }
 
-/** Begins to ask after the delay, and goes on until the signal aborts. */
+/** Creates the server. It begins requests after the delay, and ends when the signal aborts. */
 export function createClusterServer(options: ClusterServerOptions, signal: AbortSignal): ClusterServer {
-  return new AskedServer(options, signal);
+  return new ObservedServer(options, signal);
 }
 
-class AskedServer implements ClusterServer {
+class ObservedServer implements ClusterServer {
   readonly api: ClusterApi;
   readonly breaker: Breaker;
   readonly #listener: ServerListener;
@@ -134,7 +134,7 @@ class AskedServer implements ClusterServer {
     const others = new Map(this.#resources);
     others.delete(keyOfKind(kind));
     this.#resources = others;
-    // The server may not know yet that it has changed.
+    // The server may still answer with the ETag from before the removal.
     this.#etag = undefined;
     this.#listener.onChange();
   }
@@ -160,7 +160,7 @@ class AskedServer implements ClusterServer {
   }
 
   #breakerChanged(): void {
-    // What changed while it was away is worth a look at once.
+    // Discovers at once, because the served kinds may have changed during the outage.
     if (this.breaker.fault === undefined) this.#loop.soon(0);
     this.#listener.onBreakerChange();
     this.#listener.onChange();
@@ -168,7 +168,7 @@ class AskedServer implements ClusterServer {
 
   async #probe(signal: AbortSignal): Promise<void> {
     const answer = await this.api.send({ method: 'GET', path: ['version'] }, signal);
-    if (answer.type === 'answered') this.#heardVersion(gitVersionIn(answer.body));
+    if (answer.type === 'answered') this.#updateVersion(gitVersionIn(answer.body));
   }
 
   async #discover(signal: AbortSignal): Promise<boolean> {
@@ -191,42 +191,42 @@ class AskedServer implements ClusterServer {
     return found.type !== 'failed' && this.#identified;
   }
 
-  /** An answer of any kind will do: a server may keep its version to itself. */
+  /** Identifies the server. Any answer is enough, because a server may refuse to report its version. */
   async #identify(signal: AbortSignal): Promise<void> {
-    const heardRevision = this.#listener.onIdentityRequest();
+    const onRevision = this.#listener.onIdentityRequest();
     const { version, fault, ...identity } = await readServerFacts(this.api, signal);
     if (signal.aborted) return;
-    this.#heardIdentity(identity, heardRevision);
+    this.#updateIdentity(identity, onRevision);
     if (signal.aborted) return;
-    this.#heardVersion(version);
+    this.#updateVersion(version);
     this.#versionFault = fault?.code === 'FORBIDDEN' ? undefined : fault;
     if (this.#identified || (version === undefined && fault?.status === undefined)) return;
     this.#identified = true;
     this.#listener.onIdentified();
   }
 
-  /** Checks the identity, unless the breaker reports a fault: it then finds the cluster again, and discovery follows. */
+  /** Checks the identity, unless the breaker is open. After an outage, discovery checks it. */
   async #check(signal: AbortSignal): Promise<void> {
     if (!this.#identified || this.breaker.fault !== undefined) return;
-    const heardRevision = this.#listener.onIdentityRequest();
+    const onRevision = this.#listener.onIdentityRequest();
     const identity = await readIdentity(this.api, signal);
-    if (!signal.aborted) this.#heardIdentity(identity, heardRevision);
+    if (!signal.aborted) this.#updateIdentity(identity, onRevision);
   }
 
-  #heardIdentity({ uid, revision }: Pick<ServerFacts, 'uid' | 'revision'>, heardRevision: (revision: ResourceVersion) => void): void {
+  #updateIdentity({ uid, revision }: Pick<ServerFacts, 'uid' | 'revision'>, onRevision: (revision: ResourceVersion) => void): void {
     const before = this.#uid;
     if (uid !== undefined && before !== undefined && uid !== before) {
       this.#listener.onExchanged();
       return;
     }
-    if (revision !== undefined) heardRevision(revision);
+    if (revision !== undefined) onRevision(revision);
     if (uid === undefined || uid === before) return;
     this.#uid = uid;
     if (this.#identified) this.#listener.onRecognized();
     this.#listener.onChange();
   }
 
-  #heardVersion(version: string | undefined): void {
+  #updateVersion(version: string | undefined): void {
     const before = this.#version;
     if (version === undefined || version === before) return;
     this.#version = version;

@@ -4,21 +4,21 @@ import { backoffMs } from './backoff.ts';
 const periodMs = 300_000;
 const spacingMs = 500;
 
-/** Asks a cluster again and again what it serves. */
+/** Discovers the kinds of a cluster again and again. */
 export interface DiscoveryLoop {
-  /** Again after that time at the latest; never sooner than half a second after the last answer. */
+  /** Discovers again after at most this time, but never within half a second after the last answer. */
   soon(ms: number): void;
 }
 
 interface DiscoveryLoopOptions {
   readonly clock: Clock;
-  /** Before the first time. */
+  /** Milliseconds before the first discovery. */
   readonly delayMs: number;
-  /** Once. True if the cluster has said it. */
+  /** One discovery. Resolves with true if it succeeded. */
   readonly discover: (signal: AbortSignal) => Promise<boolean>;
 }
 
-/** After the delay, then every 5 minutes ± 20 %, by the backoff after a failure, and whenever told. Ends with the signal. */
+/** Discovers after the delay, then every 5 minutes ± 20 %, after the backoff of a failure, and on request. Ends when the signal aborts. */
 export function createDiscoveryLoop({ clock, delayMs, discover }: DiscoveryLoopOptions, signal: AbortSignal): DiscoveryLoop {
   let dueMs = clock.monotonic() + delayMs;
   let sleeping = new AbortController();

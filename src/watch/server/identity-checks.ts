@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 const periodMs = 30_000;
 const spacingMs = 1_000;
 
-/** Checks the identity of a cluster again and again, to notice when another cluster answers at its address. */
+/** Checks the identity of a cluster repeatedly, to notice when another cluster answers at its address. */
 export interface IdentityChecks {
   /** Checks again after a second. Called when a request was answered, perhaps by another cluster. */
   soon(): void;
@@ -15,7 +15,7 @@ interface IdentityChecksOptions {
   readonly check: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Checks every 30 s ± 20 %, and one second after `soon`. Ends with the signal. */
+/** Checks every 30 s ± 20 %, and one second after `soon`. Ends when the signal aborts. */
 export function createIdentityChecks({ clock, check }: IdentityChecksOptions, signal: AbortSignal): IdentityChecks {
   let requested = false;
   let sleeping = new AbortController();

@@ -1,17 +1,17 @@
 import type { ClusterApi, ListPart, LogPart, WatchPart } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 
-/** Who wants to know whether a cluster answers. */
+/** Learns from each request whether a cluster answers. */
 interface ApiObserver {
-  /** An HTTP answer came, or more of one. */
+  /** Called after an HTTP answer, and after each further part of it. */
   answered(): void;
-  /** There was no connection, or it died. */
+  /** Called after a connection failed or was lost. */
   failed(fault: Fault): void;
-  /** Called when a list or a watch got its first answer. */
+  /** Called when a list or a watch received its first answer. */
   opened(): void;
 }
 
-/** The same API server, whose every answer and failure is told to the observer first. */
+/** Returns the same API, with an observer that learns of every answer and failure first. */
 export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
   return {
     cluster: api.cluster,
@@ -24,7 +24,7 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
     async send(request, signal) {
       const answer = await api.send(request, signal);
       if (answer.type === 'answered') observer.answered();
-      else tell(observer, answer.fault);
+      else notify(observer, answer.fault);
       return answer;
     },
   };
@@ -35,8 +35,8 @@ async function* observed<P extends ListPart | WatchPart | LogPart>(
   observer: ApiObserver,
 ): AsyncGenerator<P, void> {
   for await (const part of parts) {
-    if (part.type === 'failed') tell(observer, part.fault);
-    // An end is no sign of life: the connection beneath may have been taken down in order.
+    if (part.type === 'failed') notify(observer, part.fault);
+    // The end of a stream does not show that the cluster can be reached, because its connection may have been closed in an orderly way.
     else if (part.type !== 'closed') observer.answered();
     yield part;
   }
@@ -51,8 +51,8 @@ async function* opened<P extends ListPart | WatchPart>(parts: AsyncIterable<P>, 
   }
 }
 
-/** What came as an answer says that the cluster can be reached, however bad it is. A timeout says neither. */
-function tell(observer: ApiObserver, fault: Fault): void {
+/** An answer shows that the cluster can be reached, even if it is an error. A timeout shows nothing. */
+function notify(observer: ApiObserver, fault: Fault): void {
   if (fault.status !== undefined || fault.code === 'MALFORMED' || fault.code === 'TOO_LARGE') observer.answered();
   else if (fault.code === 'UNREACHABLE') observer.failed(fault);
 }

@@ -5,19 +5,19 @@ import type { GroupKind } from '../../core/kinds.ts';
 import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { itemsOf, parseStored, textOrUndefined } from '../../core/stored.ts';
 
-/** What a server says of itself when asked, or why it could not. */
+/** The facts that a server reports, or why it could not. */
 export interface ServerFacts {
-  /** `v1.36.3`. */
+  /** The version, such as `v1.36.3`. */
   readonly version?: string;
-  /** The uid of the namespace `kube-system`: absent also where it may not be read. */
+  /** The uid of the namespace `kube-system`. Undefined also if it may not be read. */
   readonly uid?: string;
-  /** The most recent version of what it stores: absent also where namespaces may not be listed. */
+  /** The most recent version of the server's objects. Undefined also if namespaces may not be listed. */
   readonly revision?: ResourceVersion;
   /** Why there is no version. */
   readonly fault?: Fault;
 }
 
-/** A few small requests at once. */
+/** Reads the facts by a few small requests at the same time. */
 export async function readServerFacts(api: ClusterApi, signal: AbortSignal): Promise<ServerFacts> {
   const [version, identity] = await Promise.all([api.send({ method: 'GET', path: ['version'] }, signal), readIdentity(api, signal)]);
   const gitVersion = version.type === 'answered' ? gitVersionIn(version.body) : undefined;
@@ -28,7 +28,10 @@ export async function readServerFacts(api: ClusterApi, signal: AbortSignal): Pro
   };
 }
 
-/** Reads the uid of `kube-system` by a list of that one namespace, whose version is the store's; by a get where listing is forbidden. */
+/**
+ * Reads the uid of `kube-system` by a list of that one namespace, because a list also has the most recent version. Uses a get if listing is
+ * forbidden.
+ */
 export async function readIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
   const path = ['api', 'v1', 'namespaces'];
   const listed = await api.send({ method: 'GET', path, query: { fieldSelector: 'metadata.name=kube-system' } }, signal);
@@ -45,12 +48,12 @@ export async function readIdentity(api: ClusterApi, signal: AbortSignal): Promis
   return { ...(uid === undefined ? {} : { uid }), ...(revision === undefined ? {} : { revision }) };
 }
 
-/** `gitVersion` of the answer to `GET /version`; undefined if there is none. */
+/** Returns `gitVersion` from the answer to `GET /version`. Undefined if there is none. */
 export function gitVersionIn(body: Uint8Array): string | undefined {
   return textOrUndefined(parseStored<VersionInfo>(body)?.gitVersion)?.slice(0, 64);
 }
 
-/** True for servers whose WatchList can be relied on: 1.32, and 1.34 on; in 1.33 it was off by default. */
+/** True for servers with a reliable WatchList: 1.32, and 1.34 or later. In 1.33 it was off by default. */
 export function supportsWatchList(version: string | undefined): boolean {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(version ?? '') ?? [];
   if (major === '') return false;
@@ -59,7 +62,7 @@ export function supportsWatchList(version: string | undefined): boolean {
 
 const builtInGroups: ReadonlySet<string> = new Set(['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy']);
 
-/** True for the groups that kube-apiserver itself serves. Others that end in `k8s.io` are custom resources or aggregated APIs. */
+/** True for the groups that kube-apiserver itself serves. Other groups that end in `k8s.io` are custom resources or aggregated APIs. */
 export function isBuiltIn({ group }: GroupKind): boolean {
   if (builtInGroups.has(group)) return true;
   const [, name] = /^([a-z.]+)\.k8s\.io$/.exec(group) ?? [];

@@ -166,5 +166,5 @@ test('B10: a listener that throws is logged, and keeps no other from hearing', a
   mirrors.join('north');
   await turns();
   expect(names()).toContain('cluster');
-  expect(errors).toEqual(['a listener of changes of members threw']);
+  expect(errors).toEqual(['a subscriber of changes of members threw']);
 });

@@ -38,9 +38,9 @@ interface Case {
 const listing: ReflectorState = { phase: 'listing', list: page(1, '0') };
 const listingAtV: ReflectorState = { phase: 'listing', list: page(1, v) };
 const page3: ReflectorState = { phase: 'listing', list: { ...page(3, '0'), token: 'c3' } };
-const streaming: ReflectorState = { phase: 'streaming', from: v, heardMs: 0 };
-const watching: ReflectorState = { phase: 'watching', openedMs: 0, heard: true };
-const opening: ReflectorState = { phase: 'watching', heard: false };
+const streaming: ReflectorState = { phase: 'streaming', from: v, receivedMs: 0 };
+const watching: ReflectorState = { phase: 'watching', openedMs: 0, receivedEvent: true };
+const opening: ReflectorState = { phase: 'watching', receivedEvent: false };
 const item = new Uint8Array([123, 125]);
 
 const cases: readonly Case[] = [
@@ -226,7 +226,7 @@ const cases: readonly Case[] = [
   },
   {
     row: '8 something came meanwhile: waits on',
-    state: { phase: 'streaming', from: v, heardMs: 20_000 },
+    state: { phase: 'streaming', from: v, receivedMs: 20_000 },
     memory: held,
     moment: { nowMs: 30_000, random: 0 },
     input: { type: 'elapsed' },
@@ -260,7 +260,7 @@ const cases: readonly Case[] = [
   },
   {
     row: '9 410 from "": a list there',
-    state: { phase: 'streaming', from: '', heardMs: 0 },
+    state: { phase: 'streaming', from: '', receivedMs: 0 },
     memory: held,
     input: failed('EXPIRED', { code: 410 }),
     phase: 'listing',
@@ -470,7 +470,7 @@ const cases: readonly Case[] = [
   },
   {
     row: '15 also of one that never said a word, if it stood a second',
-    state: { phase: 'watching', openedMs: 0, heard: false },
+    state: { phase: 'watching', openedMs: 0, receivedEvent: false },
     memory: held,
     moment: { nowMs: 1_000, random: 0 },
     input: closed(),
@@ -479,7 +479,7 @@ const cases: readonly Case[] = [
   },
   {
     row: '15 at once and without a word: waits, list at v',
-    state: { phase: 'watching', openedMs: 0, heard: false },
+    state: { phase: 'watching', openedMs: 0, receivedEvent: false },
     memory: held,
     moment: { nowMs: 999, random: 0 },
     input: closed(),
