@@ -7,31 +7,31 @@ import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from 
 import { manifestReader } from './run-cli.ts';
 
 export interface CliSessionOptions extends FakeTerminalOptions {
-  /** What the gateway answers: the data. */
+  /** Returns the data that the gateway answers with. */
   readonly answer?: (asked: GatewayRequest) => object;
   readonly open?: OpenSubscription;
   readonly clusters?: readonly string[];
   readonly isOwn?: true;
 }
 
-/** What a command has to work with, of which a test says everything. */
+/** A session for commands, in which the test controls everything. */
 export interface CliSession extends Session {
   readonly terminal: FakeTerminal;
   readonly clock: ManualClock;
-  /** All that was asked of the gateway. */
+  /** All requests that the gateway received. */
   readonly asked: readonly GatewayRequest[];
   /** Ends the session, as an interrupt does. */
   stop(): void;
 }
 
-/** Makes one over a gateway that answers nothing but what the options say. */
+/** Creates a session. Its gateway answers only as the options say. */
 export function createCliSession(options: CliSessionOptions = {}): CliSession {
   const { answer = refuse, open = refuse, clusters = null, isOwn = false } = options;
   const life = new AbortController();
   const asked: GatewayRequest[] = [];
   const ask = async (what: GatewayRequest) => {
     asked.push(what);
-    // Over a wire it would be JSON too.
+    // Copied through JSON, as over a connection.
     return { data: JSON.parse(JSON.stringify(answer(what))) as JsonObject };
   };
   return {

@@ -1,20 +1,20 @@
 import type { Terminal } from '../../../src/cli/output/terminal.ts';
 
-/** A terminal that keeps what it was told. */
+/** A terminal that records its output. */
 export interface FakeTerminal extends Terminal {
-  /** All of standard output so far. */
+  /** The standard output so far. */
   readonly written: string;
-  /** All of standard error so far. */
+  /** The standard error so far. */
   readonly told: string;
-  /** Each frame that was drawn. */
+  /** All drawn frames. */
   readonly frames: readonly (readonly string[])[];
-  /** Each status, the empty ones too. */
+  /** All statuses, including empty ones. */
   readonly statuses: readonly string[];
-  /** How often what was drawn was left as it is. */
+  /** Number of calls of `settle`, which leaves the drawn frame on the screen. */
   readonly settled: number;
-  /** Frames that were drawn after that. */
+  /** Number of frames drawn after `settle`. */
   readonly late: number;
-  /** Changes the size, as who uses it does. */
+  /** Changes the size of the window. */
   resize(columns: number, rows: number): void;
 }
 
@@ -22,11 +22,11 @@ export interface FakeTerminalOptions {
   readonly isInteractive?: boolean;
   readonly isWatched?: boolean;
   readonly hasColor?: boolean;
-  /** Of standard input. */
+  /** The standard input. */
   readonly input?: string;
 }
 
-/** Makes one, of 80 columns and 24 rows. */
+/** Creates a terminal with 80 columns and 24 rows. */
 export function createFakeTerminal({
   isInteractive = false,
   isWatched = false,

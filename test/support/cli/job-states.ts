@@ -1,6 +1,6 @@
 import type { JobState, JobSummary } from '../../../src/cli/watches/job-status.ts';
 
-/** A Job as `jobStatus` tells it: one that runs, of one completion. */
+/** Makes the `jobStatus` of one Job. By default it is running and has one completion. */
 export function jobState(cluster: string, name: string, parts: Partial<JobState> = {}): JobState {
   return {
     id: `${cluster}/${name}`,
@@ -24,7 +24,7 @@ export function jobState(cluster: string, name: string, parts: Partial<JobState>
 
 const phases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAILURE_TARGET', 'RUNNING'];
 
-/** The summary of these Jobs, in clusters that are all in sync but those of `behind`. */
+/** Makes the summary of these Jobs. All clusters are in sync except those in `behind`. */
 export function summaryOf(jobs: readonly JobState[], clusters: readonly string[], behind: readonly string[] = []): JobSummary {
   const count = (some: readonly JobState[]) => phases.map((phase) => ({ phase, count: some.filter((job) => job.phase === phase).length }));
   const fault = (name: string) => ({ code: 'UNREACHABLE', message: 'the connection was refused', cluster: { name } });

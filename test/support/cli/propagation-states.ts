@@ -1,7 +1,7 @@
 import type { Plan } from '../../../src/cli/propagation/plan.ts';
 import type { ClusterCopyState, PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
 
-/** A line of a cluster: settled, but for what is said. */
+/** Makes the line of one cluster. It is settled unless `parts` change that. */
 export function copyLine(cluster: string, parts: Partial<ClusterCopyState> = {}): ClusterCopyState {
   return {
     cluster: { name: cluster },
@@ -18,7 +18,7 @@ export function copyLine(cluster: string, parts: Partial<ClusterCopyState> = {})
   };
 }
 
-/** A Propagation shop/web as the graph tells it: settled, but for what is said. */
+/** Makes the GraphQL answer for the Propagation shop/web. It is settled unless `parts` change that. */
 export function propagationState(parts: Partial<PropagationState> = {}): PropagationState {
   return {
     namespace: 'shop',
@@ -38,7 +38,7 @@ export function propagationState(parts: Partial<PropagationState> = {}): Propaga
   };
 }
 
-/** A plan that brings nothing anywhere, but for what is said. */
+/** Makes a plan without any changes. `parts` add to it. */
 export function planOf(parts: Partial<Plan> = {}): Plan {
   return {
     digest: 'd1',

@@ -10,28 +10,28 @@ export interface CliOptions extends FakeTerminalOptions {
   readonly signal?: AbortSignal;
   readonly environment?: Readonly<Record<string, string>>;
   readonly start?: ProgramOptions['start'];
-  /** In place of those of the gateway. */
+  /** Streams that replace those of the gateway. */
   readonly streams?: ProgramOptions['streams'];
 }
 
-/** As the process lends it to commands. */
+/** The reader of manifests that `main.ts` passes to commands. */
 export const manifestReader: ManifestReader = {
   documents: async (text) => readYamlDocuments(text),
   manifests: async (text) => readManifestText(text, { lists: 'opened' }),
   intents: async (text, options) => parseIntents(text, options),
 };
 
-/** A command that runs against a gateway of a test, whose clock is its own too. */
+/** A running command. Its clock is that of the test's gateway. */
 export interface RunningCli {
   readonly terminal: FakeTerminal;
-  /** Its exit code. Time goes on until it ends. */
+  /** Moves the clock until the command ends. Resolves with its exit code. */
   ended(): Promise<number>;
-  /** Time goes on until it is so. */
+  /** Moves the clock until the condition holds. */
   until(isSo: (terminal: FakeTerminal) => boolean): Promise<void>;
   stop(): void;
 }
 
-/** Runs `muster …` in process, asking that gateway by its URL unless the arguments name another. */
+/** Runs `muster …` in process. It uses the URL of the gateway unless the arguments name another. */
 export function startCli(gateway: TestGateway, args: readonly string[], options: CliOptions = {}): RunningCli {
   const terminal = createFakeTerminal(options);
   const life = new AbortController();
@@ -71,7 +71,7 @@ export function startCli(gateway: TestGateway, args: readonly string[], options:
   };
 }
 
-/** What it wrote, and how it ended. */
+/** Runs a command to its end. Resolves with its output and exit code. */
 export async function runCli(gateway: TestGateway, args: readonly string[], options: CliOptions = {}) {
   const running = startCli(gateway, args, options);
   const code = await running.ended();

@@ -1,16 +1,18 @@
-/** What a terminal shows after some text: the little of a terminal that drawing in place needs, and an error for all else. */
+/**
+ * Simulates what a terminal shows after some text. It supports only the sequences that drawing in place needs, and throws for all others.
+ */
 export interface Screen {
   write(text: string): void;
-  /** All lines that were ever on it, those that have scrolled away first; without the space behind their text. */
+  /** All lines that were ever shown, including those that have scrolled away. White space at their ends is removed. */
   readonly lines: readonly string[];
   readonly isCursorHidden: boolean;
-  /** From the top of what is on it now. */
+  /** The position of the cursor, counted from the top of the visible part. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
 const parts = /(?!\s)\p{Cc}\[([?\d;]*)([A-Za-z])|./gsu;
 
-/** Makes a screen of that size. A line that is too long goes on in the next one. */
+/** Creates a screen of this size. A line that is too long wraps. */
 export function createScreen(size: { readonly columns: number; readonly rows: number }): Screen {
   const lines: string[][] = [[]];
   let [row, column, isHidden] = [0, 0, false];

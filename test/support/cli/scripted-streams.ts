@@ -1,19 +1,19 @@
 import type { GatewayAnswer, GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
 import type { OpenSubscription } from '../../../src/cli/client/open-stream.ts';
 
-/** Streams of which a test says each message. */
+/** Streams whose messages the test sends. */
 export interface ScriptedStreams {
-  /** For `ProgramOptions.streams`. */
+  /** The value for `ProgramOptions.streams`. */
   readonly streams: () => OpenSubscription;
-  /** What was asked, one per opening. */
+  /** The requests that opened streams. */
   readonly asked: readonly GatewayRequest[];
-  /** Sends a message of that root field over the open stream. */
+  /** Sends a message of this root field over the open stream. */
   send(field: string, message: object): void;
-  /** Ends the open stream with this. */
+  /** Ends the open stream with this error. */
   fail(error: Error): void;
 }
 
-/** Makes them. What is sent while no stream is open waits for the next one. */
+/** Creates the streams. Messages that are sent while no stream is open wait for the next one. */
 export function createScriptedStreams(): ScriptedStreams {
   const asked: GatewayRequest[] = [];
   const waiting: (GatewayAnswer | Error)[] = [];

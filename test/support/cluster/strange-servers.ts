@@ -3,7 +3,7 @@ import type net from 'node:net';
 import tls from 'node:tls';
 import type { ServingCertificate } from '../../../src/sim/certificate.ts';
 
-/** A TLS server that does with a connection whatever the test says, and destroys all of them when it is closed. */
+/** Starts a TLS server that passes each connection to the test. Closing it destroys all connections. */
 export function listenOverTls(
   certificate: ServingCertificate,
   connected: (socket: tls.TLSSocket) => void,
@@ -27,7 +27,7 @@ export interface PlainAnswer {
   readonly body?: string;
 }
 
-/** An HTTP/1.1 server without TLS that answers each request with this. */
+/** Starts an HTTP/1.1 server without TLS that answers each request with the result of `answer`. */
 export function serveHttp1(answer: (request: http.IncomingMessage) => PlainAnswer): net.Server {
   const sockets = new Set<net.Socket>();
   const server = http.createServer((request, response) => {

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { realServerTitle } from './real-cluster.ts';
 
-/** Vitest's global setup: says once, at the end of a run, how many cases were skipped for want of a real API server, and how to get one. */
+/** Vitest's global setup. At the end of a run it reports how many cases were skipped without a real API server, and how to get one. */
 export default function tellSkipped(project: TestProject): () => void {
   return () => {
     const modules = project.vitest.state.getTestModules();

@@ -7,7 +7,7 @@ import type { ServedResource } from '../../../src/core/kinds.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { clusterName } from '../../../src/core/names.ts';
 
-/** How a kind is served, with what a test does not say made up. */
+/** Makes a served resource. Fields that the test does not name have plain values. */
 export function resourceOf(kind: string, resource: string, more: Partial<ServedResource> = {}): ServedResource {
   const version = more.version ?? 'v1';
   return {
@@ -20,7 +20,7 @@ export function resourceOf(kind: string, resource: string, more: Partial<ServedR
 export const podResource = resourceOf('Pod', 'pods');
 export const configMapResource = resourceOf('ConfigMap', 'configmaps');
 
-/** What is needed of a server to connect to it. */
+/** The fields of a server that are needed to connect to it. */
 export interface ServerAddress {
   readonly url: string;
   readonly caPem: string;
@@ -41,7 +41,7 @@ export function endpointFor({ url, caPem, token }: ServerAddress, more: Partial<
 /** A connected cluster that ends with the test. */
 export interface Connected extends Disposable {
   readonly api: ClusterApi;
-  /** The cluster's life. */
+  /** The lifetime of the cluster. */
   readonly life: AbortController;
 }
 
@@ -51,10 +51,13 @@ export function connect(endpoint: Endpoint, clock: Clock = systemClock): Connect
   return { api, life, [Symbol.dispose]: () => life.abort() };
 }
 
-/** A signal that nobody aborts. */
+/** A signal that never aborts. */
 export const never = new AbortController().signal;
 
-/** All parts, items of lists and frames of watches as text; ends with the last part, or as soon as `enough` says so. */
+/**
+ * The collected parts of a list or watch, with items and frames as text. Collecting ends with the last part, or when `enough` returns
+ * true.
+ */
 export interface Gathered {
   readonly texts: string[];
   readonly parts: (ListPart | WatchPart)[];
@@ -76,7 +79,7 @@ export async function gather(
   return gathered;
 }
 
-/** The fault that a list or watch ended with; undefined if it ended otherwise. */
+/** Returns the fault that ended a list or watch. Undefined if it ended in another way. */
 export function faultIn({ last }: Gathered): Fault | undefined {
   return last?.type === 'failed' ? last.fault : undefined;
 }
@@ -89,7 +92,7 @@ export function startOf(resource: ServedResource, more: Partial<WatchRequest> = 
   return { resource, form: 'object', version: '', initialEvents: false, timeoutSeconds: 300, ...more };
 }
 
-/** Resolves when the condition holds, asking between turns of the loop; for what comes over a socket and has no time of its own. */
+/** Resolves when the condition holds. It is checked between event-loop turns, for events on sockets, which have no time of the clock. */
 export async function until(condition: () => boolean, limitMs = 10_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!condition()) {

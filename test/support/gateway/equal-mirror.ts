@@ -1,6 +1,6 @@
 import type { TestGateway } from './start-gateway.ts';
 
-/** What tells one state of an object from another, as one line of text. */
+/** One line of text that identifies an object and its state. */
 type Identity = string;
 
 const query = `query ($after: String) {
@@ -22,7 +22,7 @@ interface Page {
   };
 }
 
-/** The pods as GraphQL tells them: names, uids and versions, sorted. */
+/** Returns the pods of a GraphQL query: names, uids and versions, sorted. */
 export async function podsInGraph(gateway: TestGateway): Promise<Identity[]> {
   const found: Identity[] = [];
   let after: string | null = null;
@@ -38,7 +38,7 @@ export async function podsInGraph(gateway: TestGateway): Promise<Identity[]> {
   return found.toSorted();
 }
 
-/** The pods as their clusters have them. */
+/** Returns the pods of the clusters themselves. */
 function podsInClusters(gateway: TestGateway, names: readonly string[]): Identity[] {
   return names
     .flatMap((name) =>
@@ -50,7 +50,11 @@ function podsInClusters(gateway: TestGateway, names: readonly string[]): Identit
     .toSorted();
 }
 
-/** Waits, in the gateway's time, until it tells what the clusters have and no fault. @throws {Error} if it does not within `withinMs`. */
+/**
+ * Waits, in the time of the gateway, until it answers with the objects of the clusters and without faults.
+ *
+ * @throws {Error} if that takes longer than `withinMs`.
+ */
 export async function untilEqual(gateway: TestGateway, names: readonly string[], withinMs = 180_000): Promise<void> {
   await gateway.until(async () => {
     const { pods } = await gateway.query<Page>(query, { after: null });

@@ -1,4 +1,4 @@
-/** A message of a stream of changes, as far as holding its objects needs it. */
+/** The fields of a stream's message that are needed to follow its objects. */
 export interface ChangeMessage {
   readonly type: 'INITIAL' | 'SYNCED' | 'LIVE' | 'RESET' | 'BOOKMARK' | 'FAILED';
   readonly cluster: { readonly name: string };
@@ -27,8 +27,10 @@ interface HeldCluster {
 }
 
 /**
- * What a client holds of one kind: all it was told, folded as the documentation says. It trusts nobody: whatever a stream may not say is an error, as
- * are a deletion of what was not there, a second addition, an older version, and an object twice in a message.
+ * The objects of one kind that a client has after the messages of a stream, folded as the documentation describes.
+ *
+ * It throws for every message that a stream must not send: the deletion of an unknown object, a second addition, an older version, or one
+ * object twice in a message.
  */
 export class HeldObjects {
   readonly #clusters: Map<string, HeldCluster>;
@@ -39,26 +41,34 @@ export class HeldObjects {
     this.#cursor = cursor;
   }
 
-  /** Holds these messages. @throws {Error} if one says what it may not. */
+  /**
+   * Folds these messages.
+   *
+   * @throws {Error} if a message is not allowed.
+   */
   static of(messages: readonly ChangeMessage[]): HeldObjects {
     const held = new HeldObjects();
     for (const message of messages) held.take(message);
     return held;
   }
 
-  /** Of the latest message. */
+  /** The cursor of the latest message. */
   get cursor(): string | undefined {
     return this.#cursor;
   }
 
-  /** What a client holds that goes on from here on another stream: it does not know yet whether a cluster is behind. */
+  /** Copies the objects for a client that resumes on another stream. That client does not know yet whether a cluster is stale. */
   resumed(): HeldObjects {
     const copy = new HeldObjects(this.#clusters, this.#cursor);
     for (const cluster of copy.#clusters.values()) cluster.isBehind = false;
     return copy;
   }
 
-  /** @throws {Error} if the message says what it may not. */
+  /**
+   * Folds one message.
+   *
+   * @throws {Error} if the message is not allowed.
+   */
   take(message: ChangeMessage): void {
     const cluster = this.#clusterOf(message.cluster.name);
     const isWrong = (what: string) => new Error(`${what}: ${JSON.stringify(message).slice(0, 600)}`);
@@ -66,7 +76,7 @@ export class HeldObjects {
     if (message.cursor.length === 0) throw isWrong('expected a cursor');
     if (new Set(changes.map(({ id }) => id)).size < changes.length) throw isWrong('expected each object once');
     if ((message.type === 'FAILED') !== (message.fault !== null)) throw isWrong('expected a fault with FAILED, and only with it');
-    // In the middle of a first state a resume tells what has changed of the objects that were told before.
+    // A resume in the middle of an initial state sends changes of objects that were sent before.
     const mayBeModified = message.type === 'LIVE' || (message.type === 'INITIAL' && cluster.phase === 'initial');
     const mayChange = mayBeModified || (message.type === 'INITIAL' && changes.length === message.added.length);
     if (changes.length > 0 && !mayChange) throw isWrong(`expected no such objects with ${message.type}`);
@@ -80,24 +90,24 @@ export class HeldObjects {
     this.#cursor = message.cursor;
   }
 
-  /** Clusters whose first state is whole. */
+  /** The clusters whose initial state is complete. */
   synced(): readonly string[] {
     return [...this.#clusters].filter(([, { phase }]) => phase === 'synced').map(([name]) => name);
   }
 
-  /** Clusters that were said to be behind, and not to be back. */
+  /** The clusters that were reported as stale and not as synced again. */
   behind(): readonly string[] {
     return [...this.#clusters].filter(([, { isBehind }]) => isBehind).map(([name]) => name);
   }
 
-  /** What tells one state from another, sorted: as `podsInClusters` has it. */
+  /** The identities of all objects, sorted as in `podsInClusters`. */
   identities(): readonly string[] {
     const identityOf = (cluster: string, { metadata }: HeldObject) =>
       `${cluster}/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`;
     return [...this.#clusters].flatMap(([name, { objects }]) => [...objects.values()].map((object) => identityOf(name, object))).toSorted();
   }
 
-  /** By cluster and name. */
+  /** The names of objects, sorted by cluster and name. */
   names(): readonly string[] {
     return [...this.#clusters]
       .flatMap(([name, { objects }]) => [...objects.values()].map(({ metadata }) => `${name}/${metadata.name}`))

@@ -1,11 +1,11 @@
 import type { TestGateway } from './start-gateway.ts';
 
-/** The text that Prometheus would read. */
+/** Returns the text that Prometheus would scrape. */
 export async function metricsText({ url }: Pick<TestGateway, 'url'>): Promise<string> {
   return (await fetch(new URL('/metrics', url))).text();
 }
 
-/** The sum of a metric's series with these labels; 0 if there is none. */
+/** Returns the sum of a metric's series with these labels. 0 if there is none. */
 export async function metricOf(
   gateway: Pick<TestGateway, 'url'>,
   name: string,

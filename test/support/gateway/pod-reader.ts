@@ -3,7 +3,7 @@ import { type LiveSocket, type LiveStream, openStream, type Transport, type Vari
 import { type ChangeMessage, HeldObjects } from './held-objects.ts';
 import type { TestGateway } from './start-gateway.ts';
 
-/** What a reader of pods asks. */
+/** The subscription of a reader of pods. */
 export const podChanges = `subscription ($after: String, $labels: String) {
   pods(after: $after, labels: $labels) {
     type cluster { name } cursor fault { code } added { ...State } modified { ...State } deleted { ...State }
@@ -11,19 +11,19 @@ export const podChanges = `subscription ($after: String, $labels: String) {
 }
 fragment State on Pod { id metadata { namespace name uid resourceVersion labels annotations } }`;
 
-/** What a stream told of a field, without its last error. */
+/** Returns the messages of one field, without the stream's last error. */
 export function changesIn({ seen }: Pick<LiveStream, 'seen'>, field = 'pods'): readonly ChangeMessage[] {
   const changes = seen.map(({ data }) => data?.[field] as ChangeMessage | undefined);
   return changes.filter((change) => change !== undefined && change !== null);
 }
 
 export interface PodReaderOptions {
-  /** A connection of its own, or this socket. */
+  /** The transport of a new connection, or an open socket. */
   readonly over?: Transport | LiveSocket;
   readonly variables?: Variables;
-  /** What it holds already: `variables` have the cursor. */
+  /** The objects that the reader already has. `variables` has the cursor. */
   readonly held?: HeldObjects;
-  /** Which pods the `labels` among the variables choose: by default all. */
+  /** Selects the pods that match the `labels` in the variables. Default: all. */
   readonly chooses?: (pod: KubernetesObject) => boolean;
 }
 
@@ -32,14 +32,14 @@ interface ResumeOptions {
   readonly over?: Transport | LiveSocket;
 }
 
-/** A client that holds the pods it is told of. */
+/** A client that follows the pods of a stream. */
 export class PodReader {
   readonly stream: LiveStream;
   readonly #options: PodReaderOptions;
   readonly #held: HeldObjects;
   #taken = 0;
 
-  /** Opens the stream; its first messages may not be there yet. */
+  /** Opens the stream. Its first messages may arrive later. */
   static async open(gateway: TestGateway, options: PodReaderOptions = {}): Promise<PodReader> {
     const { over = 'websocket', variables = {} } = options;
     const stream =
@@ -53,26 +53,30 @@ export class PodReader {
     this.#held = this.heldAfter(0);
   }
 
-  /** Another stream that goes on after the first `count` messages of this one, by default after all it got. */
+  /** Opens another stream that resumes after the first `count` messages of this one. Default: after all messages. */
   resumed(gateway: TestGateway, { count = this.messages.length, over = 'websocket' }: ResumeOptions = {}): Promise<PodReader> {
     const held = this.heldAfter(count);
     const variables = { ...this.#options.variables, ...(held.cursor === undefined ? {} : { after: held.cursor }) };
     return PodReader.open(gateway, { ...this.#options, over, held, variables });
   }
 
-  /** What it held after the first `count` messages. */
+  /** Returns the objects after the first `count` messages. */
   heldAfter(count: number): HeldObjects {
     const held = this.#options.held?.resumed() ?? new HeldObjects();
     for (const message of this.messages.slice(0, count)) held.take(message);
     return held;
   }
 
-  /** What came so far, of one kind. */
+  /** The messages so far. */
   get messages(): readonly ChangeMessage[] {
     return changesIn(this.stream);
   }
 
-  /** What it holds by now. @throws {Error} if the stream said what it may not. */
+  /**
+   * Returns the objects after all messages so far.
+   *
+   * @throws {Error} if a message is not allowed.
+   */
   held(): HeldObjects {
     const { seen } = this.stream;
     for (const message of changesIn({ seen: seen.slice(this.#taken) })) this.#held.take(message);
@@ -80,7 +84,7 @@ export class PodReader {
     return this.#held;
   }
 
-  /** True if it holds what these clusters have, and knows that it is all. */
+  /** True if the reader has the pods of these clusters, and knows that they are complete. */
   holds(gateway: TestGateway, clusters: readonly string[]): boolean {
     const held = this.held();
     const isWhole = clusters.every((name) => held.synced().includes(name)) && held.behind().length === 0;
@@ -102,7 +106,11 @@ export class PodReader {
   }
 }
 
-/** Waits, in the gateway's time, until each reader holds what these clusters have. @throws {Error} if one does not within `withinMs`. */
+/**
+ * Waits, in the time of the gateway, until each reader has the pods of these clusters.
+ *
+ * @throws {Error} if one of them takes longer than `withinMs`.
+ */
 export async function untilAllHold(
   gateway: TestGateway,
   readers: readonly PodReader[],

@@ -9,13 +9,13 @@ import { type Log, silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import type { SimCluster } from '../sim/sim-cluster.ts';
 
-/** A context of the test's kubeconfig: which cluster it leads to, and as whom. */
+/** A context of the test's kubeconfig: its cluster and user. */
 export interface TestContext {
   readonly name: string;
   readonly cluster: Pick<SimCluster, 'url' | 'caPem' | 'token'>;
 }
 
-/** The text of a kubeconfig with these contexts, the first current. */
+/** Makes the text of a kubeconfig with these contexts. The first one is the current context. */
 export function kubeconfigText(contexts: readonly TestContext[]): string {
   return JSON.stringify({
     apiVersion: 'v1',
@@ -38,7 +38,7 @@ export interface RunGatewayOptions {
   readonly log?: Log;
 }
 
-/** The whole gateway in this process, over a kubeconfig on disk that the test may change, on a port of its own. */
+/** Starts the whole gateway in this process, on its own port. The test may change its kubeconfig on disk. */
 export async function runGateway({ contexts, flags = {}, configFile, log = silentLog }: RunGatewayOptions) {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-gateway-'));
   const kubeconfig = path.join(folder, 'kubeconfig');
@@ -55,13 +55,13 @@ export async function runGateway({ contexts, flags = {}, configFile, log = silen
   return {
     gateway,
     progress,
-    /** Replaces a file as an editor does: the whole of it, by a rename. */
+    /** Replaces the whole file by a rename, as an editor does. */
     rewrite: async (which: 'kubeconfig' | 'config', text: string) => {
       const target = which === 'kubeconfig' ? kubeconfig : file;
       await writeFile(`${target}.new`, text);
       await rename(`${target}.new`, target);
     },
-    /** The data of one operation that must not fail. */
+    /** Returns the data of one operation. Rejects if it has errors. */
     query: async (query: string, variables?: object) => {
       const answer = await fetch(gateway.url, {
         method: 'POST',

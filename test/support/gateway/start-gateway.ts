@@ -17,7 +17,7 @@ import { seededRandom } from '../seeded-random.ts';
 import type { SimCluster, SimClusterOptions } from '../sim/sim-cluster.ts';
 import { startSimCluster } from '../sim/start-sim-cluster.ts';
 
-/** What a list field answers, as far as tests read it. */
+/** The fields of a list that tests read. */
 export interface Listed {
   readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string } }[];
   readonly totalCount: number;
@@ -33,47 +33,60 @@ export interface GraphAnswer<Data> {
 
 /** The whole gateway in process, over embedded clusters, with a clock that only the test moves. */
 export interface TestGateway extends AsyncDisposable {
-  /** Where GraphQL is served, over real HTTP; another address after `restart`. */
+  /** The URL of GraphQL, over real HTTP. It changes with `restart`. */
   readonly url: string;
   readonly clock: ManualClock;
-  /** The cluster itself: put and remove objects, misbehave. @throws {Error} if there is none of the name. */
+  /**
+   * Returns a cluster, to change its objects or to make it fail.
+   *
+   * @throws {Error} if there is no cluster with this name.
+   */
   cluster(name: string): SimCluster;
-  /** The data of an operation. @throws {Error} if it had errors. */
+  /**
+   * Returns the data of an operation.
+   *
+   * @throws {Error} if the operation has errors.
+   */
   query<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<Data>;
   ask<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<GraphAnswer<Data>>;
-  /** One stream over a connection of its own: resolves once that is there, before its first messages are. */
+  /** Opens one stream over its own connection. Resolves when the stream is open; its first messages may arrive later. */
   subscribe(query: string, variables?: Variables, transport?: Transport): Promise<LiveStream>;
-  /** Moves the clock by so much, in small steps between which sockets get their turns. */
+  /** Moves the clock by this time in small steps. Sockets are read between the steps. */
   pass(ms: number): Promise<void>;
-  /** Moves the clock on until it is so. @throws {Error} after `withinMs` of its time, a minute by default. */
+  /**
+   * Moves the clock until the condition holds.
+   *
+   * @throws {Error} after `withinMs` of the clock. Default: a minute.
+   */
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
-  /** Writes the kubeconfig anew, with these clusters only: who is not among them leaves, who was not joins. */
+  /** Rewrites the kubeconfig with these clusters only. Missing clusters leave the fleet, new ones join. */
   setMembers(names: readonly string[]): Promise<void>;
-  /** As kill -9: from now on no cluster hears anything of it, not even that it gives its Lease back. `restart` starts another. */
+  /** Simulates `kill -9`: from now on the gateway sends no requests, not even to release its Lease. `restart` starts another. */
   kill(): Promise<void>;
-  /** Ends the gateway without patience, and starts another with the same files and state over the same clusters; resolves when it is ready. */
+  /** Ends the gateway at once and starts another one with the same files, state and clusters. Resolves when it is ready. */
   restart(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
   readonly flags?: Flags;
-  /** The cluster that keeps Propagations: it has our definitions, and the gateway is told of it. */
+  /** The cluster that keeps Propagations. It has the definitions, and the gateway uses it as hub. */
   readonly hub?: string;
-  /** Each cluster has a Node, and is alive: Deployments roll out and Jobs run. */
+  /** True: each cluster has a Node and controllers, so Deployments roll out and Jobs run. */
   readonly living?: true;
-  /** Of the config file, besides its apiVersion: YAML or JSON. */
+  /** The content of the config file, besides its apiVersion. JSON is valid YAML. */
   readonly configFile?: Readonly<Record<string, Json>>;
-  /** How a cluster of that name is to be. */
+  /** Options of clusters, by name. */
   readonly clusters?: Readonly<Record<string, Partial<SimClusterOptions>>>;
-  /** What a cluster does before the gateway starts. */
+  /** Prepares the clusters before the gateway starts. */
   readonly before?: (cluster: (name: string) => SimCluster) => void;
   readonly log?: Log;
-  /** Resolve as soon as it listens, ready or not. */
+  /** The moment at which `startGateway` resolves. `listening`: as soon as the gateway listens. Default: `ready`. */
   readonly waitFor?: 'ready' | 'listening';
 }
 
 /**
- * Starts a gateway over one embedded cluster per name, holding these objects (definitions among them are defined first). Resolves when it is ready.
+ * Starts a gateway over one embedded cluster per name, with these objects. Definitions among them are created first. Resolves when it is
+ * ready.
  */
 export async function startGateway(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
@@ -114,7 +127,7 @@ export async function startGateway(
     get url() {
       return running.gateway.url;
     },
-    // A rename: a kubeconfig that is half written is no kubeconfig.
+    // Replaced by a rename, because a half-written kubeconfig is invalid.
     async setMembers(names) {
       const kubeconfig = kubeconfigIn(directory);
       await writeFile(`${kubeconfig}.new`, kubeconfigOf(names.map(cluster)));
@@ -141,7 +154,7 @@ function fill(cluster: SimCluster, objects: readonly KubernetesObject[]): void {
   for (const object of objects.filter((one) => !isDefinition(one))) cluster.put(object);
 }
 
-/** Where pods run: with room for all a test makes. */
+/** Makes a node with room for all pods of a test. */
 function nodeOf(cluster: string): KubernetesObject {
   const status = { allocatable: { cpu: '64', memory: '256Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] };
   return { apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${cluster}` }, status };
@@ -168,7 +181,7 @@ async function configIn(directory: string, clusters: readonly SimCluster[], { fl
 }
 
 interface Parts {
-  /** The gateway of now. */
+  /** The current gateway. */
   readonly running: { readonly gateway: Gateway };
   readonly clock: ManualClock;
   readonly cluster: (name: string) => SimCluster;

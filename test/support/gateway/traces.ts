@@ -3,10 +3,10 @@ import { activeResources, takeCensus } from '../heap.ts';
 import { metricOf } from './metrics-of.ts';
 import type { TestGateway } from './start-gateway.ts';
 
-/** What is there because of clients, as far as it can be counted from outside. */
+/** Counts of everything that clients cause, as far as it can be counted from outside. */
 export interface Traces {
   readonly streams: number;
-  /** Of pods in the cluster `north`. */
+  /** Watches of pods in the cluster `north`. */
   readonly watches: number;
   readonly sleepers: number;
   readonly timers: number;
@@ -15,7 +15,7 @@ export interface Traces {
   readonly bytes: number;
 }
 
-/** Counts them, in a second or so. */
+/** Takes the counts, in about a second. */
 export async function takeTraces(gateway: TestGateway): Promise<Traces> {
   await gateway.pass(500);
   return {
@@ -30,7 +30,7 @@ export async function takeTraces(gateway: TestGateway): Promise<Traces> {
   };
 }
 
-/** That thousands of clients have come and gone between: one thing left by each would show, a loop that sleeps just now would not. */
+/** Expects that nothing is left of thousands of clients. A leak per client exceeds the bound; a loop that happens to sleep does not. */
 export function expectNothingLeft(before: Traces, after: Traces): void {
   expect(after.streams).toBe(before.streams);
   expect(after.watches).toBe(before.watches);

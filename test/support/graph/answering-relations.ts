@@ -6,7 +6,10 @@ import type { Model } from '../../../src/model/model.ts';
 import { kindOf, rowIn } from './graph-messages.ts';
 import { sampleOf } from './model-samples.ts';
 
-/** Relations that lead from everything to a sample of what is asked for, at once; of any kind, to a sample of this one. */
+/**
+ * Makes relations whose targets are always available: each leads to a sample of the wanted kind. Relations to any kind lead to a sample
+ * of `anyKind`.
+ */
 export function answeringRelations(model: Model, cluster: ClusterView, anyKind: string): Relations {
   const rowOf = (key: string): Row => {
     const known = model.kinds.has(key) ? key : anyKind;

@@ -9,10 +9,10 @@ import { parseModel } from '../../../src/model/model-document.ts';
 const root = path.resolve(import.meta.dirname, '../../..');
 const corpus = path.resolve(root, '../shared/data');
 
-/** CustomResourceDefinitions of real projects, where the directory beside the repository has them; undefined elsewhere: skip. */
+/** CustomResourceDefinitions of real projects, if the folder next to the repository has them. Undefined: skip the test. */
 export const corpusDefinitions: readonly KubernetesObject[] | undefined = readCorpus('crds');
 
-/** Definitions that API servers of two releases served at `/openapi/v2`, by version; undefined where they are not: skip. */
+/** Definitions that API servers of two releases served at `/openapi/v2`, by version. Undefined: skip the test. */
 export const corpusOpenApi: ReadonlyMap<string, JsonObject> | undefined = readOpenApi();
 
 /** The committed model of the built-in kinds. */
@@ -20,12 +20,12 @@ export function committedModel(): Model {
   return parseModel(JSON.parse(committedModelText()));
 }
 
-/** Its file, as it stands there. */
+/** The text of the committed model's file. */
 export function committedModelText(): string {
   return readFileSync(path.join(root, 'schema/kubernetes.json'), 'utf8');
 }
 
-/** A CustomResourceDefinition from `test/model/fixtures`. */
+/** Reads a CustomResourceDefinition of `test/model/fixtures`. */
 export function fixtureDefinition(name: string): KubernetesObject {
   return parse(readFileSync(path.join(root, `test/model/fixtures/${name}.yaml`), 'utf8')) as KubernetesObject;
 }

@@ -8,50 +8,50 @@ import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
 import type { ClusterPhase, ClusterStatus, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../../src/watch/mirrors.ts';
 
-/** A mirror that the test fills. Its store is the real one. */
+/** A mirror that the test fills. Its store is a real one. */
 export interface FakeMirror extends MirrorReader {
   readonly store: MirrorStore;
-  /** A whole list: the mirror holds this and nothing else, and is `SYNCED`. */
+  /** Replaces all objects by a list. The mirror is `SYNCED`. */
   list(...objects: readonly KubernetesObject[]): void;
-  /** ADDED or MODIFIED. */
+  /** Adds or replaces an object. */
   put(object: KubernetesObject): void;
   remove(object: KubernetesObject): void;
-  /** `STALE` if a list was whole once, else `SYNCING` with this fault: either way there is nothing to wait for. */
+  /** Makes the mirror fail: `STALE` if a list was complete before, else `SYNCING` with this fault. Readers do not wait for it. */
   fail(fault: Fault): void;
-  /** What somebody wants to see is being asked for: `SYNCING` until the next change. */
+  /** Makes the mirror `SYNCING` until the next change, as during a request to the cluster. Readers wait for it. */
   await(): void;
-  /** Is read as this resource from now on, with the same content. */
+  /** Reads the kind as this resource from now on, with the same content. */
   serve(resource: ServedResource): void;
-  /** Nothing held, nothing to wait for. */
+  /** Removes all objects. Readers do not wait for the mirror. */
   refuse(fault: Fault): void;
-  /** From now on there is no room for these namespaces, and for no others: `unread`. */
+  /** Leaves out these namespaces for lack of room, and no others: `unread`. */
   leaveOut(...namespaces: readonly string[]): void;
-  /** From now on the kind may be listed in these namespaces alone, by the gateway itself; without any, in all: `unread` and `unlisted`. */
+  /** Allows lists only in these namespaces, for the gateway itself: `unread` and `unlisted`. Without arguments, in all namespaces. */
   confine(...namespaces: readonly string[]): void;
 }
 
-/** A cluster that does what the test says. */
+/** A cluster that the test controls. */
 export interface FakeCluster {
   readonly name: ClusterName;
-  /** Discovery succeeds, and says this. Mirrors read the version that it names from then on. */
+  /** Completes discovery with these resources. Mirrors read the versions that it names from then on. */
   discover(...resources: readonly ServedResource[]): void;
-  /** Discovery fails, or the cluster falls silent. */
+  /** Makes discovery fail, or the cluster unreachable. */
   fail(fault: Fault): void;
-  /** The mirror of a kind, made if nobody has asked for it yet. */
+  /** Returns the mirror of a kind, and creates it if necessary. */
   mirror(kind: GroupKind): FakeMirror;
   leave(): void;
-  /** Leases that nobody has given back. */
+  /** Number of leases that were not released. */
   readonly leases: number;
 }
 
-/** `Mirrors` over real stores, without network, reflectors or time of its own. */
+/** `Mirrors` over real stores, without network and reflectors. Its time is that of the given clock. */
 export interface FakeMirrors extends Mirrors {
   join(name: string, options?: { readonly version?: string }): FakeCluster;
-  /** Who is called back after changes. */
+  /** Number of callbacks for changes. */
   readonly followers: number;
 }
 
-/** No cluster yet. */
+/** Creates mirrors without clusters. */
 export function createFakeMirrors(clock: Clock): FakeMirrors {
   const clusters = new Map<ClusterName, Cluster>();
   const scheduler = new WorkScheduler(clock);
@@ -191,7 +191,7 @@ interface MirrorOptions {
   readonly tell: (change: MirrorsChange) => void;
 }
 
-/** No two mirrors have one: that of a kind that comes again is another. */
+/** Each mirror has its own epoch. If a kind disappears and comes back, its new mirror has another one. */
 let epochs = 0;
 
 function createMirror({ cluster, resource, clock, scheduler, tell }: MirrorOptions): FakeMirror {

@@ -17,21 +17,29 @@ import { noRelations } from './no-relations.ts';
 import { noWrites } from './no-writes.ts';
 import { idleContext } from './read-context.ts';
 
-/** What a subscription asked of load. */
+/** The arguments of a subscription for load. */
 interface AskedOfLoad {
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-/** The graph alone: below it nothing but what the test says. Whatever a field asks of load that the test did not provide is an error. */
+/** The graph alone, over parts that the test provides. A call of any other part throws. */
 export interface GraphOfMessages {
   readonly model: Model;
   readonly schema: GraphQLSchema;
-  /** What `streams` and `logs` were asked for, in order, without their context. */
+  /** The calls of `streams` and `logs`, in order, without their context. */
   readonly asked: readonly AskedOfLoad[];
-  /** Asks the root field of a subscription that is valid. @throws {Error} if it is not. */
+  /**
+   * Resolves the root field of a valid subscription.
+   *
+   * @throws {Error} if the subscription is not valid.
+   */
   subscribe(query: string, variables?: Readonly<Record<string, unknown>>): ReturnType<typeof subscribeTo>;
-  /** Executes the subscription over a message. @throws {Error} if its root field refuses. */
+  /**
+   * Executes the subscription for one message.
+   *
+   * @throws {Error} if its root field refuses.
+   */
   render(query: string, message: object): Promise<{ readonly result: ExecutionResult | Promise<ExecutionResult> }>;
 }
 
@@ -44,7 +52,7 @@ export interface GraphOfMessagesOptions {
 
 export const nowMs = Date.UTC(2026, 0, 1);
 
-/** A graph over messages made by hand. */
+/** Makes a graph over hand-made messages. */
 export function graphOfMessages({ reads, streams, logs, relations = noRelations }: GraphOfMessagesOptions = {}): GraphOfMessages {
   const model = loadBaseline();
   const schema = buildGraph(model);
@@ -91,12 +99,12 @@ export function graphOfMessages({ reads, streams, logs, relations = noRelations 
   };
 }
 
-/** A cluster as a message has it. */
+/** Makes the cluster of a message. */
 export function viewOf(name: string, view: Partial<ClusterView> = {}): ClusterView {
   return { name: clusterName(name), labels: {}, zones: [], taints: [], phase: 'SYNCED', faults: [], ...view };
 }
 
-/** An object of a kind in a cluster, which is in step. */
+/** Makes the row of an object in a cluster that is in sync. */
 export function rowIn(
   model: Model,
   cluster: ClusterView,
@@ -106,7 +114,7 @@ export function rowIn(
   return { cluster, kind, resource: servedAs(model, key), object, sync: { cluster, kind, phase: 'SYNCED', asOfMs: nowMs } };
 }
 
-/** A message about Pods in the cluster `north`, unless told otherwise: LIVE, and empty. */
+/** Makes a message about Pods in the cluster `north`. By default it is LIVE and empty. */
 export function messageOf(model: Model, message: Partial<ChangesMessage> = {}): ChangesMessage {
   const nothing = { added: [], modified: [], deleted: [] };
   return { type: 'LIVE', cluster: viewOf('north'), kind: kindOf(model, 'Pod'), cursor: 'cursor', ...nothing, ...message };
@@ -118,12 +126,12 @@ export function kindOf(model: Model, key: string): ModelKind {
   return kind;
 }
 
-/** A name with its brand. */
+/** Makes a cluster name. */
 export function named(name: string): ClusterName {
   return clusterName(name);
 }
 
-/** What is not there is told when it is asked for, instead of a `TypeError`. */
+/** Wraps an object so that access to a missing member throws an error with its name, not a `TypeError`. */
 function onlyWith<T extends object>(name: string, given: Partial<T> = {}): T {
   return new Proxy(given as T, {
     get(target, key) {

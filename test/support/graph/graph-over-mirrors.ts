@@ -22,12 +22,12 @@ import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
 import { noWrites } from './no-writes.ts';
 
-/** What came of an operation, with what stands beside it. */
+/** The result of an operation, with the faults and calls that came with it. */
 interface Answer {
   readonly data: unknown;
-  /** The data as it is sent. */
+  /** The data as JSON text. */
   readonly json: string;
-  /** The value at a dotted path of the data; through a list, the values of all its elements. */
+  /** Returns the value at a dotted path of the data. A list in the path yields the values of all its elements. */
   at(path: string): unknown;
   readonly errors: ExecutionResult['errors'];
   readonly faults: readonly { readonly fault: Fault; readonly path: readonly (string | number)[] }[];
@@ -42,14 +42,14 @@ export interface GraphOverMirrors {
   readonly streams: OwnedStreams;
   readonly schema: GraphQLSchema;
   readonly logged: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
-  /** Runs an operation, as this caller. */
+  /** Runs an operation as this caller. */
   ask(
     query: string,
     variables?: Readonly<Record<string, unknown>>,
     options?: {
       readonly caller?: string;
       readonly signal?: AbortSignal;
-      /** As of a message of a stream, whose end the signal is. */
+      /** True: run it as a message of a stream, which ends with the signal. */
       readonly isMessage?: boolean;
     },
   ): Promise<Answer>;
@@ -62,11 +62,11 @@ export interface GraphOverMirrorsOptions {
   readonly sealKey?: Uint8Array;
   readonly sensitiveKinds?: readonly string[];
   readonly mirrors?: FakeMirrors;
-  /** The side that writes, as far as a test scripts it; the rest of it throws. */
+  /** The write side, as far as the test scripts it. Every other call throws. */
   readonly writing?: Partial<Pick<GraphContext, 'writes' | 'propagations'>>;
 }
 
-/** One gateway without its ends: no network below, no HTTP above. */
+/** Creates a gateway without network and HTTP. */
 export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOverMirrorsOptions = {}): GraphOverMirrors {
   const clock = createManualClock();
   const mirrors = options.mirrors ?? createFakeMirrors(clock);
@@ -116,7 +116,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         budget,
       };
       const result = await graphql({ schema, source, variableValues, contextValue });
-      // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
+      // The data as a client receives it: without null prototypes, and with integers as JSON.stringify prints them.
       const json = JSON.stringify(result.data ?? null);
       const data: unknown = JSON.parse(json);
       return { data, json, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
@@ -126,7 +126,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
 
 const schemas = new WeakMap<Model, GraphQLSchema>();
 
-/** Of one model it is built once: it holds nothing else. */
+/** Builds the schema of a model once, because it has no other state. */
 function schemaOf(model: Model): GraphQLSchema {
   const schema = schemas.get(model) ?? buildGraph(model);
   schemas.set(model, schema);

@@ -5,13 +5,13 @@ import { turns } from '../manual-clock.ts';
 import type { LogWorld } from './log-world.ts';
 import { idleContext } from './read-context.ts';
 
-/** A reader of followed logs that keeps what it took. Takes all there is as soon as it is told, unless it is slow. */
+/** A reader of followed logs that records its batches. It takes them at once unless it is slow. */
 export interface LogProbe extends Disposable {
   readonly reader: StreamReader<LogBatchView>;
   readonly batches: readonly LogBatchView[];
-  /** What came since the last call, as `north/default/web/main: text`, `…: ENDED`, `…: FAILED CODE`, and `…: dropped 3`. */
+  /** Returns the batches since the last call: `north/default/web/main: text`, `…: ENDED`, `…: FAILED CODE`, and `…: dropped 3`. */
   news(): Promise<readonly string[]>;
-  /** How often it was told that there is something to take. */
+  /** Number of notifications. */
   readonly told: number;
   readonly reason: MusterError | undefined;
 }
@@ -21,11 +21,15 @@ export interface LogProbeOptions {
   readonly extent?: LogExtent;
   readonly caller?: string;
   readonly signal?: AbortSignal;
-  /** Takes nothing by itself. */
+  /** True: the reader takes nothing by itself. */
   readonly isSlow?: boolean;
 }
 
-/** Opens a reader. @throws what `open` throws. */
+/**
+ * Opens a reader.
+ *
+ * @throws if `open` throws.
+ */
 export async function followLogs({ logs }: LogWorld, options: LogProbeOptions = {}): Promise<LogProbe> {
   const { selection = {}, extent = {}, caller = 'me', signal = new AbortController().signal, isSlow = false } = options;
   const batches: LogBatchView[] = [];
@@ -65,7 +69,7 @@ export async function followLogs({ logs }: LogWorld, options: LogProbeOptions = 
   };
 }
 
-/** What a batch says, line by line. */
+/** Prints a batch, line by line. */
 export function textsOf({ cluster, namespace, pod, container, type, lines, dropped, fault }: LogBatchView): readonly string[] {
   const place = `${cluster.name}/${namespace}/${pod}/${container}`;
   const lost = dropped === 0 ? [] : [`${place}: dropped ${dropped}`];

@@ -10,15 +10,15 @@ import { graphOverMirrors } from './graph-over-mirrors.ts';
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
 
-/** Logs of clusters whose Pods and containers the test makes up: no network below, no GraphQL above. */
+/** Logs of Pods and containers that the test defines, without network and GraphQL. */
 export interface LogWorld extends ReturnType<typeof graphOverMirrors> {
   /** @throws {Error} if no such cluster joined. */
   readonly logsOf: (cluster: string) => FakeLogs;
-  /** A cluster with these Pods, in step. */
+  /** Adds a cluster with these Pods that is in sync. */
   readonly join: (name: string, ...pods: readonly SpeakingPod[]) => FakeCluster;
 }
 
-/** No cluster yet. */
+/** Creates a world without clusters. */
 export function createLogWorld(options: { readonly access?: Access } = {}): LogWorld {
   const logs = new Map<ClusterName, FakeLogs>();
   const nothing = async function* () {};

@@ -2,22 +2,22 @@ import type { Json } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { Model, ModelKind, ScalarName, TypeReference } from '../../../src/model/model.ts';
 
-/** A path of a kind to a value that is no object, by names of GraphQL, and what stands there. */
+/** A path of a kind to a scalar value, in names of GraphQL, with its value. */
 export interface Leaf {
   readonly path: string;
-  /** The selection of GraphQL that reads it: the same names, nested. */
+  /** The GraphQL selection for the path: the same names, nested. */
   readonly names: readonly string[];
-  /** The value is a map, and the path goes on to this key of it. */
+  /** The key in a map, if the value at the path is a map. */
   readonly mapKey?: string;
 }
 
-/** An object with a value at every path that the model knows, and these paths. */
+/** An object with a value at every path of the model, and these paths. */
 export interface Sample {
   readonly object: KubernetesObject;
   readonly leaves: readonly Leaf[];
 }
 
-/** Of any two samples of one kind, each value of the one with the higher rank is the greater. Ranks 0 to 8. */
+/** Makes a sample. In samples of one kind each value grows with the rank, 0 to 8. */
 export function sampleOf(model: Model, kind: ModelKind, rank: number): Sample {
   const leaves: Leaf[] = [];
   const object = { metadata: { name: `sample-${rank}`, namespace: 'samples', uid: `u${rank}`, resourceVersion: String(rank) } };

@@ -1,6 +1,6 @@
 import type { Relations } from '../../../src/load/relations/relations.ts';
 
-/** Relations for operations that follow none: one that does is told so. */
+/** Relations for operations that follow none. A call throws. */
 export const noRelations: Relations = {
   one: () => {
     throw new Error('expected no relation to be followed');

@@ -1,6 +1,6 @@
 import type { GraphContext } from '../../../src/graph/context/context.ts';
 
-/** The side that writes, for a graph that only reads: whatever is asked of it throws. */
+/** A write side for a graph that only reads. A call throws. */
 export const noWrites: Pick<GraphContext, 'writes' | 'propagations'> = {
   writes: neverAsked('writes'),
   propagations: neverAsked('propagations'),

@@ -11,7 +11,7 @@ const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name
 const manifest = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'shop' }, spec: { replicas: 2 } };
 const document = { template: [{ json: manifest }], placement: {}, completion: { mode: 'Count', count: 2 } };
 
-/** A Propagation of which every field says something. */
+/** Makes a Propagation with a value in every field. */
 function samplePropagation(more: Partial<Propagation['status']> = {}): Propagation {
   const spec = parseSpec({ ...document, requester: { user: 'alice', at } });
   if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
@@ -86,7 +86,7 @@ export function sampleView(more: Partial<Propagation['status']> = {}): Propagati
   };
 }
 
-/** A plan of which every field says something: `north` was chosen, `south` was not. */
+/** Makes a plan with a value in every field. It has chosen `north` and not `south`. */
 export function samplePlan(): PropagationPlan {
   const cluster = clusterName('north');
   const south = clusterName('south');
@@ -149,7 +149,7 @@ export const sampleRevision: PropagationRevision = {
   isRolledBack: false,
 };
 
-/** Propagations of which a test says what it is asked to; the rest throws. */
+/** Makes Propagations with scripted calls. Every other call throws. */
 export function scriptedPropagations(script: Partial<Propagations>): Pick<GraphContext, 'propagations'> {
   return {
     propagations: new Proxy(noWrites.propagations, {

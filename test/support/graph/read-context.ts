@@ -6,13 +6,13 @@ import { createManualClock } from '../manual-clock.ts';
 import { createFakeMirrors } from './fake-mirrors.ts';
 import { unsliced } from './unsliced.ts';
 
-/** What an operation reads from. */
+/** The mirrors and the clock of an operation. */
 export interface ReadWorld {
   readonly mirrors: Mirrors;
   readonly clock: Clock;
 }
 
-/** The context of an operation that ends when its signal aborts. */
+/** Makes the context of an operation that ends when its signal aborts. */
 export function readContext({ mirrors, clock }: ReadWorld, given: Partial<Omit<ReadContext, 'loaders'>> = {}): ReadContext {
   const { signal = new AbortController().signal } = given;
   const loaders = createLoaderFactory({ mirrors, clock })({ signal, isMessage: false });
@@ -28,7 +28,7 @@ export function readContext({ mirrors, clock }: ReadWorld, given: Partial<Omit<R
   };
 }
 
-/** The context of an operation that reads no mirror. */
+/** Makes the context of an operation that reads no mirror. */
 export function idleContext(given: Partial<Omit<ReadContext, 'loaders'>> = {}): ReadContext {
   const clock = createManualClock();
   return readContext({ mirrors: createFakeMirrors(clock), clock }, given);

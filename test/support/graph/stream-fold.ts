@@ -5,23 +5,23 @@ import type { ChangesMessage } from '../../../src/streams/messages/changes-messa
 import type { StreamReader, StreamSource } from '../../../src/streams/stream-source.ts';
 import { idleContext } from './read-context.ts';
 
-/** Who asks, in a test of streams. */
+/** Makes the caller of a test of streams. */
 export function callerNamed(key: string, signal: AbortSignal = new AbortController().signal): ReadContext {
   return idleContext({ caller: { key }, signal });
 }
 
-/** What a client holds after the messages it was given, by the part they are about: object by place. It trusts nobody. */
+/** The objects that a client has after some messages, by source and key. It throws for messages that are not allowed. */
 export interface Fold {
-  /** `namespace/name@version` of a part, in order. */
+  /** Returns `namespace/name@version` of a source's objects, in order. */
   held(part: string): readonly string[];
-  /** Parts that were whole once and have not left since. */
+  /** The sources that are complete and have not left. */
   whole(): readonly string[];
-  /** The code that the part failed with last, unless it is true again. */
+  /** The code of the source's last fault. Undefined if the source is in sync again. */
   fault(part: string): string | undefined;
   take(message: ChangesMessage): void;
-  /** Another client that holds the same: what becomes of the one is nothing to the other. */
+  /** Returns an independent copy. */
   copy(): Fold;
-  /** A copy that begins a stream of its own: a fault that was told before is void then, as who is still behind is told so again. */
+  /** Returns a copy for a new stream. Earlier faults are void, because a new stream reports the faults that still hold. */
   resumed(): Fold;
 }
 
@@ -33,12 +33,12 @@ interface Part {
 
 const nothing: Part = { objects: new Map(), whole: false, fault: undefined };
 
-/** `cluster Kind`. */
+/** Prints a source: `cluster Kind`. */
 function partOf({ cluster, kind }: Pick<ChangesMessage, 'cluster' | 'kind'>): string {
   return `${cluster.name} ${keyOfKind(kind)}`;
 }
 
-/** A client that holds what these parts say. */
+/** Creates a client with these sources. */
 export function createFold(parts: Map<string, Part> = new Map()): Fold {
   return {
     held: (part) => [...(parts.get(part)?.objects ?? [])].map(([place, version]) => `${place}@${version}`).sort(),
@@ -55,7 +55,7 @@ export function createFold(parts: Map<string, Part> = new Map()): Fold {
   };
 }
 
-/** Undefined once nothing is known of the part. */
+/** Applies a message. Undefined once the source is unknown again. */
 function after(part: Part, message: ChangesMessage): Part | undefined {
   const { type, fault } = message;
   const said = `${type} of ${partOf(message)}`;
@@ -109,20 +109,20 @@ function refuse(wrong: boolean, what: string): void {
   if (wrong) throw new Error(`a client of a stream was told: ${what}`);
 }
 
-/** A reader that takes all it is given, as soon as it is told that there is something. */
+/** A reader that takes all messages as soon as it is notified. */
 export interface EagerReader<Message extends ChangesMessage> {
   readonly messages: readonly Message[];
   readonly fold: Fold;
-  /** What it held after the message of this index: who resumes from its cursor begins with that. */
+  /** Returns the objects after the message with this index. A client that resumes from its cursor begins with them. */
   foldAt(index: number): Fold;
   readonly reader: StreamReader<Message>;
-  /** `TYPE cluster +added ~modified -deleted` of all messages, or of those from the index on. */
+  /** Returns `TYPE cluster +added ~modified -deleted` of all messages, or of those from an index on. */
   lines(from?: number): readonly string[];
-  /** Why it ended. */
+  /** The error that ended the stream. */
   readonly ended: MusterError | undefined;
 }
 
-/** Opens a stream and reads it eagerly. `from`: what it holds already. */
+/** Opens a stream and reads it eagerly. `from` has the objects that the client already has. */
 export async function readEagerly<Message extends ChangesMessage>(
   source: StreamSource<Message>,
   { signal = new AbortController().signal, from = createFold() }: { readonly signal?: AbortSignal; readonly from?: Fold } = {},
@@ -160,7 +160,7 @@ export async function readEagerly<Message extends ChangesMessage>(
   };
 }
 
-/** One line for a message, as tests compare them. */
+/** Prints a message as one line, for comparisons. */
 export function printMessage({ type, cluster, fault, added, modified, deleted }: ChangesMessage): string {
   const names = (sign: string, rows: ChangesMessage['added']) => rows.map(({ object }) => `${sign}${object.metadata.name}`);
   return [
@@ -173,17 +173,17 @@ export function printMessage({ type, cluster, fault, added, modified, deleted }:
   ].join(' ');
 }
 
-/** A reader that takes only what the test takes. */
+/** A reader that takes messages only when the test does. */
 export interface HandReader<Message extends ChangesMessage> {
   readonly reader: StreamReader<Message>;
-  /** How often it was told that there is something. */
+  /** Number of notifications. */
   readonly calls: number;
   readonly ended: MusterError | undefined;
-  /** All there is to take now, or as many as that. */
+  /** Takes all available messages, at most `most`. */
   take(most?: number): readonly Message[];
 }
 
-/** Opens a stream and waits for the test. */
+/** Opens a stream. The test takes its messages. */
 export async function readByHand<Message extends ChangesMessage>(
   source: StreamSource<Message>,
   signal: AbortSignal = new AbortController().signal,

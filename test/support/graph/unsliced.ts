@@ -1,4 +1,4 @@
 import { runAtOnce, type TimeSlices } from '../../../src/core/scheduling/operation-scheduler.ts';
 
-/** For tests that have the loop to themselves. */
+/** Runs all steps at once, because tests share the event loop with no other work. */
 export const unsliced: TimeSlices = { run: runAtOnce, pause: () => undefined };

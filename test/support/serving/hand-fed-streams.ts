@@ -5,13 +5,13 @@ import { SourceCarrier } from '../../../src/graph/context/subscribe.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../../src/streams/stream-source.ts';
 
-/** One message of the test's. */
+/** One message of the test. */
 export interface Tick {
   readonly n: number;
   readonly text?: string;
 }
 
-/** A reader as the test sees it. */
+/** A reader, seen by the test. */
 export interface FedReader {
   readonly queue: Tick[];
   readonly listener: StreamListener;
@@ -20,13 +20,13 @@ export interface FedReader {
   isDisposed: boolean;
 }
 
-/** A source whose messages come when the test says so. All readers are given the same object, as readers in step are. */
+/** A source whose messages the test sends. All readers receive the same object, as readers in step do. */
 export class HandFedSource implements StreamSource<Tick> {
   readonly readers = new Set<FedReader>();
   opened = 0;
-  /** Each message of readers opened from now on replaces the one before it. */
+  /** True: each message replaces the one before. It applies to readers that open later. */
   isState = false;
-  /** What opening waits for, or fails by. */
+  /** Opening a stream waits for this promise, and fails with it. */
   gate: Promise<unknown> = Promise.resolve();
 
   async open(listener: StreamListener, signal: AbortSignal): Promise<StreamReader<Tick>> {
@@ -50,7 +50,7 @@ export class HandFedSource implements StreamSource<Tick> {
     };
   }
 
-  /** One message to everybody who reads now. */
+  /** Sends one message to all current readers. */
   feed(tick: Tick): void {
     for (const reader of this.readers) {
       reader.queue.push(tick);
@@ -58,20 +58,20 @@ export class HandFedSource implements StreamSource<Tick> {
     }
   }
 
-  /** Ends all readers. */
+  /** Ends all readers with this error. */
   fail(reason: MusterError): void {
     for (const { listener } of [...this.readers]) listener.ended(reason);
   }
 }
 
-/** How often fields were asked, and what those that wait give. */
+/** Counts of resolved fields, and the results of fields that wait. */
 export interface FedFields {
   readonly executions: Map<string, number>;
   readonly scopes: OperationScope[];
   slow: (tick: Tick) => unknown;
 }
 
-/** A schema of one subscription over a hand-fed source. */
+/** Makes a schema with one subscription over a hand-fed source. */
 export function fedSchema(source: HandFedSource): { readonly schema: GraphQLSchema; readonly fields: FedFields } {
   const fields: FedFields = { executions: new Map(), scopes: [], slow: () => 'quick' };
   const count = (name: string) => fields.executions.set(name, (fields.executions.get(name) ?? 0) + 1);

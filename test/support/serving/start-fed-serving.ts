@@ -3,7 +3,7 @@ import { createManualClock } from '../manual-clock.ts';
 import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
 import { type ServingChanges, startServing } from './start-serving.ts';
 
-/** The edge over a source that the test feeds, with a clock that only the test moves. */
+/** Starts the edge over a hand-fed source, with a clock that only the test moves. */
 export async function startFed(changes: ServingChanges = {}) {
   const source = new HandFedSource();
   const { schema, fields } = fedSchema(source);

@@ -6,19 +6,19 @@ import { silentLog } from '../../../src/core/log.ts';
 import { listen } from '../../../src/serve/http/listen.ts';
 import { type ServeOptions, serve } from '../../../src/serve/serve.ts';
 
-/** What a test may say of the edge beside the defaults. */
+/** Options of the edge that a test may change. */
 export interface ServingChanges extends Partial<Omit<ServeOptions, 'config'>> {
   readonly config?: Partial<Omit<ServeOptions['config'], 'limits'>> & { readonly limits?: Partial<Limits> };
-  /** The schema, asked anew by each operation. */
+  /** Returns the schema. Each operation calls it. */
   readonly schema?: () => GraphQLSchema;
 }
 
-/** A schema without resolvers as the edge takes it. */
+/** Makes the served schema of a schema without resolvers. */
 export function servedOf(schema: GraphQLSchema, hash = 'hash-1') {
   return { schema, hash, sdl: () => printSchema(lexicographicSortSchema(schema)) };
 }
 
-/** The edge on a port of its own, over a schema of the test's. */
+/** Starts the edge on its own port, over a schema of the test. */
 export async function startServing({ config, schema = () => helloSchema, ...changes }: ServingChanges = {}) {
   const serving = serve({
     config: { host: '127.0.0.1', allowOrigins: [], logLevel: 'debug', ...config, limits: { ...defaultLimits, ...config?.limits } },
@@ -69,7 +69,7 @@ interface AskedAnswer {
   readonly extensions?: Record<string, unknown>;
 }
 
-/** A request as bytes would have it, where fetch is too well-behaved: any header, any body. */
+/** Sends a request with any header and any body. `fetch` does not allow that. */
 export function rawRequest(origin: string, options: http.RequestOptions & { readonly body?: string | Uint8Array }) {
   const { body, ...rest } = options;
   return new Promise<{ readonly status: number; readonly headers: http.IncomingHttpHeaders; readonly text: string }>((resolve, reject) => {

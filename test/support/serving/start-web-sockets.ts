@@ -25,15 +25,15 @@ import { servedOf } from './start-serving.ts';
 
 /** One reader of the field `ticks`. */
 interface Ticker {
-  /** A message: the field's value. */
+  /** Sends a message: the value of the field. */
   tick(text: string): void;
-  /** The end, said by us. */
+  /** Ends the stream from the server's side. */
   end(reason: MusterError): void;
   readonly pauses: number;
   readonly isDisposed: boolean;
 }
 
-/** The door over a schema of its own, with everything behind it that is not Kubernetes. */
+/** Starts the WebSocket endpoint over its own schema, with everything behind it except Kubernetes. */
 export async function startWebSockets(
   changes: Partial<WebSocketsOptions> & { guard?: never; log?: Log; maxStreams?: number; door?: Partial<GuardOptions> } = {},
 ) {
@@ -90,14 +90,14 @@ export async function startWebSockets(
     url,
     origin: url.replace('ws', 'http').replace('/graphql', ''),
     sockets,
-    /** Operations that were executed so far. */
+    /** Number of executed operations. */
     executions: () => executions,
     subscriptions,
     admission,
-    /** Our ends of the connections that were upgraded, in their order. */
+    /** The server's ends of the upgraded connections, in order. */
     rawSockets: () => raw,
     tickers,
-    /** Of the field `slow`: its answer. */
+    /** Resolves the field `slow`. */
     waiting,
     refusals,
     bugs,
@@ -165,7 +165,7 @@ function schemaOf(tickers: Ticker[], waiting: PromiseWithResolvers<string>[]): G
   });
 }
 
-/** A reader whose queue has no bound: the test says what comes. */
+/** Creates a reader whose queue has no bound. The test sends its messages. */
 function createTicker(listener: StreamListener, tickers: Ticker[]): StreamReader<object> {
   const queue: { readonly text: string }[] = [];
   const seen = { pauses: 0, isDisposed: false };
@@ -199,7 +199,7 @@ function createTicker(listener: StreamListener, tickers: Ticker[]): StreamReader
   };
 }
 
-/** A message as the protocol knows it. */
+/** A message of the protocol. */
 export interface SocketMessage {
   readonly type: string;
   readonly id?: string;
@@ -210,13 +210,17 @@ export interface TestClientOptions extends ClientOptions {
   readonly protocols?: readonly string[];
 }
 
-/** A client that says what it is told to, whether the protocol allows it or not. */
+/** A client that sends any message, even if the protocol forbids it. */
 export class TestSocket {
   readonly ws: WebSocket;
   readonly heard: SocketMessage[] = [];
   #closed: { readonly code: number; readonly reason: string } | undefined;
 
-  /** Resolves once it is open. @throws {Error} with the status if it is refused. */
+  /**
+   * Resolves when the connection is open.
+   *
+   * @throws {Error} with the status if the connection is refused.
+   */
   static async open(url: string, { protocols = ['graphql-transport-ws'], ...options }: TestClientOptions = {}): Promise<TestSocket> {
     const ws = new WebSocket(url, [...protocols], { perMessageDeflate: false, ...options });
     const socket = new TestSocket(ws);
@@ -233,7 +237,7 @@ export class TestSocket {
     ws.on('error', () => undefined);
   }
 
-  /** Beneath it. */
+  /** The socket of the connection. */
   get raw(): Socket {
     return (this.ws as unknown as { readonly _socket: Socket })._socket;
   }
@@ -247,12 +251,16 @@ export class TestSocket {
     this.say({ id, type: 'subscribe', payload: { query, ...more } });
   }
 
-  /** What came for an id: its messages without the id. */
+  /** Returns the messages for an id, without the id. */
   of(id: string): readonly Omit<SocketMessage, 'id'>[] {
     return this.heard.filter((message) => message.id === id).map(({ id: _id, ...rest }) => rest);
   }
 
-  /** Resolves once such a message has come. @throws {Error} if the socket is closed before, or after 5 s. */
+  /**
+   * Resolves when a matching message has arrived.
+   *
+   * @throws {Error} if the socket closes before, or after 5 s.
+   */
   async until(isIt: (message: SocketMessage) => boolean): Promise<SocketMessage> {
     const late = AbortSignal.timeout(5_000);
     for (;;) {
@@ -265,7 +273,7 @@ export class TestSocket {
     }
   }
 
-  /** Resolves with how it was closed. */
+  /** Resolves with the code and the reason of the close. */
   async closed(): Promise<{ readonly code: number; readonly reason: string }> {
     if (this.#closed === undefined) await once(this.ws, 'close', { signal: AbortSignal.timeout(5_000) });
     return this.#closed ?? { code: 0, reason: '' };

@@ -16,12 +16,12 @@ import { createManualClock, turns } from '../manual-clock.ts';
 import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
 import { servedOf } from './start-serving.ts';
 
-/** Where a stream goes to, in a test: it has room for as much as the test says. */
+/** The outlet of a stream in a test. The test decides how much room it has. */
 class FakeOutlet implements StreamOutlet {
   readonly transport: StreamOutlet['transport'];
   room = Number.POSITIVE_INFINITY;
   readonly payloads: MessageBytes[] = [];
-  /** Absent until it was ended. */
+  /** The end of the stream. Undefined before the end. */
   ending: { readonly last: FormattedExecutionResult | undefined } | undefined;
 
   constructor(transport: StreamOutlet['transport'] = 'sse') {
@@ -43,25 +43,25 @@ class FakeOutlet implements StreamOutlet {
     this.ending = { last };
   }
 
-  /** What was sent so far, each as it came. */
+  /** The messages so far. */
   get seen(): readonly FormattedExecutionResult[] {
     return this.payloads.map(({ json }) => JSON.parse(json.toString()) as FormattedExecutionResult);
   }
 
-  /** The code of the last words. */
+  /** The code of the final error. */
   get code(): unknown {
     return this.ending?.last?.errors?.[0]?.extensions?.code;
   }
 }
 
-/** One stream a test has asked for. */
+/** One stream that a test has requested. */
 export interface TestStream {
   readonly outlet: FakeOutlet;
   readonly life: AbortController;
   readonly opened: StreamHandle | EncodedAnswer;
 }
 
-/** What a test may say of a stream beside its document. */
+/** Options of a stream that a test may change, besides its document. */
 export interface StreamChanges {
   readonly variables?: JsonObject;
   readonly operationName?: string;
@@ -71,7 +71,7 @@ export interface StreamChanges {
   readonly life?: AbortController;
 }
 
-/** `Subscriptions` over a hand-fed source, with outlets that are the test's. */
+/** Creates `Subscriptions` over a hand-fed source, with outlets of the test. */
 export function createStreamHarness({
   maxStreams = 100,
   heap = emptyHeapGauge,
@@ -125,7 +125,7 @@ export function createStreamHarness({
     closed,
     subscriptions,
     prepare,
-    /** From now on this one serves. */
+    /** Replaces the served schema. */
     swap: (next: GraphQLSchema) => {
       served = servedOf(next);
       subscriptions.schemaSwapped();
@@ -137,12 +137,16 @@ export function createStreamHarness({
       const opened = await subscriptions.open({ ...prepare(query, changes), origin: asking }, outlet);
       return { outlet, life, opened };
     },
-    /** Lets everything be sent that can be. */
+    /** Lets everything be sent that can be sent now. */
     settle: () => turns(),
   };
 }
 
-/** The stream itself. @throws {Error} if it did not begin. */
+/**
+ * Returns the handle of the stream.
+ *
+ * @throws {Error} if the stream did not begin.
+ */
 export function begun({ opened }: TestStream): StreamHandle {
   if (opened instanceof EncodedAnswer) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
   return opened;

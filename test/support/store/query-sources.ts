@@ -66,7 +66,7 @@ const kindOf = (kind: string, type: string): ModelKind => ({
 
 /** A kind with a field of every type. */
 export const sample: ModelKind = kindOf('Sample', 'ExampleSample');
-/** Another, which has `spec.text` as JSON, `spec.only`, and nothing else of it. */
+/** Another kind. It has `spec.text` as JSON, and `spec.only`, and no other field of `Sample`. */
 export const other: ModelKind = kindOf('Other', 'ExampleOther');
 
 export const smallModel: Model = {
@@ -82,7 +82,7 @@ export interface SourceSketch {
   readonly sight?: readonly string[];
 }
 
-/** A source over a store of its own, which the test may write to. */
+/** Makes a source over its own store. The test may write to the store. */
 export function sourceOf({
   cluster = 'north',
   facts = {},
@@ -101,7 +101,7 @@ export function sourceOf({
   };
 }
 
-/** A source whose objects `default/s0`, `s1` … have these specs, given as JSON text, so that integers stay exact. */
+/** Makes a source with the objects `default/s0`, `s1` … and these specs. The specs are JSON text, so that integers stay exact. */
 export function sourceOfSpecs(...specs: readonly string[]): QuerySource {
   const source = sourceOf({});
   for (const [index, spec] of specs.entries()) {

@@ -6,7 +6,7 @@ import type { CountReads } from '../../../src/store/query/count-reads.ts';
 import { type QueryResult, type QuerySpec, queryInSteps, type SourceMatches } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 
-// What the store does in steps, for tests that have the loop to themselves.
+// The stepwise functions of the store, run at once. Tests share the event loop with no other work.
 
 type AtOnce<T> = (matches: readonly SourceMatches[], look?: CountReads) => T;
 
@@ -15,11 +15,11 @@ const atOnce =
   (matches, look) =>
     runAtOnce(inSteps(matches, look));
 
-/** `queryInSteps`, all steps at once. */
+/** Runs `queryInSteps` at once. */
 export const runQuery = <S extends QuerySource>(sources: readonly S[], spec: QuerySpec): QueryResult<S> =>
   runAtOnce(queryInSteps(sources, spec));
 
-/** The same of the store's own, whose results are there at once. */
+/** Runs the functions of the store at once, so that their results are not promises. */
 export const compileSum = (...asked: Parameters<typeof sums.compileSum>) => atOnce(sums.compileSum(...asked));
 export const compileExtreme = (...asked: Parameters<typeof extremes.compileExtreme>) => atOnce(extremes.compileExtreme(...asked));
 export const compileGroups = (...asked: Parameters<typeof groups.compileGroups>) => atOnce(groups.compileGroups(...asked));

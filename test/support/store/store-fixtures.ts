@@ -3,12 +3,12 @@ import type { MirrorStore } from '../../../src/store/mirror-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { listInto, neverAsked, objectOf, recorder, versionOf } from './store-objects.ts';
 
-/** A store that nothing has filled yet. */
+/** Creates an empty store before its first list. */
 export function emptyStore(policy: 'parsed' | 'metadata' = 'parsed'): MirrorStore {
   return createStore({ epoch: 'e', clock: createManualClock(), policy });
 }
 
-/** One whose first list, of version 10, had these objects. */
+/** Creates a store whose first list, of version 10, has these objects. */
 export function storeOf(...names: readonly string[]): MirrorStore {
   const store = emptyStore();
   listInto(
@@ -19,11 +19,11 @@ export function storeOf(...names: readonly string[]): MirrorStore {
   return store;
 }
 
-/** ADDED or MODIFIED, at the version of the object. */
+/** Applies an ADDED or MODIFIED event at the version of the object. */
 export const apply = (store: MirrorStore, sketch: Parameters<typeof objectOf>[0]) =>
   store.applied(objectOf(sketch), versionOf(sketch.version ?? 1), neverAsked);
 
-/** A store with these objects at version 10, and the hands of a cluster and of readers on it. Each change is one version later. */
+/** Creates a store with these objects at version 10, and functions to change and read it. Each change increments the version by one. */
 export function storeUnderChange(...names: readonly string[]) {
   const clock = createManualClock();
   const errors: unknown[] = [];

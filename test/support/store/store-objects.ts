@@ -3,7 +3,7 @@ import { parseResourceVersion, type ResourceVersion } from '../../../src/core/na
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
 import type { ExactParse, FeedReader, StoreEvent, StoreReader, StoreWriter } from '../../../src/store/mirror-store.ts';
 
-/** The version of that text. */
+/** Makes a version of this text. */
 export function versionOf(text: string | number): ResourceVersion {
   const version = parseResourceVersion(String(text));
   if (version === undefined) throw new Error(`no version: ${text}`);
@@ -21,7 +21,7 @@ export interface ObjectSketch {
   readonly status?: Json;
 }
 
-/** An object as it comes off the wire: parsed from text, so that nothing is shared. In `default`, with a uid made of its place, unless told. */
+/** Makes an object by parsing text, so that it shares nothing with others. Default: namespace `default`, and a uid made of its key. */
 export function objectOf(sketch: ObjectSketch): KubernetesObject {
   const { name, namespace = 'default', uid = `${namespace}-${name}`, version, labels, metadata, spec, status } = sketch;
   return parseObject(
@@ -40,7 +40,7 @@ export function objectOf(sketch: ObjectSketch): KubernetesObject {
   );
 }
 
-/** The object that the text says, parsed as a mirror does it. */
+/** Parses an object as a mirror does. */
 export function parseObject(text: string): KubernetesObject {
   const value = JSON.parse(text) as Json;
   if (!isKubernetesObject(value)) throw new Error(`no object: ${text}`);
@@ -56,19 +56,19 @@ export function exactly(text: string): ExactParse {
   };
 }
 
-/** Must not be asked. */
+/** Must not be called. */
 export const neverAsked: ExactParse = () => {
   throw new Error('the exact parse was asked for without need');
 };
 
-/** Makes the objects all there is, as a list of that version does. */
+/** Replaces all objects, as a list of that version does. */
 export function listInto(store: StoreWriter, objects: readonly KubernetesObject[], version: string | number = 1): void {
   const stage = store.replace();
   for (const object of objects) stage.add(object, neverAsked);
   stage.commit(versionOf(version));
 }
 
-/** Forbids every write to what the value holds, at any depth. */
+/** Freezes the value at all depths. */
 export function deepFreeze<T>(value: T): T {
   const rest: unknown[] = [value];
   for (let next = rest.pop(); rest.length > 0 || next !== undefined; next = rest.pop()) {
@@ -79,7 +79,7 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** `namespace/name@version` of all that is held, in order. */
+/** Returns `namespace/name@version` of all objects, in order. */
 export function contentsOf(store: StoreReader): readonly string[] {
   return [...store.objects()].map(printObject).sort();
 }
@@ -88,7 +88,7 @@ function printObject({ metadata: { namespace = '', name, resourceVersion = '' } 
   return `${namespace}/${name}@${resourceVersion}`;
 }
 
-/** One line for an event, as tests compare them. */
+/** Prints an event as one line, for comparisons. */
 export function printEvent(event: StoreEvent): string {
   switch (event.type) {
     case 'applied': {
@@ -107,7 +107,7 @@ export function printEvent(event: StoreEvent): string {
   }
 }
 
-/** A reader that remembers what it was told, batch by batch. */
+/** Creates a reader that records its events, batch by batch. */
 export function recorder(): { readonly reader: FeedReader; readonly batches: (readonly StoreEvent[])[]; lines(): readonly string[] } {
   const batches: (readonly StoreEvent[])[] = [];
   return {
