@@ -1,6 +1,6 @@
 import { RequestRefusal } from './refusal.ts';
 
-/** How many operations are in flight in the process, whatever their transport. */
+/** Bounds the operations in flight in the process, over all transports. */
 export class OperationAdmission {
   readonly #most: number;
   #inFlight = 0;
@@ -16,9 +16,9 @@ export class OperationAdmission {
   }
 
   /**
-   * Takes a place; disposing the answer gives it back, once.
+   * Takes a slot. Disposing the result frees it, once.
    *
-   * @throws {RequestRefusal} 429 with Retry-After if all are taken, 503 once it is closed.
+   * @throws {RequestRefusal} 429 with Retry-After if all slots are taken. 503 after `close`.
    */
   takeSlot(): Disposable {
     if (this.#closed)
@@ -44,7 +44,7 @@ export class OperationAdmission {
     return place;
   }
 
-  /** Lets nobody in any more; resolves once everybody has left. */
+  /** Refuses new operations. Resolves when the last slot is free. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#inFlight === 0) return Promise.resolve();

@@ -77,7 +77,7 @@ export class AnswerEncoder {
   }
 }
 
-/** The text of `JSON.stringify`, in pieces that each take about 1 ms. A single string value is never divided. */
+/** Yields the text of `JSON.stringify` in pieces that each take about 1 ms. A single string value is never divided. */
 function* piecesOf(value: unknown): Generator<string> {
   if (!isContainer(value) || jsonLength(value, pieceLength) <= pieceLength) {
     yield JSON.stringify(value) ?? 'null';
@@ -99,7 +99,7 @@ function* piecesOf(value: unknown): Generator<string> {
   yield separator === '{' ? '{}' : '}';
 }
 
-/** Small elements are printed together, as many as fit into a piece. */
+/** Yields the elements of a list. Small ones are printed together, as many as fit into a piece. */
 function* elementsOf(list: readonly unknown[]): Generator<string> {
   let run: unknown[] = [];
   let runLength = 0;

@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 
-/** A time that is running. Ending it twice is once. */
+/** One running time limit. */
 export interface Deadline {
   readonly hasPassed: boolean;
-  /** Passes it now if its time is over, and nothing had a turn yet to say so: for what keeps the loop to itself. */
+  /** Calls the callback now if the time is over. Use it in code that blocks the event loop, so that no timer can fire. */
   check(): void;
   end(): void;
 }
@@ -14,8 +14,8 @@ interface Entry {
 }
 
 /**
- * One and the same time limit for many short things at once: they end in the order they began, so one sleeper serves them all, where a timer
- * of its own for each would cost more than a small query.
+ * The same time limit for many short operations. They end in the order in which they began, so one timer serves them all. A timer for each
+ * would cost more than a small query.
  */
 export class Deadlines {
   readonly #clock: Clock;
@@ -30,17 +30,17 @@ export class Deadlines {
     this.#life = signal;
   }
 
-  /** How long that is. */
+  /** The time limit in seconds. */
   get seconds(): number {
     return this.#limitMs / 1_000;
   }
 
-  /** When a share of the time from now on is over, in milliseconds of the monotonic clock. */
+  /** The time at which this share of the limit will be over, in milliseconds of the monotonic clock. */
   dueAtShareMs(share: number): number {
     return this.#clock.monotonic() + this.#limitMs * share;
   }
 
-  /** Calls back once when the time has passed, unless it was ended before, or the signal of all has aborted. */
+  /** Starts a time limit. Calls back once when the time is over, unless `end` was called or the signal has aborted. */
   start(onPassed: () => void): Deadline {
     let passed = false;
     const entry: Entry = {

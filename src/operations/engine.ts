@@ -60,9 +60,10 @@ export function createEngine<Http extends GraphqlOperation>(options: EngineOptio
     /** Answers one request to /graphql. Yoga is a proxy, so reading its property on each request would cost time. */
     handle: yoga.handleNodeRequest,
     /**
-     * Parses and validates an operation that did not come over HTTP, and estimates its cost. Returns the operation ready to run, or its errors.
+     * Parses and validates an operation that did not come over HTTP, and estimates its cost. Returns the operation ready to run, or its
+     * errors.
      *
-     * Only bugs are thrown.
+     * Throws only bugs.
      */
     prepare: (operation: GraphqlOperation): PreparedOperation | { readonly errors: readonly unknown[] } => {
       const { query, variables: variableValues, operationName } = operation.params ?? { query: '' };
@@ -138,15 +139,15 @@ function chooseOperation(document: DocumentNode, name: string | undefined): Oper
 /** Texts longer than this are parsed anew each time: 64 KiB of characters. */
 const maxTextLength = 64 << 10;
 
-/** A parsed document takes about this much per character of its text: 19 kB for 270. */
+/** Estimated bytes of a parsed document for each character of its text: 19 kB for 270 characters. */
 const bytesPerCharacter = 70;
 
-/** Parsed documents by their text: at most 1,024 and 64 MiB. */
+/** Creates a cache of parsed documents by their text: at most 1,024 and 64 MiB. */
 export function createDocumentCache<T extends object>(): LRUCache<string, T> {
   return createTextCache({ max: 1024, maxSize: 64 << 20 }, bytesPerCharacter);
 }
 
-/** Parse errors by the text that caused them: at most 256 and 4 MiB. */
+/** Creates a cache of parse errors by the text that caused them: at most 256 and 4 MiB. */
 export function createErrorCache(): LRUCache<string, Error> {
   return createTextCache({ max: 256, maxSize: 4 << 20 }, 2);
 }

@@ -4,13 +4,15 @@ import type { Deadlines } from './deadlines.ts';
 import { OperationFaults } from './fault-report.ts';
 import { type OperationPlugin, type OperationScope, operationOf } from './operation.ts';
 
-/** The share of an operation's time in which it may wait for clusters. The rest is left for reading and sending what is there. */
+/** Share of the time limit in which an operation may wait for clusters. The rest is for reading and sending. */
 const waitingShare = 0.8;
 
 /**
  * Executes queries and mutations with graphql-js. It is faster on lists than Yoga's executor, and it stops on `abortSignal`.
  *
- * An aborted operation fails with the reason of its `life`.
+ * An aborted operation fails with its abort reason.
+ *
+ * Next: graphql-js calls the resolvers of `src/graph` with the context of `contextOf` (gateway.ts).
  *
  * @param contextOf Makes the context of the resolvers.
  */

@@ -1,9 +1,9 @@
 import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 
-/** One entry of `extensions.faults`: why values are null that are not absent. */
+/** One entry of `extensions.faults`. It says why a value is null although it exists. */
 export interface ReportedFault {
-  /** Of the first of them. */
+  /** The path of the first null with this fault. */
   readonly path: readonly (string | number)[];
   readonly count: number;
   readonly code: Fault['code'];
@@ -16,7 +16,10 @@ export interface ReportedFault {
 /** Maximum number of different faults in one answer. `MISFIT` faults have a limit of their own, of the same size, so they push out no other fault. */
 const maxReported = 100;
 
-/** Gathers the faults of one operation's nulls: one for each code, cluster and kind. `MISFIT` faults count for each field too. */
+/**
+ * Collects the faults of one operation that made values null: one entry for each code, cluster and kind. `MISFIT` faults have one for each
+ * field too.
+ */
 export class OperationFaults {
   readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();
   #misfits = 0;
@@ -32,7 +35,7 @@ export class OperationFaults {
     if (isMisfit) this.#misfits++;
   }
 
-  /** Undefined if there was none. */
+  /** Returns the entries for `extensions.faults`. Undefined if there are none. */
   reported(): readonly ReportedFault[] | undefined {
     if (this.#faults.size === 0) return undefined;
     return [...this.#faults.values()].map(({ fault: { code, cluster, kind, message, retry }, path, count }) => ({

@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 
-/** In so many turns, spread over the time, all things are seen to: thousands in one would hold up everybody. */
+/** Number of slices. The items are divided into slices with a turn each, so that thousands of items do not delay other work. */
 const maxSlices = 12;
 
-/** Something that happens every so often to each of many things, with one sleeper for them all; none while there is nothing. */
+/** Calls back at a regular interval for each of many items. One timer serves all items, and none runs without items. */
 export class IntervalTimer<Thing> {
   readonly #options: IntervalTimerOptions<Thing>;
   readonly #slices: readonly Set<Thing>[] = Array.from({ length: maxSlices }, () => new Set());
@@ -14,7 +14,7 @@ export class IntervalTimer<Thing> {
     this.#options = options;
   }
 
-  /** From now on it happens to it too: for the first time after at most the whole time. */
+  /** Adds an item. Its first callback comes after at most one interval. */
   add(thing: Thing): void {
     if (this.#sliceOf.has(thing)) return;
     const slice = this.#slices.reduce((least, one) => (one.size < least.size ? one : least));
@@ -25,7 +25,7 @@ export class IntervalTimer<Thing> {
     void this.#watch(this.#sleep.signal);
   }
 
-  /** Not any more. Twice is once. */
+  /** Removes an item. A second call does nothing. */
   delete(thing: Thing): void {
     if (!this.#sliceOf.get(thing)?.delete(thing)) return;
     this.#sliceOf.delete(thing);
@@ -37,7 +37,7 @@ export class IntervalTimer<Thing> {
   async #watch(signal: AbortSignal): Promise<void> {
     const { clock, everyMs, onInterval: beat } = this.#options;
     while (!signal.aborted) {
-      // The first slice is filled first, so it comes last: one thing alone has the whole time before its first beat.
+      // The first slice is filled first, so it comes last. A single item then waits a whole interval for its first callback.
       for (const slice of this.#slices.toReversed()) {
         await clock.sleep(everyMs / maxSlices, signal);
         if (signal.aborted) return;
@@ -50,6 +50,6 @@ export class IntervalTimer<Thing> {
 export interface IntervalTimerOptions<Thing> {
   readonly clock: Clock;
   readonly everyMs: number;
-  /** May add and delete things. Must not throw. */
+  /** Called for each item once per interval. May add and remove items. Must not throw. */
   readonly onInterval: (thing: Thing) => void;
 }

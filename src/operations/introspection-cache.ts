@@ -5,7 +5,7 @@ import { type CompressedBytes, compressWithGzip } from './compressed-bytes.ts';
 import { GraphqlOperation, type OperationPlugin, operationOf } from './operation.ts';
 import type { OperationRequest } from './operation-request.ts';
 
-/** Distinct documents kept per schema. */
+/** Maximum number of different documents per schema. */
 const maxDocuments = 8;
 
 /** Maximum bytes of all cached answers, plain and compressed: 64 MiB. An answer with the whole schema and many custom kinds takes 20 MiB. */
@@ -29,12 +29,12 @@ export class IntrospectionCache {
   #schema: WeakRef<GraphQLSchema> | undefined;
   #kept = newCache();
 
-  /** Bytes that are kept now. */
+  /** Number of bytes in the cache. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }
 
-  /** The kept bytes; else a promise of those of `make`, compressed. */
+  /** Returns the cached answer. Otherwise makes it, compresses it and caches it. */
   answerFor(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
     const key = JSON.stringify([request.query, request.operationName, request.variables]);
     const kept = this.#keptOf(schema);
@@ -66,13 +66,13 @@ function newCache(): LRUCache<string, CompressedBytes | Promise<CompressedBytes>
 
 export interface IntrospectionOptions {
   readonly answers: Pick<AnswerFactory, 'answerTo'>;
-  /** What the gateway aborts when it ends. */
+  /** Operations that the gateway aborts when it ends. */
   readonly lives: Set<AbortController>;
 }
 
 /**
- * Answers introspection from bytes that were made once. The bytes are for all clients that send the same document: the departure of one of them does
- * not end their making. Must come after the plugins that execute.
+ * A plugin that answers introspection from the cache. An answer is made for all clients with the same document, so it is also made if its
+ * first client leaves. Must come after the plugins that execute.
  */
 export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): OperationPlugin {
   const cache = new IntrospectionCache();
@@ -82,7 +82,7 @@ export function useIntrospectionCache({ answers, lives }: IntrospectionOptions):
     lives.add(operation.abortController);
     try {
       const answer = await answers.answerTo(operation, await execute({ ...args, contextValue: operation }));
-      // An answer with errors names its request: it is sent, but not kept.
+      // An answer with errors has the id of its request. It is sent, but not cached.
       if (answer.body.errors !== undefined) throw new NotKept(answer);
       return Buffer.concat(answer.json);
     } finally {

@@ -3,24 +3,24 @@ import { type ErrorCode, errorCodes, MusterError } from '../core/errors.ts';
 import { withoutQuotedValues } from '../core/loggable-error.ts';
 import { RequestRefusal } from './refusal.ts';
 
-/** What a client gets to know of an error that is none of its making. */
+/** The message for errors that the client has not caused. */
 const maskedMessage = 'Unexpected error.';
 
 /** The code of a masked error. */
 export const maskedCode = 'INTERNAL_SERVER_ERROR';
 
 export interface MaskOptions {
-  /** Told with every error, so that a user's report finds its line in the log. */
+  /** Id of the request. It is in each error and in the log, so that the two can be matched. */
   readonly requestId: string;
-  /** Told of each bug, with its cause, once. */
+  /** Called once for each bug, with its cause. */
   readonly onBug: (error: unknown) => void;
 }
 
 /**
- * Yoga's `maskedErrors`: the one place where errors become codes.
+ * The one place where errors get codes. Used as Yoga's `maskedErrors`.
  *
- * What GraphQL itself finds wrong with a document or its variables is the caller's `BAD_INPUT`; a `MusterError` has its own code; everything else
- * is a bug of ours, and its text stays in `originalError`, which nobody is sent.
+ * Errors of graphql-js about a document or its variables become `BAD_INPUT`. A `MusterError` keeps its own code. All other errors are bugs:
+ * their text stays in `originalError`, which is never sent.
  */
 export function maskError(error: unknown): GraphQLError {
   const { nodes, source, positions, path, extensions } = error instanceof GraphQLError ? error : ({} as Partial<GraphQLError>);
@@ -37,7 +37,7 @@ export function maskError(error: unknown): GraphQLError {
   });
 }
 
-/** An error as a client is sent it. It makes no difference whether Yoga has masked it before. */
+/** Formats an error for the client. It may have been masked by Yoga before. */
 export function clientError(error: unknown, { requestId, onBug }: MaskOptions): GraphQLFormattedError {
   const { locations, path } = error instanceof GraphQLError ? error.toJSON() : {};
   const at = { ...(locations === undefined ? {} : { locations }), ...(path === undefined ? {} : { path }) };
@@ -47,14 +47,14 @@ export function clientError(error: unknown, { requestId, onBug }: MaskOptions): 
   return { message: maskedMessage, ...at, extensions: { code: maskedCode, requestId } };
 }
 
-/** The status of a request that is refused as a whole, in the form that Yoga's own errors have. */
+/** The status for refusing the whole request, in the form of Yoga's own errors. */
 function httpOf(error: unknown): HttpExtension | undefined {
   const original = originalErrorOf(error);
   if (original instanceof RequestRefusal) return { status: original.status, headers: original.headers };
   return original instanceof MusterError && original.code === 'SHUTTING_DOWN' ? { status: 503 } : undefined;
 }
 
-/** What `extensions.http` of an error says of the answer. `spec`: but not in `application/json`, where such errors have status 200. */
+/** The HTTP part of an error, in `extensions.http`. `spec: true` means that `application/json` gets status 200 all the same. */
 export interface HttpExtension {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -71,14 +71,14 @@ function knownError(error: unknown): KnownError | undefined {
   if (original instanceof MusterError || original instanceof RequestRefusal)
     return { code: original.code, message: error instanceof GraphQLError ? error.message : original.message };
   if (!(error instanceof GraphQLError)) return undefined;
-  // With a path an error comes from execution, so it is ours (a null where none may be, a leaf of a wrong type), with one exception: values of
-  // variables meet the types of arguments only there. graphql-js marks these by nothing but their words.
+  // An error with a path comes from execution, so it is our bug. There is one exception: values of variables are checked against the types
+  // of arguments only during execution. graphql-js marks these errors only by their text.
   if (error.path !== undefined && !error.message.startsWith('Argument "')) return undefined;
   const { code } = error.extensions;
   return { code: errorCodes.find((known) => known === code) ?? 'BAD_INPUT', message: withoutQuotedValues(error.message) };
 }
 
-/** The error beneath the wrapping of GraphQL, however deep. */
+/** Returns the innermost error below all `GraphQLError`s. */
 export function originalErrorOf(error: unknown): unknown {
   let current = error;
   while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;

@@ -2,7 +2,7 @@ import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
 import { RequestRefusal } from './refusal.ts';
 
-/** One operation as it was sent, its shape checked. */
+/** One operation as the client sent it, with the right shape. */
 export interface OperationRequest {
   readonly query: string;
   readonly operationName?: string;
@@ -10,16 +10,16 @@ export interface OperationRequest {
   readonly extensions?: JsonObject;
 }
 
-/** Levels of arrays and objects in a body: deeper ones serve only to overflow stacks. */
+/** Maximum depth of arrays and objects in a body. Deeper bodies only serve to overflow stacks. */
 const maxLevels = 200;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The operation in a body: strict UTF-8, JSON of one object, `query` text, `variables` and `extensions` objects or null, no batch.
- * Integers beyond 2⁵³−1 come through exactly.
+ * Parses a body: strict UTF-8, one JSON object with the text `query`, and `variables` and `extensions` as objects or null. Batches are
+ * refused. Integers beyond 2⁵³−1 stay exact.
  *
- * @throws {RequestRefusal} 400 with what was expected.
+ * @throws {RequestRefusal} 400 with the expected form.
  */
 export function parseOperationBody(body: Uint8Array): OperationRequest {
   const text = decoded(body);
@@ -30,12 +30,12 @@ export function parseOperationBody(body: Uint8Array): OperationRequest {
 }
 
 /**
- * The operation in an object, however it came: `query` text, `variables` and `extensions` objects or null.
+ * Checks the shape of an operation: `query` is text, `variables` and `extensions` are objects or null.
  *
- * @throws {RequestRefusal} 400 with what was expected.
+ * @throws {RequestRefusal} 400 with the expected form.
  */
 export function operationRequestIn({ query, operationName, variables, extensions }: JsonObject): OperationRequest {
-  // Clients of automatic persisted queries send the text from now on.
+  // Clients of automatic persisted queries then send the text of the query.
   if (query === undefined && isJsonObject(extensions) && extensions.persistedQuery !== undefined)
     throw new MusterError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
   if (typeof query !== 'string') throw badRequest(query === undefined ? 'query is missing' : 'query: expected text');
@@ -59,21 +59,21 @@ function decoded(body: Uint8Array): string {
 }
 
 /**
- * JSON as operations may hold it: at most 200 levels, whole texts without NUL. Integers beyond 2⁵³−1 come through exactly.
+ * Parses JSON with at most 200 levels, without lone surrogates and NUL. Integers beyond 2⁵³−1 stay exact.
  *
- * @param name What the text is called in messages.
- * @throws {RequestRefusal} 400 with what was expected.
+ * @param name Name of the text in messages. Default: `the body`.
+ * @throws {RequestRefusal} 400 with the expected form.
  */
 export function parseJsonText(text: string, name = 'the body'): Json {
   if (opensMoreThan(text, maxLevels)) demandLevels(text);
   let value: Json;
   try {
-    // The exact parser is five times slower: only a body that may need it pays.
+    // The exact parser is five times slower, so only texts with long digits use it.
     value = /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
   } catch {
     throw badRequest(`${name} is not JSON`);
   }
-  // Escapes are the only way by which valid UTF-8 yields them.
+  // In valid UTF-8 only escapes can make lone surrogates and NUL.
   if (/\\u(?:d[89a-f]|0000)/i.test(text)) demandWholeText(value);
   return value;
 }
@@ -87,7 +87,7 @@ function opensMoreThan(text: string, most: number): boolean {
   return false;
 }
 
-/** Levels outside of strings; what is not JSON is told by the parser. */
+/** Counts levels outside of strings. Invalid JSON is left to the parser. */
 function demandLevels(text: string): void {
   let level = 0;
   for (let at = 0; at < text.length; at++) {
@@ -105,7 +105,7 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** No lone surrogate and no NUL, in keys or values: neither can be stored, and neither may turn into something else on the way. */
+/** Refuses lone surrogates and NUL, in keys and values. Neither can be stored, and neither may be changed on the way. */
 function demandWholeText(value: Json): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed() || value.includes('\0')) throw badRequest('a text in the body holds half a character or NUL');

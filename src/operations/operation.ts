@@ -9,7 +9,7 @@ import type { OperationFaults } from './fault-report.ts';
 import type { OperationRequest } from './operation-request.ts';
 import type { ServedSchema } from './served-schema.ts';
 
-/** What resolvers need to know about the operation that they run for: caller, limits, schema and resources. */
+/** The operation as resolvers see it: caller, limits, schema and resources. */
 export interface OperationScope {
   readonly caller: Caller;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors.ts';
 
-/** Why a request gets no further than the front: an HTTP status, a code and one line for the caller. Thrown in the front, answered in the front. */
+/** Refuses a whole request: an HTTP status, a code and one line for the caller. The HTTP or WebSocket edge answers with it. */
 export class RequestRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;

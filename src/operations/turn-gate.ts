@@ -1,19 +1,19 @@
 import type { Clock } from '../core/clock.ts';
 
-/** After so long in one turn nobody else is let in before the next. */
+/** Time after which no more requests are let in during one event-loop turn. */
 const turnMs = 3;
 
-/** Of those who have waited, in one turn. */
+/** Maximum number of waiting requests that one turn lets in. */
 const maxPerTurn = 32;
 
 /**
- * Lets in who comes, unless this turn of the loop has been long enough: then they wait for the next ones, in order. The loop hands over whatever has
- * come from all sockets in one turn; a crowd that was served in it would hold up everything else.
+ * Lets requests in for 3 ms of each event-loop turn. Later ones wait for the next turns, in order. The event loop delivers all waiting
+ * requests of all sockets in one turn, and serving all of them at once would delay other work.
  */
 export class TurnGate {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #waiting: (() => void)[] = [];
-  /** When the first one of this turn was let in; undefined if there was none yet. */
+  /** The time at which the first request of this turn was let in. Undefined if none was. */
   #beganMs: number | undefined;
   #planned = false;
 
@@ -21,7 +21,7 @@ export class TurnGate {
     this.#clock = clock;
   }
 
-  /** Undefined: at once. */
+  /** Returns undefined if the request may continue at once. */
   pass(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#hasTime()) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -41,7 +41,7 @@ export class TurnGate {
     this.#beganMs = undefined;
     this.#planned = this.#waiting.length > 0;
     if (!this.#planned) return;
-    // Each by a callback of its own: what it does then is done when the next one asks for the time.
+    // Each request gets a callback of its own, so that its work is done when the next one checks the time.
     for (let count = Math.min(this.#waiting.length, maxPerTurn); count > 0; count--) setImmediate(this.#letIn);
     setImmediate(this.#endTurn);
   };

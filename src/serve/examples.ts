@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ExampleQuery } from './http/graphiql.ts';
 
-/** Files of `schema/examples` in the order in which GraphiQL opens them, with what stands in their variables. */
+/** Files of `schema/examples`, in the order in which GraphiQL opens them. The second entry is the file with their variables. */
 const files: readonly (readonly [name: string, variables?: string])[] = [
   ['clusters'],
   ['unhealthy'],
@@ -32,18 +32,18 @@ const files: readonly (readonly [name: string, variables?: string])[] = [
   ['kinds'],
 ];
 
-/** Worth pasting into a terminal: of the first ones, what fits there. */
+/** Examples that the terminal shows, because they are short enough to paste. */
 const pasted: ReadonlySet<string> = new Set(['clusters', 'unhealthy', 'deployments']);
 
-/** Operations that people want, as they are delivered. */
+/** The example operations that come with Muster. */
 export interface Examples {
-  /** What GraphiQL opens with: a tab each. */
+  /** All examples. GraphiQL opens each in a tab. */
   readonly all: readonly ExampleQuery[];
-  /** The three that the terminal shows over the embedded fleet. */
+  /** The three examples that the terminal shows for the embedded fleet. */
   readonly pasted: readonly ExampleQuery[];
 }
 
-/** Reads `schema/examples`. Each begins with a comment that says what it answers: the first sentence is its title. */
+/** Reads `schema/examples`. Each file begins with a comment. Its first sentence is the title of the example. */
 export async function readExamples(): Promise<Examples> {
   const all = await Promise.all(files.map(readExample));
   return { all, pasted: all.filter((_, place) => pasted.has(files[place]?.[0] ?? '')) };

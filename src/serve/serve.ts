@@ -33,50 +33,50 @@ import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
-  /** Where it serves. It belongs to `Serving` from then on. */
+  /** The server to answer on. `Serving` owns it from then on. */
   readonly listening: HttpListener;
-  /** The bearer token that requests must show. Absent: none is asked for. */
+  /** The bearer token that requests must carry. Default: no token is required. */
   readonly token?: string;
   readonly served: () => ServedSchema;
-  /** What the resolvers of one operation get. */
+  /** Makes the context of the resolvers of one operation. */
   readonly contextOf: (scope: OperationScope) => object;
-  /** Who asks in local mode. */
+  /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
   readonly health: GatewayHealth;
   readonly observed: MetricsSources;
-  /** What GraphiQL opens with. */
+  /** The examples with which GraphiQL opens. */
   readonly examples: readonly ExampleQuery[];
-  /** How full the heap is; one that has room for everything by default. */
+  /** Measures how full the heap is. Default: a heap that is always empty. */
   readonly heap?: HeapGauge;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The open door. Disposing it is `drain` without patience. */
+/** A gateway that answers requests. Disposing it is `drain(0)`. */
 export interface Serving extends AsyncDisposable {
-  /** Where it listens: also when port 0 was asked for. */
+  /** The port of the listener, also if the config has port 0. */
   readonly port: number;
-  /** Not ready from now on, while requests are still answered: for load balancers to notice. */
+  /** Makes the gateway unready, so that load balancers notice. Requests are still answered. */
   retire(): void;
-  /** To be called when another schema serves: streams on one that is too old are ended. */
+  /** Call it when another schema is served. Streams whose schema is too old are ended. */
   schemaSwapped(): void;
   /**
-   * Accepts no more, and resolves when the last connection is gone. Streams are ended: by `complete`, or with their WebSocket by 1001. What else
-   * is in flight has `patienceMs` to end; then it is told `SHUTTING_DOWN`.
+   * Accepts no more requests, and resolves when the last connection is gone. Streams end with `complete`, or with their WebSocket by 1001.
+   * Other operations have `patienceMs` to end. After that they end with `SHUTTING_DOWN`.
    */
   drain(patienceMs: number): Promise<void>;
 }
 
-/** How long clients have to take the answers that end them, before their connections are cut. */
+/** Time for clients to take their last answers, before their connections are cut. */
 const lastWordsMs = 1_000;
 
-/** While it drains, streams and sockets are ended at this pace, so that who comes next is not met by all of them at once. */
+/** Pace at which streams and sockets are ended during `drain`, so that the next gateway is not flooded. */
 const endedPerSecond = 250;
 
-/** But they are all ended within this time. */
+/** Maximum time for ending all of them. */
 const maxSpreadMs = 20_000;
 
-/** Opens the HTTP edge: from now on who asks is answered. */
+/** Starts to answer requests on the listener. Wires plugins, streams, HTTP and WebSocket. */
 export function serve(options: ServeOptions): Serving {
   const { config, listening, clock, log } = options;
   const admission = new OperationAdmission(config.limits.requestsInFlight);
@@ -156,11 +156,11 @@ interface Running {
   readonly engine: Engine;
   readonly answers: AnswerFactory;
   readonly subscriptions: Subscriptions;
-  /** What is in flight over HTTP, to be aborted when the gateway ends. */
+  /** Operations in flight over HTTP. They are aborted when the gateway ends. */
   readonly lives: Set<AbortController>;
 }
 
-/** What runs operations, whatever their transport. */
+/** Creates the parts that run operations of every transport. */
 function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: Parts): Running {
   const { config, clock, log, served, contextOf, heap = emptyHeapGauge } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
@@ -196,7 +196,7 @@ interface OperationParts extends Pick<Running, 'answers' | 'subscriptions' | 'li
   readonly mutations: Deadlines;
 }
 
-/** The plugins that see operations of every transport. */
+/** The plugins for operations of every transport, in the order in which Yoga runs their hooks. */
 export function operationPlugins({ contextOf, deadlines, mutations, subscriptions, ...parts }: OperationParts): readonly OperationPlugin[] {
   return [
     useDocumentLimits(),
@@ -208,7 +208,7 @@ export function operationPlugins({ contextOf, deadlines, mutations, subscription
   ];
 }
 
-/** The fields of the log's line for one request: neither document nor variables nor names of people. */
+/** The fields of the log line for one request. They have no document, no variables and no names of people. */
 function requestLine({ requestId, transport, request, operationType, code, faults, tookMs }: AnsweredOperation) {
   const documentHash = createHash('sha256').update(request.query).digest('base64url').slice(0, 16);
   return { requestId, transport, operation: operationType ?? 'none', documentHash, code, faults, ms: Math.round(tookMs * 1000) / 1000 };

@@ -24,10 +24,15 @@ export interface GraphqlHandlerOptions {
   readonly admission: Pick<OperationAdmission, 'inFlight'>;
 }
 
-/** Passes a request to Yoga and sends the response. A stream sends its messages by itself. */
+/** Passes a request to Yoga and sends the response. A stream sends its messages without Yoga. */
 export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
 
-/** Creates the handler of /graphql. */
+/**
+ * Creates the handler of /graphql.
+ *
+ * Next: `handle` is Yoga (operations/engine.ts). It runs the hooks of the plugins in the order of serve.ts: `onRequestParse`, parse,
+ * validate, execute, `onResultProcess`. The last hook is `useAnswers`, below.
+ */
 export function createGraphqlHandler({
   handle,
   caller,
@@ -51,7 +56,7 @@ export function createGraphqlHandler({
       if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
       if (operation.hasClientGone || res.headersSent || res.destroyed) return;
       sendResponse(res, response, bodies.get(response) ?? (response.body === null ? undefined : [await response.bytes()]));
-      // The operation keeps its place until the client has taken the answer. A stream that has begun has no place any more.
+      // The operation keeps its admission slot until the client has taken the answer. A stream that has begun has no slot any more.
       const sent = unsent.untilTaken(res);
       if (sent !== undefined) await sent;
     } finally {
@@ -96,7 +101,10 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
   sendHttpAnswer(res, { status: response.status, headers, body });
 }
 
-/** Takes a place for each request over HTTP, before its body is read. A crowd that comes in one event-loop turn waits at the gate first. */
+/**
+ * A plugin that takes an admission slot for each HTTP request, before its body is read. If many requests come in one event-loop turn, they
+ * first wait at the gate.
+ */
 export function useAdmission({ admission, gate }: { readonly admission: OperationAdmission; readonly gate: TurnGate }): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {
@@ -110,7 +118,7 @@ export function useAdmission({ admission, gate }: { readonly admission: Operatio
   };
 }
 
-/** A plugin that turns results into responses of the negotiated form, in Yoga's `onResultProcess`. Their bytes are encoded already. */
+/** A plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. The answer factory has encoded their bytes already. */
 export function useAnswers(answers: Pick<AnswerFactory, 'answerTo'>): HttpPlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {

@@ -17,7 +17,8 @@ export interface GuardOptions {
 /** The checks that every request must pass, on every path and transport. */
 export interface Guard {
   /**
-   * Refuses requests that a web page of another origin may have sent. Checks `Host`, which DNS rebinding cannot forge, and `MessageSource`. Cheap.
+   * Refuses requests that a web page of another origin may have sent. Checks the header `Host`, which DNS rebinding cannot forge, and the
+   * header `Origin`. Cheap.
    *
    * @returns The CORS headers that let an allowed origin read the answer. Empty if the browser needs none.
    * @throws {RequestRefusal} 403.

@@ -3,14 +3,17 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  /** The bytes of the body, in order. Absent: no body at all. */
+  /** The bytes of the body, in order. Default: no body. */
   readonly body?: readonly Uint8Array[] | undefined;
 }
 
-/** A body of so many bytes is joined with the headers into one text, in which each byte is one character: one write in place of two. */
+/**
+ * Maximum length of a body that is joined with the headers into one text, in which each character is one byte. Node then needs one write in
+ * place of two.
+ */
 const shortBytes = 16 << 10;
 
-/** Sends an answer whole, with its length. Nothing happens if the client has left, or if another answer is on its way. */
+/** Sends a complete answer, with its length. Does nothing if the client has left, or if another answer is being sent. */
 export function sendHttpAnswer(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
@@ -28,7 +31,7 @@ export function sendHttpAnswer(response: ServerResponse, { status, headers, body
   }
 }
 
-/** An answer of text. */
+/** Makes an answer of plain text. */
 export function textAnswer(status: number, text: string, headers: OutgoingHttpHeaders = {}): HttpAnswer {
   const all = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers };
   return { status, headers: all, body: [Buffer.from(text)] };

@@ -22,11 +22,11 @@ class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** A request to /graphql, with the HTTP details that Yoga's hooks need. Disposing it frees its place in the admission limit. */
+/** A request to /graphql, with the HTTP details that Yoga's hooks need. Disposing it frees its admission slot. */
 export class HttpOperation extends GraphqlOperation {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** The stream of server-sent events. Undefined until `outlet` was called, and if the client does not accept a stream. */
+  /** The stream of server-sent events. Undefined before `openOutlet`, and if the client does not accept a stream. */
   events: EventStream | undefined;
   accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
   admissionSlot: Disposable | undefined;

@@ -6,44 +6,50 @@ import { MusterError } from '../../core/errors.ts';
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** The port to listen on. 0: any free port. */
   readonly port: number;
-  /** What connections have to be enough for. Absent: the defaults. */
+  /** The limits from which the maximum of connections follows. Default: the limits of the config. */
   readonly limits?: Pick<Limits, 'streams' | 'requestsInFlight'>;
-  /** Connections at a time; one more is closed as soon as it is made. By default enough for all streams, and for five times the requests in flight. */
+  /**
+   * Maximum number of connections. One more is closed at once. Default: enough for all streams, and for five times the requests in flight.
+   */
   readonly maxConnections?: number;
 }
 
-/** Answers one request. Rejects for nothing. */
+/** Answers one request. Never rejects. */
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Takes over a connection that asks to become something else than HTTP, with what it has sent so far. Throws nothing. */
+/** Takes over a connection that requests another protocol than HTTP, with the bytes it has sent so far. Never throws. */
 type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** A server that accepts connections. Disposing it closes it and cuts what is still open. */
+/** A server that accepts connections. Disposing it closes the server and cuts open connections. */
 export interface HttpListener extends AsyncDisposable {
   readonly port: number;
-  /** From now on who asks is answered, and so is who asked before and is still there: until then requests wait. Once. */
+  /** Sets the handler of requests. Requests that came before wait for it. Call it once. */
   onRequest(handle: Handle): void;
   /**
-   * The same for who asks for another protocol. Whoever offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. A connection taken
-   * over still counts as one: `close` waits for it, and `destroy` cuts it. Once.
+   * Sets the handler of upgrades. Upgrades that came before wait for it. Call it once.
+   *
+   * A client that offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. An upgraded connection still counts: `close` waits
+   * for it, and `destroy` cuts it.
    */
   onUpgrade(handle: HandleUpgrade): void;
-  /** Accepts no more connections and closes those that are idle; resolves when the last one is gone. */
+  /** Accepts no more connections and closes idle ones. Resolves when the last connection is gone. */
   close(): Promise<void>;
-  /** Cuts what is still open. */
+  /** Cuts all open connections. */
   destroy(): void;
 }
 
-/** Most connections of who only asks are kept ones that wait. */
+/** Connections per request in flight. Most HTTP connections are kept open and idle. */
 const connectionsPerRequest = 5;
 
 /**
- * Listens, with bounds on what a connection may cost before it is a request: 10 s for headers of 16 KiB, 30 s for a whole request, 75 s
- * between two.
+ * Starts to listen. Limits what a connection may cost before its request: 10 s for headers of 16 KiB, 30 s for a whole request, 75 s
+ * between two requests.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
+ * Next: `onRequest` is called by serve.ts, with `Router.handle`.
+ *
+ * @throws {MusterError} `BAD_INPUT` with one line, if the address cannot be listened on.
  */
 export async function listen({ host, port, limits = defaultLimits, ...options }: ListenOptions): Promise<HttpListener> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
@@ -59,16 +65,17 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16 << 10,
       connectionsCheckingInterval: 5_000,
-      // RFC 9113 has dropped that way to HTTP/2: a server that does not go it answers as if it had not been offered.
+      // RFC 9113 has removed the upgrade to h2c. A server that does not support it answers as if it had not been offered.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== 'h2c',
     },
     (request, response) => {
-      // What was in flight when it stopped listening leaves a kept connection behind, which nobody else would close. Not by closeIdleConnections:
-      // to it, whatever has been said is idle, although it may still be on its way.
+      // After `close`, nothing else would close a kept connection whose last request was still in flight. `closeIdleConnections` cannot do
+      // it: it counts a connection as idle although the answer may still be on its way.
       response.once('finish', () => {
         if (!server.listening) request.socket.destroySoon();
       });
-      // Asked before the answer to the last request is out: it has no connection yet, so it would not hear if its client left.
+      // A pipelined request has no socket before the answer to the request before it is sent. Until then it would not notice that its
+      // client left.
       if (response.socket === null) response.once('socket', () => take(request, response));
       else take(request, response);
     },
@@ -107,14 +114,14 @@ interface Upgrades {
   destroy(): void;
 }
 
-/** Keeps those that ask for another protocol until somebody speaks it. The server itself does not know them any more. */
+/** Keeps upgraded sockets until the handler is set. Node's server no longer knows them. */
 function takeUpgrades(server: Server): Upgrades {
   const { promise: upgrading, resolve: take } = Promise.withResolvers<HandleUpgrade>();
   const upgraded = new Set<Duplex>();
   server.on('upgrade', (request, socket, head) => {
     upgraded.add(socket);
     socket.once('close', () => upgraded.delete(socket));
-    // Nobody else listens by now, and an error that nobody hears of ends the process.
+    // Nothing else listens for errors of this socket, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
     void upgrading.then((handle) => (socket.destroyed ? undefined : handle(request, socket, head)));
   });

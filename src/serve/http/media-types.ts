@@ -15,14 +15,18 @@ export function useNegotiation(): HttpPlugin {
   };
 }
 
-/** Refuses a GET without `MessageSource` from a page of another site. A browser sends one for an image, for example. @throws {RequestRefusal} 403. */
+/**
+ * Refuses a GET without the header `Origin` from a page of another site. A browser sends one for an image, for example.
+ *
+ * @throws {RequestRefusal} 403.
+ */
 function demandOwnSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
   if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
     throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'expected no request from a page of another site' });
 }
 
 /**
- * Demands JSON in UTF-8 that is not compressed. A browser sends such a body to another origin only after a CORS preflight.
+ * Requires JSON in UTF-8 that is not compressed. A browser sends such a body to another origin only after a CORS preflight.
  *
  * @throws {RequestRefusal} 415 for anything else.
  */
@@ -82,8 +86,8 @@ interface Range {
 }
 
 /**
- * The quality of a media type in an `Accept` header. `wildcards` is true for `application/json` only. Otherwise `*` `/` `*` would select the newer type, which
- * old clients cannot read.
+ * Returns the quality of a media type in an `Accept` header. `wildcards` is true for `application/json` only. Otherwise `*` `/` `*` would
+ * select the newer type, which old clients cannot read.
  */
 function qualityOf(type: string, ranges: readonly Range[], wildcards: boolean): number {
   const exact = ranges.find((range) => range.type === type);

@@ -9,7 +9,9 @@ import {
 import { RequestRefusal } from '../../operations/refusal.ts';
 import type { HttpPlugin } from './http-operation.ts';
 
-/** Reads operations from bodies and query strings by our rules, as Yoga's `JSON.parse` would round integers beyond 2⁵³−1. */
+/**
+ * A plugin that reads operations from bodies and query strings. Yoga's own parser uses `JSON.parse`, which rounds integers beyond 2⁵³−1.
+ */
 export function useExactJson(maxBytes: number): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: { req }, setRequestParser }) => {
@@ -20,9 +22,10 @@ export function useExactJson(maxBytes: number): HttpPlugin {
 }
 
 /**
- * Reads a body whole.
+ * Reads the whole body.
  *
- * @throws {RequestRefusal} 413 above the bound, before reading where the length was told; 400 if the client left in mid-body.
+ * @throws {RequestRefusal} 413 if it is larger than the bound, before reading if `content-length` says so. 400 if the connection ends
+ * before the body.
  */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const told = Number(request.headers['content-length'] ?? 0);
@@ -30,11 +33,11 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Buffer[] = [];
   let size = 0;
-  // Events, as an async iterator costs as much as all the rest of a small request.
+  // Uses events: an async iterator costs as much as all other work for a small request.
   const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size <= maxBytes) return void chunks.push(chunk);
-    // What is still on its way is dropped unread, and the client gets to read our answer.
+    // The rest of the body is dropped, so that the client can read our answer.
     request.off('data', take).resume();
     reject(tooLarge(maxBytes));
   };
@@ -45,7 +48,7 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
 }
 
 /**
- * The operation in the query string of a GET: `variables` and `extensions` are JSON there. A parameter without a value counts as absent.
+ * Reads the operation of a GET from the query string. `variables` and `extensions` are JSON. A parameter without a value counts as absent.
  *
  * @throws {RequestRefusal} 400 with what was expected.
  */
@@ -61,7 +64,7 @@ function parseQueryString(url: string): OperationRequest {
 }
 
 function tooLarge(maxBytes: number): RequestRefusal {
-  // What is still on its way is not read: the connection cannot be used again.
+  // The rest of the body is not read, so the connection cannot be used again.
   return new RequestRefusal({
     status: 413,
     code: 'BAD_INPUT',

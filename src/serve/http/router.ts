@@ -22,7 +22,11 @@ export interface RouterOptions {
 
 type Page = (request: IncomingMessage) => HttpAnswer | Promise<HttpAnswer>;
 
-/** Leads each request to who answers it. Every request passes the guard first. */
+/**
+ * Routes each request to its handler, after the guard has checked its headers.
+ *
+ * Next: requests to /graphql continue in graphql-handler.ts.
+ */
 export class Router {
   readonly #options: RouterOptions;
   readonly #sdl = new WeakMap<object, Promise<CompressedBytes>>();
@@ -39,7 +43,7 @@ export class Router {
     ]);
   }
 
-  /** Rejects for nothing. */
+  /** Answers one request. Never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const cors = this.#options.guard.checkOrigin(request.headers);
@@ -96,7 +100,7 @@ export class Router {
     const status = health.isReady() ? 200 : 503;
     if (!new URLSearchParams(request.url?.split('?', 2)[1]).has('verbose'))
       return textAnswer(status, status === 200 ? 'ok\n' : 'not ready\n');
-    // Names of clusters are for who may ask.
+    // The details name clusters, so they need the token.
     guard.checkToken(request.headers);
     return textAnswer(status, readyzText(health));
   }

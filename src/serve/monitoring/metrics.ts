@@ -1,23 +1,23 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** One cluster as metrics show it. */
+/** The metrics of one cluster. */
 export interface ClusterGauges {
   readonly cluster: string;
   readonly phase: string;
-  /** Objects in all its mirrors. */
+  /** Number of objects in all mirrors of the cluster. */
   readonly objects: number;
-  /** Seconds since its oldest mirror was known to be true; absent while it has none. */
+  /** Seconds since the oldest mirror of the cluster was known to be in sync. Default: no mirror runs. */
   readonly ageSeconds?: number;
 }
 
 export interface MetricsSources {
-  /** Asked at each scrape. */
+  /** Returns the metrics of all clusters. Called at each scrape. */
   readonly clusters: () => readonly ClusterGauges[];
-  /** Requests to API servers since the start, asked at each scrape. */
+  /** Returns the requests to API servers since the start. Called at each scrape. */
   readonly upstream: () => readonly { readonly cluster: string; readonly verb: string; readonly code: string; readonly count: number }[];
-  /** What was odd in watching since the start, of a closed set of types, asked at each scrape. */
+  /** Returns the anomalies of watches since the start, by a closed set of types. Called at each scrape. */
   readonly anomalies: () => readonly { readonly cluster: string; readonly type: string; readonly count: number }[];
-  /** Absent without a hub. */
+  /** The leadership of the controller. Undefined without a hub. */
   readonly leadership?: { leaderlessSeconds(): number } | undefined;
 }
 
@@ -29,13 +29,15 @@ interface SeriesOptions<Series> {
   collect(this: Series): void;
 }
 
-/** Clusters told by name; those beyond are `other`, so that the number of series has a bound. */
+/**
+ * Maximum number of clusters with a label of their own. Further clusters have the label `other`, so that the number of series is bounded.
+ */
 const maxClusterLabels = 500;
 
-/** Loop lag, heap and garbage collection belong to the process, not to one gateway in it: observed once. */
+/** Metrics of the process: event-loop lag, heap and garbage collection. Registered once, even if several gateways run in the process. */
 let ofProcess: Registry | undefined;
 
-/** What operators see. Labels come from closed sets only, never from a user, a namespace, an object, a document or an address. */
+/** The metrics of the gateway. Labels come only from closed sets, never from a user, a namespace, an object, a document or an address. */
 export class Metrics {
   readonly contentType: string;
   readonly #registry = new Registry();
@@ -79,7 +81,7 @@ export class Metrics {
     }
   }
 
-  /** An operation ended, or was refused before its type was known. */
+  /** Counts an operation that was answered, or refused before its type was known. */
   answered(operation: {
     readonly transport: string;
     readonly operationType: string | undefined;
@@ -87,34 +89,34 @@ export class Metrics {
     readonly tookMs?: number;
   }): void {
     this.#requests.inc({ transport: operation.transport, operation_type: operation.operationType ?? 'none', code: operation.code });
-    // A stream is no answer: how long it lives says nothing of how quick we are.
+    // The lifetime of a stream is not a response time.
     if (operation.tookMs !== undefined && operation.operationType !== 'subscription') this.#seconds.observe(operation.tookMs / 1000);
   }
 
-  /** Somebody asked without the right token. */
+  /** Counts a request without the right token. */
   authFailed(reason: 'missing' | 'wrong'): void {
     this.#authFailures.inc({ method: 'token', reason });
   }
 
-  /** A stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
+  /** Counts a stream that has ended, by `CLIENT`, `LIFETIME`, or a code. */
   streamClosed(reason: string): void {
     this.#streamsClosed.inc({ reason });
   }
 
-  /** Counts the streams that are open at each scrape. */
+  /** Counts the open streams at each scrape. */
   gaugeStreams(count: (transport: 'websocket' | 'sse') => number): void {
     this.#scraped(Gauge<string>)('muster_streams', 'Streams that are open, by transport.', ['transport'], (to) => {
       for (const transport of ['websocket', 'sse'] as const) to.set({ transport }, count(transport));
     });
   }
 
-  /** All series as Prometheus reads them. */
+  /** Prints all series in the format of Prometheus. */
   async text(): Promise<string> {
     const texts = await Promise.all([this.#registry.metrics(), ofProcess?.metrics() ?? '']);
     return texts.join('\n');
   }
 
-  /** Makes a series that is filled anew at each scrape: a cluster that has left has none any more. */
+  /** Makes a series that is filled anew at each scrape, so that it has no values of clusters that have left. */
   #scraped<Series extends { reset(): void }>(Type: new (options: SeriesOptions<Series>) => Series) {
     return (name: string, help: string, labelNames: string[], fill: (to: Series) => void) =>
       new Type({

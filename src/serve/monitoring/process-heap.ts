@@ -2,7 +2,7 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { getHeapStatistics } from 'node:v8';
 import type { HeapGauge } from '../../core/heap-gauge.ts';
 
-/** An entry of type `gc`; its `detail` is missing in the types of Node. */
+/** An entry of type `gc`. Node's types do not have its `detail`. */
 type CollectionEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
 /**

@@ -5,13 +5,13 @@ import { IntervalTimer } from '../../operations/interval-timer.ts';
 import type { SocketBacklog, UnsentBytes } from '../../operations/unsent-bytes.ts';
 import { eventPieces, MessageBytes, type StreamHandle, type StreamOutlet } from '../../streams/outlet.ts';
 
-/** So often a comment is written to each stream: proxies cut what is silent. */
+/** Interval of comments. Proxies close connections that are silent. */
 const commentMs = 12_000;
 
 const comment = Buffer.from(':\n\n');
 const complete = Buffer.from('event: complete\ndata: \n\n');
 
-/** One answer as a stream of events: it, then `complete`. */
+/** Turns one answer into events: `next` with the answer, then `complete`. */
 export function asEvents(json: readonly Uint8Array[]): readonly Uint8Array[] {
   return [...eventPieces(json), complete];
 }
@@ -19,11 +19,11 @@ export function asEvents(json: readonly Uint8Array[]): readonly Uint8Array[] {
 export const eventHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
-  // nginx gathers an answer before it passes it on, unless it is told not to.
+  // Without this header, nginx collects an answer before it passes it on.
   'x-accel-buffering': 'no',
 };
 
-/** Streams over server-sent events: graphql-sse, distinct connections. One sleeper serves them all. */
+/** Creates streams of server-sent events, in the distinct connections mode of graphql-sse. One timer serves all of them. */
 export class EventStreams {
   readonly #beats: IntervalTimer<EventStream>;
   readonly #unsent: UnsentBytes;
@@ -33,13 +33,13 @@ export class EventStreams {
     this.#beats = new IntervalTimer({ clock, everyMs: commentMs, onInterval: (stream) => stream.writeComment(clock.monotonic()) });
   }
 
-  /** The outlet of one stream. Nothing is written before its first message or `begin`. */
+  /** Creates the outlet of one stream. Nothing is written before its first message or `start`. */
   outlet(response: ServerResponse, headers: OutgoingHttpHeaders): EventStream {
     return new EventStream({ response, headers, beats: this.#beats, unsent: this.#unsent });
   }
 }
 
-/** One answer that goes on: messages as events, a comment now and then, and `complete`. */
+/** The outlet of one stream: writes messages as events, a comment every 12 s, and `complete`. */
 export class EventStream implements StreamOutlet {
   readonly transport = 'sse';
   readonly #options: EventStreamOptions;
@@ -49,7 +49,7 @@ export class EventStream implements StreamOutlet {
     this.#options = options;
   }
 
-  /** The stream has begun: who asked gets to know at once, before there is any message. */
+  /** Sends the headers at once, before there is a message. Then tells the stream when there is room. */
   start(stream: StreamHandle): void {
     const { response, beats, unsent } = this.#options;
     this.#begin();
@@ -63,18 +63,18 @@ export class EventStream implements StreamOutlet {
       backlog?.[Symbol.dispose]();
     });
     response.on('drain', () => stream.resume());
-    // It may have got room before there was anybody to tell.
+    // The outlet may have got room before the stream was known here.
     if (this.hasRoom()) stream.resume();
   }
 
-  /** Node's bound is ours: 64 KiB that wait to be written. */
+  /** Node's bound is the same as ours: 64 KiB that wait to be written. */
   hasRoom(): boolean {
     if (!this.#options.response.writableNeedDrain) return true;
     this.#backlog?.update();
     return false;
   }
 
-  /** Node gathers the chunks of an answer until the end of the turn by itself. */
+  /** Node collects the chunks until the end of the event-loop turn. */
   send({ event }: MessageBytes): number {
     this.#begin();
     this.#write(event);
@@ -88,7 +88,10 @@ export class EventStream implements StreamOutlet {
     this.#options.response.end();
   }
 
-  /** Writes a comment where nothing waits. Cuts a client that has taken nothing for 60 s: it would keep its connection, and what waits, for ever. */
+  /**
+   * Writes a comment if nothing waits to be written. Cuts a client that has taken nothing for 60 s, because it would hold its connection
+   * and the waiting bytes for ever.
+   */
   writeComment(nowMs: number): void {
     const { response } = this.#options;
     if (this.#backlog?.isStalled(nowMs) === true) response.destroy();
@@ -99,7 +102,7 @@ export class EventStream implements StreamOutlet {
     const { response, headers } = this.#options;
     if (response.headersSent || response.destroyed) return;
     response.writeHead(200, { 'x-content-type-options': 'nosniff', ...headers, ...eventHeaders });
-    // With the first bytes go the headers.
+    // The headers leave with the first bytes of the body.
     this.#write(comment);
   }
 

@@ -2,23 +2,23 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { parseJsonText } from '../../operations/operation-request.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
 
-/** A message of a client, as far as it can be told before the protocol looks at it. */
+/** A message of a client, checked before graphql-ws reads it. */
 export interface ClientMessage {
-  /** Integers beyond 2⁵³−1 are exact in it. */
+  /** The payload, with exact integers beyond 2⁵³−1. */
   readonly payload: JsonObject | undefined;
-  /** Why its operation cannot be served, though the message is one. */
+  /** Set if the message is valid, but its operation is not. The operation then ends with this error. */
   readonly refusal?: RequestRefusal;
 }
 
-/** What clients may say in graphql-transport-ws. */
+/** Types of messages that clients may send in graphql-transport-ws. */
 const types: ReadonlySet<Json | undefined> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
-/** An id stands in every message of its stream: longer ones would multiply what is sent. */
+/** Maximum length of an id. Every message of a stream has the id, so a long one would multiply the bytes that are sent. */
 const maxIdLength = 128;
 
 /**
- * Reads a message by the rules of request bodies. What breaks them inside an operation is that operation's error, as over HTTP; all else that is
- * no message of the protocol gives the reason to close the socket with.
+ * Reads a message by the rules of request bodies. Returns the reason to close the socket if it is no message of the protocol. If only its
+ * operation is invalid, the error belongs to that operation, as over HTTP.
  */
 export function parseClientMessage(text: string): ClientMessage | string {
   const parsed = parsedBy(() => parseJsonText(text));

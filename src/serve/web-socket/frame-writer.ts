@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net';
 import * as ws from 'ws';
 
-/** A frame longer than this is written in its parts: copying them costs more than three writes at once. */
+/** A longer frame is written in pieces. Copying it would cost more than three writes. */
 const copiedBytes = 16 << 10;
 
-/** So much is not held back until the end of the turn: whether there is room is told by what the kernel has not taken. */
+/**
+ * Bytes that may be held back until the end of the event-loop turn. More would falsify `hasRoom`, which counts bytes that the kernel has
+ * not taken.
+ */
 const heldBytes = 16 << 10;
 
 const closing = Buffer.from('}');
@@ -12,12 +15,12 @@ const closing = Buffer.from('}');
 /** Exported by ws, but missing in its types. */
 const { Sender } = ws as unknown as { readonly Sender: { frame(data: { readonly length: number }, options: object): readonly [Buffer] } };
 
-/** One text frame: whole, and not masked, as a server sends. */
+/** The options of one text frame: complete and not masked, as servers send frames. */
 const frameOptions = { fin: true, rsv1: false, opcode: 1, mask: false, readOnly: true };
 
 /**
- * The pieces of one text frame that holds these bytes and a closing brace after them. `ws` makes the beginning of the frame. It reads nothing of the
- * payload but its length, so the bytes of a long message are never copied.
+ * Returns the pieces of one text frame with these bytes and a closing brace. `ws` makes the header of the frame. It reads only the length
+ * of the payload, so the bytes of a long message are never copied.
  */
 function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, Buffer, ...Uint8Array[]] {
   const length = json.reduce((sum, piece) => sum + piece.length, head.length + 1);
@@ -26,18 +29,18 @@ function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, 
 }
 
 /**
- * Writes the frames of streams. What a socket is to be written in one turn of the loop is gathered, so that it leaves in one system call: those are
- * most of a message's price. The last, or the only one, leaves at once.
+ * Writes the frames of streams to sockets. System calls are most of the cost of a message. So the frames of one socket in one event-loop
+ * turn leave in one system call. A frame that is the last one, or the only one, leaves at once.
  */
 export class FrameWriter {
   #corked: Socket[] = [];
-  /** Of what was written last. The next reader's differs in its head only, so it is written into the same bytes. */
+  /** The frame that was written last. The frame of the next reader differs only in its head, so the head is written into the same bytes. */
   #latest: LatestFrame | undefined;
 
   /**
-   * Gathers it with what else is written to the socket in this turn.
+   * Adds a frame to those that the socket sends at the end of this event-loop turn.
    *
-   * @returns How many bytes are written at the end of the turn only.
+   * @returns Number of bytes that will be written only at the end of the turn.
    */
   write(socket: Socket, head: Buffer, json: Uint8Array): number {
     if (socket.writableCorked === 0) this.#cork(socket);
@@ -49,7 +52,7 @@ export class FrameWriter {
     return 0;
   }
 
-  /** Writes it now, with what was gathered before it: nothing more is expected in this turn. */
+  /** Writes a frame now, with those that were added before. Use it if nothing more is expected in this turn. */
   writeLast(socket: Socket, head: Buffer, json: Uint8Array): number {
     if (socket.writableLength > 0 || json.length > copiedBytes) {
       const putOff = this.write(socket, head, json);
@@ -58,12 +61,12 @@ export class FrameWriter {
     }
     const frame = this.#frameOf(head, json);
     socket.write(frame.bytes);
-    // What the kernel has not taken is the socket's.
+    // The socket now holds the bytes that the kernel has not taken, so they must not change.
     if (socket.writableLength > 0) this.#latest = undefined;
     return 0;
   }
 
-  /** Writes a long or short message that no other socket gets. Calls back once the kernel has taken it, or never will. */
+  /** Writes a message that no other socket gets. Calls back once the kernel has taken it, or when the socket is gone. */
   writePieces(socket: Socket, head: Buffer, json: readonly Uint8Array[], onTaken: () => void): void {
     socket.cork();
     for (const piece of piecesOf(head, json).slice(0, -1)) socket.write(piece);
@@ -83,7 +86,7 @@ export class FrameWriter {
   }
 
   #cork(socket: Socket): void {
-    // After the promises of the turn, which is where streams are pumped.
+    // Runs after the promises of the turn, which send the messages of streams.
     if (this.#corked.length === 0) process.nextTick(() => this.#uncork());
     socket.cork();
     this.#corked.push(socket);
@@ -92,7 +95,7 @@ export class FrameWriter {
   #uncork(): void {
     const corked = this.#corked;
     this.#corked = [];
-    // Without effect on those that were full before.
+    // Does nothing for sockets that were full and have been written already.
     for (const socket of corked) socket.uncork();
   }
 }

@@ -7,13 +7,15 @@ interface Address {
   readonly waiting: Set<() => void>;
 }
 
-/** Most sockets of one address that are open and not initialised. */
+/** Maximum number of sockets of one address that are open and not initialised. */
 const maxInside = 20;
 
-/** How long one more waits for a place: a crowd of 5,000 that reconnects is let in within seconds, as fast as it says who it is, 20 at a time. */
+/** Maximum time to wait for a slot. When 5,000 clients reconnect at once, they get in within seconds, 20 at a time. */
 const patienceMs = 5_000;
 
-/** Bounds the sockets that were opened and have not been initialised, by address. Holds nothing of an address that has none. */
+/**
+ * Bounds the sockets of one address that were opened and have not been initialised. Keeps nothing about an address without such sockets.
+ */
 export class HandshakeLimit {
   readonly #addresses = new Map<string, Address>();
   readonly #clock: Clock;
@@ -24,7 +26,11 @@ export class HandshakeLimit {
     this.#deadlines = new Deadlines({ clock, limitMs: patienceMs }, signal);
   }
 
-  /** Takes a place, now or within 5 s, in the order they asked; then lets `enter` know, which gives it back by disposing it. Calling the answer gives the wait up. */
+  /**
+   * Takes a slot, now or within 5 s, in the order of the requests. Then calls `enter` with the slot, which is freed by disposing it.
+   *
+   * @returns A function that gives up the wait.
+   */
   requestSlot(ip: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
     const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };
     this.#addresses.set(ip, address);
@@ -61,7 +67,7 @@ export class HandshakeLimit {
   }
 }
 
-/** Those who are sent away together are not to come back together. */
+/** A random delay, so that refused clients do not all come back at once. */
 function tooMany(chance: number): RequestRefusal {
   return new RequestRefusal({
     status: 429,

@@ -12,37 +12,41 @@ import { MaskedErrors, SocketOperation, type SocketOperationOptions } from './so
 
 export interface ProtocolOptions extends SocketOperationOptions {
   readonly guard: Guard;
-  /** Told of each socket that is refused: before 101, or for its token. */
+  /** Called for each socket that is refused: before 101, or because of its token. */
   readonly onRefused: (refusal: RequestRefusal) => void;
 }
 
-/** What the hooks know of their socket. */
+/** The state of one socket that the hooks of graphql-ws need. */
 export interface SocketContext {
   readonly connection: SocketConnection;
-  /** What it has to do first; absent once that is done. */
+  /** The open handshake. Undefined after the client has been acknowledged. */
   handshake: Newcomer | undefined;
-  /** The message in hand, read by the rules of request bodies. */
+  /** The message that graphql-ws is handling now, parsed with exact integers. */
   currentMessage: ClientMessage | undefined;
 }
 
-/** A socket that has not yet said who it is. */
+/** A socket whose client has not sent a valid `connection_init`. */
 interface Newcomer {
-  /** Of the upgrade: browsers cannot send it, others may. */
+  /** The header of the upgrade request. Browsers cannot send it, other clients can. */
   readonly authorization: string | undefined;
-  /** It has said it, or has gone. Twice is once. */
+  /** Ends the handshake: the client was acknowledged or has gone. A second call does nothing. */
   settle(): void;
 }
 
 type InitPayload = Record<string, unknown> | undefined;
 type Hooks = ServerOptions<InitPayload, SocketContext>;
 
-/** Operations of one socket at a time. */
+/** Maximum number of operations of one socket at a time. */
 const maxOperations = 50;
 
-/** The hooks by which graphql-ws asks who somebody is and what an operation says. What is wrong with an operation is its own error: no hook throws for it. */
+/**
+ * The hooks with which graphql-ws checks the token and starts operations. Errors of an operation are results, so no hook throws for them.
+ *
+ * Next: `onSubscribe` starts a `SocketOperation` (socket-operation.ts), which prepares and runs the operation.
+ */
 export function protocolHooks(options: ProtocolOptions): Hooks {
   return {
-    // The clock of tests is not the one of timers: who opens the socket waits.
+    // The timer of graphql-ws is off, because tests use another clock. `WebSockets` has its own deadline.
     connectionInitWaitTimeout: 0,
     onConnect: (context) => identify(context, options),
     onSubscribe: ({ extra }, id) => begin(extra, id, options),
@@ -53,7 +57,7 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
   };
 }
 
-/** The same check of the same token as over HTTP. Gives nothing back: it would be sent with the acknowledgement. */
+/** Checks the token with the same guard as HTTP. Returns nothing, because graphql-ws would send it with the acknowledgement. */
 function identify(context: Context<InitPayload, SocketContext>, { guard, onRefused }: ProtocolOptions): void {
   const { connectionParams, extra } = context;
   const { connection, handshake: newcomer } = extra;

@@ -5,27 +5,27 @@ import type { SocketBacklog, UnsentBytes } from '../../operations/unsent-bytes.t
 import type { FrameWriter } from './frame-writer.ts';
 import type { OperationSocket, SocketOperation } from './socket-operation.ts';
 
-/** So much may wait to be written before a stream is held back. */
+/** Bytes that may wait to be written before streams have to pause. */
 const roomBytes = 64 << 10;
 
-/** Bytes that the kernel takes at most for a client that does not read them: `net.ipv4.tcp_wmem` of Linux. */
+/** Maximum bytes that the kernel takes for a client that does not read: `net.ipv4.tcp_wmem` of Linux. */
 const kernelBytes = 4 << 20;
 
-/** A client that reads slower may be cut: 32 KiB/s. */
+/** A client that reads slower than 32 KiB/s may be cut. */
 const slowestBytesPerMs = (32 << 10) / 1000;
 
 export interface SocketConnectionOptions {
   readonly ws: WebSocket;
-  /** What `ws` writes to. */
+  /** The socket below `ws`. */
   readonly raw: Socket;
   readonly caller: Caller;
   readonly writer: FrameWriter;
   readonly unsent: UnsentBytes;
-  /** When it is closed whatever happens, in milliseconds of the monotonic clock. */
+  /** The end of the lifetime of the socket, in milliseconds of the monotonic clock. */
   readonly endsMs: number;
 }
 
-/** One socket of a client after 101: what is written to it, and the operations that run on it. */
+/** One open WebSocket of a client: writes its frames, checks that the client is alive, and has its operations. */
 export class SocketConnection implements OperationSocket {
   readonly caller: Caller;
   readonly #ws: WebSocket;
@@ -33,12 +33,12 @@ export class SocketConnection implements OperationSocket {
   readonly #writer: FrameWriter;
   readonly #endsMs: number;
   readonly #operations = new Set<SocketOperation>();
-  /** Its size, asked for with each message. */
+  /** Number of operations. Kept in a field because each message reads it. */
   #running = 0;
   readonly #backlog: SocketBacklog;
   #awaitsPong = false;
   #askedMs = 0;
-  /** Bytes written before the last ping, and before the last one that was answered. */
+  /** Bytes written before the last ping, and before the last ping that was answered. */
   #askedBytes = 0;
   #answeredBytes = 0;
   /** Bytes that the client may have to read before it sees the last ping. */
@@ -59,7 +59,7 @@ export class SocketConnection implements OperationSocket {
     raw.once('close', () => this.#backlog[Symbol.dispose]());
   }
 
-  /** Neither side has closed it. */
+  /** True if neither side has closed the socket. */
   get isOpen(): boolean {
     return this.#ws.readyState === this.#ws.OPEN;
   }
@@ -86,7 +86,7 @@ export class SocketConnection implements OperationSocket {
 
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number {
     if (!this.isOpen) return 0;
-    // Where there are other operations, these may have something to say in this turn too.
+    // Other operations may also send a message in this turn.
     if (next === 'nothing' && this.#running === 1) return this.#writer.writeLast(this.#raw, head, json);
     return this.#writer.write(this.#raw, head, json);
   }
@@ -100,7 +100,7 @@ export class SocketConnection implements OperationSocket {
     });
   }
 
-  /** A message of the protocol itself. Who asks for more than it reads is not read either, until it has caught up. */
+  /** Sends a message of the protocol. A client that does not read its replies is not read either, until it has caught up. */
   reply(text: string): void {
     if (!this.isOpen) return;
     this.#ws.send(text);
@@ -108,7 +108,7 @@ export class SocketConnection implements OperationSocket {
     if (!this.hasRoom()) this.#ws.pause();
   }
 
-  /** Ends its operations, and says goodbye with at most 123 bytes of reason. Twice is once. */
+  /** Ends the operations and closes the socket, with at most 123 bytes of reason. A second call does nothing. */
   close(code: number, reason: string): void {
     this.endOperations();
     if (!this.isOpen) return;
@@ -116,7 +116,7 @@ export class SocketConnection implements OperationSocket {
     this.#ws.close(code, reason);
   }
 
-  /** Cuts it, without a word. */
+  /** Cuts the socket without a close frame. */
   terminate(): void {
     this.endOperations();
     this.#ws.terminate();
@@ -126,7 +126,7 @@ export class SocketConnection implements OperationSocket {
     for (const operation of [...this.#operations]) operation.close();
   }
 
-  /** Once per period: has it lived long enough, and is somebody there? */
+  /** Called every 12 s. Closes the socket at the end of its lifetime, cuts it if the client does not answer, or sends a ping. */
   checkLiveness(nowMs: number): void {
     if (!this.isOpen) return;
     if (nowMs >= this.#endsMs) this.close(4403, 'this socket has lived for an hour: connect again, and resume with `after`');
@@ -144,8 +144,8 @@ export class SocketConnection implements OperationSocket {
   }
 
   /**
-   * True if the pong is late. It is due one period after the ping, or as much later as a slow client needs for the bytes before the ping, which the
-   * kernel has taken for it. While bytes wait here, the backlog tells whether the client is alive.
+   * True if the pong is late. It is due one period after the ping. For a slow client it is due later, by the time it needs for the bytes
+   * before the ping, which the kernel has taken. While bytes wait here, `SocketBacklog` decides whether the client is alive.
    */
   #owesPong(nowMs: number): boolean {
     if (!this.#awaitsPong || this.#raw.writableLength > 0) return false;
@@ -155,7 +155,7 @@ export class SocketConnection implements OperationSocket {
   #drained(): void {
     if (!this.isOpen) return;
     this.#ws.resume();
-    // The first one may fill the socket again: next time it is the last.
+    // The first operation may fill the socket again, so next time it comes last.
     const [first] = this.#operations;
     for (const operation of [...this.#operations]) operation.resume();
     if (first !== undefined && this.#operations.delete(first)) this.#operations.add(first);

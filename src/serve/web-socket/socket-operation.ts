@@ -17,24 +17,25 @@ export interface SocketOperationOptions {
   readonly onBug: (error: unknown) => void;
 }
 
-/** What an operation needs of its socket. */
+/** What an operation needs from its socket. Implemented by `SocketConnection`. */
 export interface OperationSocket {
   readonly caller: Caller;
   hasRoom(): boolean;
   /**
-   * A message of the operation: these bytes, a result as JSON, and a closing brace. `more`: another one follows in this turn.
+   * Writes a message of the operation: these bytes, a result as JSON, and a closing brace.
    *
-   * @returns How many bytes are written at the end of the turn only.
+   * @param next `more` if another message follows in this event-loop turn.
+   * @returns Number of bytes that will be written only at the end of the turn.
    */
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
-  /** Sends an answer, the only message of its operation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
+  /** Writes the answer of a query or mutation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
   writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
-  /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
+  /** Registers an operation, so that it learns about room and about the end of the socket. `removeOperation` ends that. Call each once. */
   addOperation(operation: SocketOperation): void;
   removeOperation(operation: SocketOperation): void;
 }
 
-/** Errors as the client is to get them, on their way through graphql-ws, which knows no others than its own. */
+/** Carries masked errors through graphql-ws, which would replace other errors by its own. */
 export class MaskedErrors extends GraphQLError {
   readonly errors: readonly GraphQLFormattedError[];
 
@@ -44,7 +45,7 @@ export class MaskedErrors extends GraphQLError {
   }
 }
 
-/** Why an operation is aborted whose client does not want it any more: neither told nor logged. */
+/** The abort reason if the client has ended its operation. Not logged and not sent. */
 class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
@@ -52,10 +53,12 @@ class ClientLeft extends Error {
 type Ending = { readonly result: FormattedExecutionResult | undefined } | { readonly error: MaskedErrors };
 
 /**
- * One operation of a socket. To graphql-ws it is an iterator of what it says at its end, if anything: one result of a query, the last error of a
- * stream. The messages of a stream before that do not go through it: they would wait for each other, and each be encoded anew.
+ * One operation of a WebSocket. For graphql-ws it is an iterator that yields at most one result or error at its end. Messages of a stream
+ * do not go through graphql-ws, where each would wait for the one before it and would be encoded again.
  *
- * `return`, by which graphql-ws says that the client has completed it or has gone, ends it at once, whatever it waits for.
+ * graphql-ws calls `return` when the client has completed the operation or has gone. This ends the operation at once.
+ *
+ * Next: `#open` runs the subscription. The stream (streams/sending) then calls `send` for each message.
  */
 export class SocketOperation implements AsyncGenerator<ExecutionResult, undefined>, StreamOutlet {
   readonly transport = 'websocket';
@@ -73,7 +76,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
   }
 
-  /** Parses, validates and begins: the operation, or what is wrong with it. Never throws. */
+  /** Parses and validates the operation, and starts it. Returns its errors if it is invalid. Never throws. */
   static start(
     options: SocketOperationOptions,
     socket: OperationSocket,
@@ -94,7 +97,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     }
   }
 
-  /** The socket has room again. */
+  /** Call it when the socket has room again. */
   resume(): void {
     this.#stream?.resume();
   }
@@ -111,7 +114,10 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     this.#end({ result: last });
   }
 
-  /** The result it has come to, as the client is to get it. What is iterated only tells that there is one: graphql-ws knows no masked errors. */
+  /**
+   * The last result, as the client receives it. The iterator only signals that there is one, because graphql-ws would encode it without our
+   * masking.
+   */
   get finalResult(): FormattedExecutionResult | undefined {
     return this.#said;
   }
@@ -142,11 +148,11 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     this.close();
   }
 
-  /** The client does not want it any more, or has gone. Twice is once. */
+  /** Ends the operation because the client has completed it or has gone. A second call does nothing. */
   close(): void {
     if (this.#isOver) return;
     this.#end({ result: undefined });
-    // Of a stream it is the end too, opened or not.
+    // The abort also ends a stream that is still opening.
     this.#life?.abort(new ClientLeft());
   }
 
@@ -161,7 +167,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     }
   }
 
-  /** Ends once the client has taken the answer: until then the operation holds its place. */
+  /** Runs a query or mutation. It keeps its admission slot until the client has taken the answer. */
   async #answer({ admission, answers }: SocketOperationOptions, operation: GraphqlOperation, prepared: PreparedOperation): Promise<void> {
     using _place = admission.takeSlot();
     const result = await prepared.run().catch((error: unknown) => ({ errors: [error as GraphQLError] }));
@@ -180,7 +186,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
       return;
     }
     this.#stream = result.stream;
-    // The socket may have got room before there was anybody to tell.
+    // The socket may have got room before the stream was known here.
     if (this.#socket.hasRoom()) result.stream.resume();
   }
 
@@ -197,7 +203,7 @@ interface BegunOperation {
   readonly prepared: PreparedOperation;
 }
 
-/** Answers of errors alone are small, so they are encoded at once. */
+/** Answers with only errors are small, so they are encoded at once. */
 function errorsOf(answer: EncodedAnswer | Promise<EncodedAnswer>): readonly GraphQLFormattedError[] {
   return answer instanceof EncodedAnswer ? (answer.body.errors ?? []) : [];
 }

@@ -5,8 +5,8 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 import type { Guard } from '../http/guard.ts';
 
 /**
- * What can be said of an upgrade before 101, by its headers alone: whose page it comes from, and what it asks to become. A token is not asked
- * for here, as browsers cannot send one; and what stands in the query string is never looked at.
+ * Checks the headers of an upgrade before 101: its origin, path and protocols. It needs no token, because browsers cannot send one here.
+ * The query string is never read.
  *
  * @throws {RequestRefusal} 403, 404 or 400.
  */
@@ -25,7 +25,7 @@ export function admitUpgrade({ headers, url = '/' }: IncomingMessage, guard: Gua
     );
 }
 
-/** Says no in HTTP, and closes: nothing of a refused upgrade stays open. */
+/** Answers with an HTTP error and closes the connection. */
 export function refuseUpgrade(socket: Duplex, { status, message, headers }: RequestRefusal): void {
   if (socket.destroyed) return;
   const body = `${message}\n`;

@@ -17,30 +17,30 @@ import { SocketConnection } from './socket-connection.ts';
 import { admitUpgrade, refuseUpgrade } from './upgrade.ts';
 
 export interface WebSocketsOptions extends ProtocolOptions {
-  /** Who asks in local mode: whoever runs the gateway. */
+  /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
-  /** Sockets in the process, those that wait to be let in among them. */
+  /** Maximum number of sockets in the process, with those that wait for a handshake. */
   readonly maxSockets: number;
   readonly clock: Clock;
   readonly unsent: UnsentBytes;
 }
 
-/** Bytes of a message; a longer one closes the socket with 1009. */
+/** Maximum bytes of a message. A longer one closes the socket with 1009. */
 const maxMessageBytes = 256 << 10;
 
-/** Bytes of a message before the socket is acknowledged. */
+/** Maximum bytes of a message before the socket is acknowledged. */
 const maxInitBytes = 16 << 10;
 
-/** How long a client has for `connection_init`. */
+/** Time for a client to send `connection_init`. */
 const initMs = 3_000;
 
-/** Between two pings: who has not answered by the next one is gone. */
+/** Interval of pings. A client that has not answered by the next ping is cut. */
 const pingMs = 12_000;
 
-/** How long a client has to answer a close. */
+/** Time for a client to answer a close frame. */
 const closeMs = 10_000;
 
-/** How long it has when the gateway ends. */
+/** The same time when the gateway ends. */
 const lastWordsMs = 2_000;
 
 const serverOptions = {
@@ -48,13 +48,13 @@ const serverOptions = {
   clientTracking: false,
   maxPayload: maxMessageBytes,
   perMessageDeflate: false,
-  // One message per turn: a crowd of them holds up nobody else, and each is done with before the next of its socket comes.
+  // One message per event-loop turn, so that many messages do not delay other clients. Each is handled before the next one of its socket.
   allowSynchronousEvents: false,
   closeTimeout: closeMs,
   handleProtocols: () => GRAPHQL_TRANSPORT_WS_PROTOCOL,
 };
 
-/** The WebSockets of the gateway, with the same verdicts, limits and errors as over HTTP. Disposing them cuts every socket. */
+/** The WebSockets of the gateway, with the same checks, limits and errors as HTTP. Disposing it cuts every socket. */
 export class WebSockets implements Disposable {
   readonly #options: WebSocketsOptions;
   readonly #life = new AbortController();
@@ -63,7 +63,7 @@ export class WebSockets implements Disposable {
   readonly #pings: IntervalTimer<SocketConnection>;
   readonly #writer = new FrameWriter();
   readonly #sockets = new Set<SocketConnection>();
-  /** Those that wait for their turn, with how to give it up. */
+  /** Sockets that wait for a handshake slot, with a function that gives up the wait. */
   readonly #waiting = new Map<Duplex, () => void>();
   readonly #gone = Promise.withResolvers<void>();
   readonly #protocol: Server<SocketContext>;
@@ -79,12 +79,12 @@ export class WebSockets implements Disposable {
     this.#protocol = makeServer(protocolHooks(options));
   }
 
-  /** Sockets that are open, or wait to be. */
+  /** Number of sockets that are open or wait for a slot. */
   get size(): number {
     return this.#sockets.size + this.#waiting.size;
   }
 
-  /** Takes over a connection that asks to become something else: a WebSocket of graphql-transport-ws at /graphql, or nothing. Never throws. */
+  /** Handles an upgrade request: opens a WebSocket of graphql-transport-ws at /graphql, or refuses it. Never throws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     try {
       admitUpgrade(request, this.#options.guard);
@@ -96,8 +96,8 @@ export class WebSockets implements Disposable {
   }
 
   /**
-   * Accepts no more sockets, and closes all with 1001, spread evenly over that time. Resolves when the last one is gone, at most 2 s later: a client
-   * that does not answer is cut.
+   * Accepts no more sockets, and closes all with 1001, spread evenly over this time. Resolves when the last one is gone. A client that does
+   * not answer within 2 s is cut.
    */
   async drain(spreadMs: number): Promise<void> {
     const { clock } = this.#options;
@@ -156,7 +156,7 @@ export class WebSockets implements Disposable {
     );
   }
 
-  /** Lets it in once there is a place among the newcomers of its address. */
+  /** Waits for a handshake slot of the client's address, then accepts the socket. */
   #request(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (!(socket instanceof Socket))
       throw new RequestRefusal({ status: 400, code: 'BAD_INPUT', message: 'expected a connection of its own' });
@@ -186,7 +186,7 @@ export class WebSockets implements Disposable {
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       opened = ws;
     });
-    // It was no proper handshake, and has been told so.
+    // The handshake was invalid. `ws` has answered it.
     if (opened === undefined) place[Symbol.dispose]();
     else this.#open(opened, { socket, authorization: request.headers.authorization }, place);
   }
@@ -215,10 +215,10 @@ export class WebSockets implements Disposable {
     });
   }
 
-  /** Hands the protocol to graphql-ws, which keeps who may say what when. */
+  /** Hands the messages of the socket to graphql-ws, which keeps the order of the protocol. Its hooks are in protocol-hooks.ts. */
   #speak(ws: WebSocket, context: SocketContext): ReturnType<Server<SocketContext>['opened']> {
     const { connection } = context;
-    // Bytes that are no WebSocket, or too many of them: ws closes with the right code by itself.
+    // `ws` closes the socket by itself, with the right code, if the bytes are no valid frame or too many.
     ws.on('error', () => connection.endOperations());
     return this.#protocol.opened(
       {
@@ -242,7 +242,7 @@ export class WebSockets implements Disposable {
     }
     context.currentMessage = message;
     handle(text).catch((error) => {
-      // Whoever threw may have closed the socket with a better reason.
+      // A hook may have closed the socket already, with a better reason.
       if (!connection.isOpen) return;
       this.#options.onBug(error);
       connection.close(4500, 'Unexpected error.');
@@ -256,7 +256,7 @@ interface Receiving {
   readonly handle: (text: string) => Promise<void>;
 }
 
-/** The message, or why the socket is closed for it. */
+/** Parses a message. Returns the reason to close the socket if it is invalid. */
 function readMessage(text: string, { isBinary, isNew }: { readonly isBinary: boolean; readonly isNew: boolean }): ClientMessage | string {
   if (isBinary) return 'expected messages as text, got a binary one';
   if (isNew && Buffer.byteLength(text) > maxInitBytes)
