@@ -4,27 +4,27 @@ import type { HubStores } from '../hub/hub-stores.ts';
 import type { Requester } from '../model/spec.ts';
 import type { Planner } from '../plan/planner.ts';
 
-/** What intents are planned, kept and found with. */
+/** The services that the operations on Propagations use. */
 export interface PropagationsPorts {
   readonly planner: Planner;
-  /** Absent: there is no hub. */
+  /** Absent: no hub is configured. */
   readonly hub?: HubStores;
-  /** Who it is that asks, as API servers know them. In local mode the gateway's own account. */
+  /** Returns the identity of a caller, as API servers know it. In local mode it is the gateway's own account. */
   readonly identityOf: (caller: Caller) => Omit<Requester, 'at'>;
   readonly clock: Clock;
 }
 
-/** The same, where the hub can be read. */
+/** The same services, with a hub that can be read. */
 export interface HubPorts extends PropagationsPorts {
   readonly stores: HubStores;
 }
 
-/** Who asks, and now. */
+/** Returns the identity of the caller, with the current time. */
 export function requesterOf({ identityOf, clock }: PropagationsPorts, caller: Caller): Requester {
   return { ...identityOf(caller), at: timestampOf(clock) };
 }
 
-/** Now, as RFC 3339 text. */
+/** Returns the current time as RFC 3339 text. */
 export function timestampOf({ now }: Pick<Clock, 'now'>): string {
   return new Date(now()).toISOString();
 }

@@ -18,7 +18,7 @@ import { propagationViewOf } from './propagation-view.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
 import { inputNoteOf } from './requested-propagation.ts';
 
-/** What is confirmed or given up when a Propagation goes on. */
+/** Options of `resumePropagation`: whether the held prune is confirmed, and the clusters whose copies are abandoned. */
 interface ResumeOptions {
   readonly confirmPrune: boolean;
   readonly abandon: readonly string[];
@@ -26,7 +26,7 @@ interface ResumeOptions {
 
 const notFound: PropagationOutcome = { result: 'NOT_FOUND', notes: [], faults: [] };
 
-/** Copies that run finish; no other begins. */
+/** Pauses a rollout. Clusters that have started are finished, and no further cluster starts. */
 export function pausePropagation(ports: HubPorts, { context, name }: PropagationRequest): Promise<PropagationOutcome> {
   return changePropagation(ports, { context, name }, async (before) => {
     if (before.metadata.annotations[marks.paused] !== undefined) return unchanged(ports, before);
@@ -35,8 +35,12 @@ export function pausePropagation(ports: HubPorts, { context, name }: Propagation
 }
 
 /**
- * Ends a pause, or a breach begun before now; has what failed tried at once; confirms the prune that is held, and no other; gives up what is pending in
- * lost clusters.
+ * Resumes a Propagation.
+ *
+ * - Ends a pause, and a breach that has already occurred.
+ * - Retries failed clusters at once.
+ * - With `confirmPrune`, confirms the held prune. Later prunes need a new confirmation.
+ * - With `abandon`, gives up the pending deletions in lost clusters.
  */
 export function resumePropagation(
   ports: HubPorts,
@@ -49,10 +53,10 @@ export function resumePropagation(
     if ('notes' in given) return refusedOutcome(given.notes);
     const isPaused = metadata.annotations[marks.paused] !== undefined || status.paused === true || status.phase === 'Paused';
     const isConfirmed = confirmPrune && status.prune !== undefined && metadata.annotations[marks.confirmPrune] !== status.prune.digest;
-    const isGoingOn = isPaused || hasFailed(before);
-    if (!isGoingOn && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
+    const isResumed = isPaused || hasFailed(before);
+    if (!isResumed && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
     const annotations = {
-      ...(isGoingOn ? { [marks.paused]: null, [marks.resumedAt]: timestampOf(ports.clock) } : {}),
+      ...(isResumed ? { [marks.paused]: null, [marks.resumedAt]: timestampOf(ports.clock) } : {}),
       ...(isConfirmed ? { [marks.confirmPrune]: status.prune?.digest ?? null } : {}),
       ...(given.abandoned.length > 0 ? { [marks.abandon]: printAbandoned([...abandonedOf(before), ...given.abandoned]) } : {}),
     };
@@ -60,7 +64,7 @@ export function resumePropagation(
   });
 }
 
-/** The shares that are given up, as the hub has them now; or why not all of these clusters' can be. */
+/** Loads the shares of the clusters to abandon from the hub. Returns notes instead if one of them cannot be abandoned. */
 async function sharesToAbandon(
   { stores }: HubPorts,
   { before, abandon }: { readonly before: Propagation; readonly abandon: readonly string[] },
@@ -81,16 +85,18 @@ async function sharesToAbandon(
 }
 
 const notAbandonable =
-  'expected copies that are to go, in a cluster that does not answer or is no member: these are wanted, or can be deleted';
+  'expected copies that are to be deleted, in a cluster that does not answer or has left the fleet: these copies are wanted, or can be deleted';
 
-/** All of it is to go, and nobody answers who could take it away. */
+/** True if the cluster cannot be reached and every copy in it is being removed. */
 function canAbandon({ hub }: HubPorts['stores'], { cluster, entries }: ClusterShare): boolean {
   const member = hub.members.get(cluster);
   const isAway = member === undefined || member.phase === 'UNREACHABLE';
   return isAway && entries.every((entry) => isBeingRemoved(entry) || entry.state === 'Shared');
 }
 
-/** The spec of a revision as a new generation; by default of the newest that says something else and was not gone back from itself. */
+/**
+ * Writes the spec of a revision as a new generation. Default: the newest revision that has another spec and was not rolled back itself.
+ */
 export function rollBackPropagation(
   ports: HubPorts,
   { context, name }: PropagationRequest,
@@ -110,7 +116,7 @@ export function rollBackPropagation(
     if ('problems' in spec) return refusedOutcome(spec.problems.map(inputNoteOf));
     const document = printSpec({ ...spec, requester: requesterOf(ports, context.caller) });
     const annotations = { [marks.planDigest]: null, ...printRollback(target.revision, before) };
-    return await saveSpec(ports, { place: name, before, change: { document, annotations } }, context.signal);
+    return await saveSpec(ports, { name, before, change: { document, annotations } }, context.signal);
   });
 }
 
@@ -127,22 +133,22 @@ function missing(kept: readonly PropagationRevision[], revision: number | undefi
   const have = numbers === '' ? 'there is none yet' : `there are ${numbers}`;
   const wanted =
     revision === undefined
-      ? 'expected a revision that says something else and was not gone back from'
-      : `expected a revision that is kept, got ${revision}`;
+      ? 'expected a revision that has another spec and was not rolled back'
+      : `expected an existing revision, got ${revision}`;
   return inputNoteOf({ path: 'revision', message: `${wanted}: ${have}` });
 }
 
-/** Deletes it; its copies go as the spec says, or as is said now. */
+/** Deletes a Propagation. `deletion` says how its copies are removed. Default: as the spec says. */
 export function deletePropagation(
   ports: HubPorts,
   { context, name }: PropagationRequest,
   deletion: JsonObject | undefined,
 ): Promise<PropagationOutcome> {
   return changePropagation(ports, { context, name }, async (before) => {
-    const asked = deletion === undefined ? { deletion: undefined } : readDeletion(deletion);
-    if ('problems' in asked) return refusedOutcome(asked.problems.map(inputNoteOf));
+    const parsed = deletion === undefined ? { deletion: undefined } : readDeletion(deletion);
+    if ('problems' in parsed) return refusedOutcome(parsed.problems.map(inputNoteOf));
     const isGoing = before.metadata.deletionTimestamp !== undefined;
-    const document = asked.deletion === undefined ? undefined : withDeletion(before, asked.deletion);
+    const document = parsed.deletion === undefined ? undefined : withDeletion(before, parsed.deletion);
     if (document === undefined) return isGoing ? unchanged(ports, before) : await deleteOnHub(ports, before, context.signal);
     const requester = { ...requesterOf(ports, context.caller) };
     const written = await ports.stores.propagations.update(before, { document: { ...document, requester } }, context.signal);
@@ -152,7 +158,10 @@ export function deletePropagation(
   });
 }
 
-/** The document with another `deletion`; undefined if it says that already. What is wrong with the rest of it stays wrong: it goes all the same. */
+/**
+ * Returns the document with another `deletion`. Undefined if the document has it already. Other problems of the document stay, because a
+ * Propagation with an invalid spec can be deleted too.
+ */
 function withDeletion({ document, spec }: Propagation, deletion: DeletionSpec): SpecDocument | undefined {
   if (!('problems' in spec) && canonicalJson({ ...spec.deletion }) === canonicalJson({ ...deletion })) return undefined;
   return { ...document, template: listAt(document, 'template'), deletion: { ...deletion } };
@@ -172,7 +181,7 @@ interface PropagationRequest {
   readonly name: PropagationName;
 }
 
-/** Does it to the Propagation as the hub has it now, again if somebody else writes in between. */
+/** Fetches the Propagation from the hub and changes it. Repeats both if another client writes in between. */
 function changePropagation(
   ports: HubPorts,
   { context, name }: PropagationRequest,

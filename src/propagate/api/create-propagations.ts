@@ -7,12 +7,14 @@ import { propagateInput } from './propagate-input.ts';
 import { followPropagation, propagationPageOf, readPropagation } from './read-propagations.ts';
 import { hubUnavailable, readyHub } from './ready-hub.ts';
 
-/** Intents over a planner and what is kept on the hub. It owns nothing: the stores end with their own signal. */
+/**
+ * Creates the operations on Propagations from a planner and the stores of the hub. Needs no disposal: the stores end with their own signal.
+ */
 export function createPropagations(ports: PropagationsPorts): Propagations {
   const onHub = async (signal: AbortSignal): Promise<HubPorts> => ({ ...ports, stores: await readyHub(ports.hub, signal) });
   return {
     plan: (context, input) => planInput(ports, context, input),
-    propagate: async (context, asked) => propagateInput(await onHub(context.signal), context, asked),
+    propagate: async (context, request) => propagateInput(await onHub(context.signal), context, request),
     get: async ({ signal }, name) => readPropagation((await onHub(signal)).stores, name),
     list: async ({ caller, signal }, filter) => propagationPageOf((await onHub(signal)).stores, filter, caller.key),
     pause: async (context, name) => pausePropagation(await onHub(context.signal), { context, name }),

@@ -1,8 +1,9 @@
 import type { Propagation } from '../model/propagation.ts';
 
 /**
- * True if what was asked for last could not be done: it was refused, is taken back after a breach, or failed in a cluster. Whoever asks for it once more, or
- * goes on, means that it be tried again. False of a generation that nobody looked at yet, and where clusters merely do not answer.
+ * True if the current generation has failed: it was refused, is being rolled back after a breach, or failed in a cluster. A user who
+ * requests it again or resumes it wants a retry. False if the controller has not seen the generation yet, or if clusters only do not
+ * answer.
  */
 export function hasFailed({ metadata, status }: Propagation): boolean {
   if (status.observedGeneration !== metadata.generation) return false;

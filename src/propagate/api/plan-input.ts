@@ -16,41 +16,41 @@ import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
 import { readPropagationInput } from './requested-propagation.ts';
 
 /**
- * What the input would do. Of what is there already the mirror is asked; a hub that does not answer is a fault of the plan, which is then made as if
- * there were nothing.
+ * Plans an input without writing anything. An existing Propagation of that name is read from the mirror. If the hub does not answer, the
+ * plan assumes that there is none, and has the fault.
  */
 export async function planInput(
   ports: PropagationsPorts,
   { caller, signal }: WriteContext,
   input: PropagationInput,
 ): Promise<PropagationPlan> {
-  const asked = readPropagationInput(input, requesterOf(ports, caller));
-  if (asked.result === 'invalid') return refusedPlan(ports, input, asked.notes);
-  const { place, spec } = asked;
-  const found: MirroredPropagation = ports.hub === undefined ? { propagation: undefined } : await readMirror(ports.hub, place, signal);
+  const requested = readPropagationInput(input, requesterOf(ports, caller));
+  if (requested.result === 'invalid') return refusedPlan(ports, input, requested.notes);
+  const { name, spec } = requested;
+  const found: MirroredPropagation = ports.hub === undefined ? { propagation: undefined } : await readMirror(ports.hub, name, signal);
   const existing =
     ports.hub === undefined || found.propagation === undefined
       ? undefined
       : await existingPropagationOf(ports.hub, found.propagation, signal);
-  const plan = await ports.planner.plan(planRequestOf({ place, spec, before: found.propagation, existing, signal }));
+  const plan = await ports.planner.plan(planRequestOf({ name, spec, before: found.propagation, existing, signal }));
   return found.fault === undefined ? plan : { ...plan, faults: [...plan.faults, found.fault] };
 }
 
-/** What is to be decided about a spec at that place. */
-export function planRequestOf(asked: {
-  readonly place: PropagationName;
+/** Returns the request to plan a spec. `before` is the existing Propagation of this name. */
+export function planRequestOf(requested: {
+  readonly name: PropagationName;
   readonly spec: PropagationSpec;
   readonly before: Propagation | undefined;
   readonly existing: ExistingPropagation | undefined;
   readonly signal: AbortSignal;
 }): PlanRequest {
-  const { place, spec, before, existing, signal } = asked;
+  const { name, spec, before, existing, signal } = requested;
   const replaced = before === undefined ? {} : { replaced: { uid: before.metadata.uid, generation: before.metadata.generation } };
-  return { ...place, spec, purpose: 'decide', ...(existing === undefined ? {} : { existing }), ...replaced, signal };
+  return { ...name, spec, purpose: 'decide', ...(existing === undefined ? {} : { existing }), ...replaced, signal };
 }
 
 /**
- * What of a Propagation that is there a new plan begins with.
+ * Returns the facts of an existing Propagation that its next plan starts from.
  *
  * @throws {MusterError} `UNAVAILABLE` if its revisions are needed and cannot be read.
  */
@@ -67,29 +67,29 @@ export async function existingPropagationOf(
 
 interface MirroredPropagation {
   readonly propagation: Propagation | undefined;
-  /** Why it is not known. */
+  /** Why it is unknown whether the Propagation exists. */
   readonly fault?: Fault;
 }
 
-async function readMirror({ hub, propagations }: HubStores, place: PropagationName, signal: AbortSignal): Promise<MirroredPropagation> {
+async function readMirror({ hub, propagations }: HubStores, name: PropagationName, signal: AbortSignal): Promise<MirroredPropagation> {
   const { cluster, members } = hub;
-  if (propagations.read(place).result === 'unread') {
+  if (propagations.read(name).result === 'unread') {
     await members.objects.whenRead([{ cluster, kind: hubKinds.propagation }], maxHubWaitMs, signal);
   }
-  const read = propagations.read(place);
+  const read = propagations.read(name);
   if (read.result === 'unread') return { propagation: undefined, fault: read.fault };
   return { propagation: read.result === 'held' ? read.propagation : undefined };
 }
 
-/** A plan of what cannot be planned: its notes say why. */
+/** Returns the plan of an invalid input. It has no clusters, and its notes are the problems of the input. */
 function refusedPlan({ clock }: PropagationsPorts, input: PropagationInput, notes: readonly Note[]): PropagationPlan {
   const digest = sha256Of(documentOf(input).document);
   return { digest, ok: false, asOfMs: clock.now(), unplaced: 0, waves: [], clusters: [], notes, faults: [] };
 }
 
 /**
- * The spec that the status was decided for, from its revision on the hub: the resource itself has only the newest. Undefined before the first decision,
- * or if that revision is gone.
+ * Reads the spec of the last decision from its revision on the hub, because the resource itself has only the newest spec. Undefined before
+ * the first decision, or if the revision no longer exists.
  */
 async function lastSpec(
   revisions: RevisionStore,

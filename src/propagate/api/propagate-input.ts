@@ -16,7 +16,7 @@ import { propagationViewOf } from './propagation-view.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
 import { type InputResult, inputNoteOf, readPropagationInput } from './requested-propagation.ts';
 
-/** What is to be propagated: with a digest, exactly that plan. */
+/** The arguments of `propagate`. With a digest, exactly the plan with that digest is carried out. */
 interface PropagateRequest {
   readonly input: PropagationInput;
   readonly digest?: string | null | undefined;
@@ -24,15 +24,16 @@ interface PropagateRequest {
 
 type ValidInput = Extract<InputResult, { readonly result: 'valid' }>;
 
-/** What was decided by: the input, and the resource as the hub has it now. */
+/** The facts for a decision: the input, and the Propagation as the hub has it now. */
 interface Decision {
-  readonly asked: ValidInput;
+  readonly requested: ValidInput;
   readonly digest: string | null;
   readonly before: Propagation | undefined;
 }
 
 /**
- * Plans, and writes the spec if nothing stands against it. All is decided again if somebody else wrote in between.
+ * Plans an input, and writes its spec to the hub if the plan has no errors. Repeats both if another client writes the Propagation in
+ * between.
  *
  * @throws {MusterError} `UNAVAILABLE` if the hub does not answer.
  */
@@ -41,47 +42,53 @@ export async function propagateInput(
   context: WriteContext,
   { input, digest = null }: PropagateRequest,
 ): Promise<PropagationOutcome> {
-  const asked = readPropagationInput(input, requesterOf(ports, context.caller));
-  if (asked.result === 'invalid') return { result: 'REFUSED', notes: asked.notes, faults: [] };
+  const requested = readPropagationInput(input, requesterOf(ports, context.caller));
+  if (requested.result === 'invalid') return { result: 'REFUSED', notes: requested.notes, faults: [] };
   return await retryConflicts(async () => {
-    const before = await fetchPropagation(ports.stores, asked.place, context.signal);
-    return await attemptPropagate(ports, { asked, digest, before }, context.signal);
+    const before = await fetchPropagation(ports.stores, requested.name, context.signal);
+    return await attemptPropagate(ports, { requested, digest, before }, context.signal);
   });
 }
 
 async function attemptPropagate(ports: HubPorts, decision: Decision, signal: AbortSignal): Promise<WriteAttempt> {
-  const { asked, digest, before } = decision;
+  const { requested, digest, before } = decision;
   if (before?.metadata.deletionTimestamp !== undefined) {
-    return refusedOutcome([inputNoteOf({ path: 'name', message: 'is being deleted: wait until it is gone, or take another name' })]);
+    return refusedOutcome([inputNoteOf({ path: 'name', message: 'is being deleted: wait until it is gone, or choose another name' })]);
   }
   if (before !== undefined && isUnchanged(decision, before)) {
     return { result: 'UNCHANGED', propagation: propagationViewOf(ports.stores, before, []), notes: [], faults: [] };
   }
   const existing = before === undefined ? undefined : await existingPropagationOf(ports.stores, before, signal);
-  const planned = await planOf(ports, planRequestOf({ place: asked.place, spec: asked.spec, before, existing, signal }), digest);
+  const planned = await planOf(ports, planRequestOf({ name: requested.name, spec: requested.spec, before, existing, signal }), digest);
   const { notes } = planned.plan;
   if (digest !== null && planned.plan.digest !== digest) return { result: 'PLAN_STALE', ...planned.shown, notes, faults: [] };
-  // A prune that is to be confirmed is no mistake of the input: the controller holds it until somebody does.
+  // A prune that needs confirmation is not an error of the input. The controller holds it until a user confirms it.
   if (!planned.plan.ok) return { ...refusedOutcome(notes), ...planned.shown };
   const written = await write(ports, decision, signal);
   return typeof written === 'object' && written.result === 'ACCEPTED' ? { ...written, notes } : written;
 }
 
-/** The plan, and what of it can be shown. */
+/** A plan. `shown` contains it too if it has dry runs, so that it can be part of the answer. */
 interface Planned {
   readonly plan: RenderedPlan | PropagationPlan;
   readonly shown: { readonly plan?: PropagationPlan };
 }
 
-/** Without a digest from the mirrors alone; with one it must be the plan that was seen, and a breach that rolls back is asked for before. */
+/**
+ * Plans from the mirrors alone if possible. With a digest or `onFailure: Rollback`, also makes the dry runs: a digest must match the plan
+ * that was shown, and a rollout that would fail should be refused before it starts.
+ */
 async function planOf({ planner }: HubPorts, request: PlanRequest, digest: string | null): Promise<Planned> {
   if (digest === null && request.spec.rollout.onFailure !== 'Rollback') return { plan: await planner.render(request), shown: {} };
   const plan = await planner.plan(request);
   return { plan, shown: { plan } };
 }
 
-/** The same is asked for again. A digest beside it counts where the one before it keeps the generation from being done. */
-function isUnchanged({ asked: { spec, labels }, digest }: Decision, before: Propagation): boolean {
+/**
+ * True if the input requests the existing spec and labels again. A new digest is a change only while the previous digest stops the
+ * generation from being carried out.
+ */
+function isUnchanged({ requested: { spec, labels }, digest }: Decision, before: Propagation): boolean {
   const { metadata, status } = before;
   if (sameSpec(before, spec) === undefined) return false;
   if (labels !== undefined && canonicalJson(labels) !== canonicalJson(metadata.labels)) return false;
@@ -90,38 +97,39 @@ function isUnchanged({ asked: { spec, labels }, digest }: Decision, before: Prop
   return isDone || (metadata.annotations[marks.planDigest] ?? null) === digest;
 }
 
-/** The spec that stands there, if it says the same: all but who asked, and when. */
+/** Returns the existing spec if it equals the new one. The requester and the time of the request are not compared. */
 function sameSpec({ spec: before }: Propagation, spec: PropagationSpec): PropagationSpec | undefined {
   if ('problems' in before) return undefined;
-  const [there, asked] = [before, spec].map(({ requester: _, ...rest }) => canonicalJson(printSpec(rest)));
-  return there === asked ? before : undefined;
+  const [existing, requested] = [before, spec].map(({ requester: _, ...rest }) => canonicalJson(printSpec(rest)));
+  return existing === requested ? before : undefined;
 }
 
-async function write(ports: HubPorts, { asked, digest, before }: Decision, signal: AbortSignal): Promise<WriteAttempt> {
-  const { place, labels, spec } = asked;
-  // Who asks a second time for the same makes no generation; but where it failed, the new request is what begins it anew.
+async function write(ports: HubPorts, { requested, digest, before }: Decision, signal: AbortSignal): Promise<WriteAttempt> {
+  const { name, labels, spec } = requested;
+  // An equal spec keeps the requester of the first request, so that it makes no new generation. After a failure, the new requester makes
+  // one, which starts the work again.
   const same = before === undefined || hasFailed(before) ? undefined : sameSpec(before, spec);
   const annotations = { [marks.planDigest]: digest, ...clearRollback };
   const change = { document: printSpec(same ?? spec), annotations, ...(labels === undefined ? {} : { labels }) };
-  return await saveSpec(ports, { place, before, change }, signal);
+  return await saveSpec(ports, { name, before, change }, signal);
 }
 
-/** A spec to be written: created where there was nothing, else in the place of what was read. */
+/** A spec to write. Without `before`, the Propagation is created; else its spec is replaced. */
 interface SpecToSave {
-  readonly place: PropagationName;
+  readonly name: PropagationName;
   readonly before: Propagation | undefined;
   readonly change: SpecChange;
 }
 
 /**
- * Writes it, and waits until it can be read back. `again` if somebody else wrote in between.
+ * Writes the spec, and waits until the mirror has it. Returns `again` if another client wrote the Propagation in between.
  *
  * @throws {MusterError} `UNAVAILABLE` if the hub does not answer.
  */
-export async function saveSpec(ports: HubPorts, { place, before, change }: SpecToSave, signal: AbortSignal): Promise<WriteAttempt> {
+export async function saveSpec(ports: HubPorts, { name, before, change }: SpecToSave, signal: AbortSignal): Promise<WriteAttempt> {
   const { stores } = ports;
   const written = await (before === undefined
-    ? stores.propagations.create(place, change, signal)
+    ? stores.propagations.create(name, change, signal)
     : stores.propagations.update(before, change, signal));
   switch (written.result) {
     case 'written':
@@ -138,7 +146,7 @@ export async function saveSpec(ports: HubPorts, { place, before, change }: SpecT
   }
 }
 
-/** Why the hub would not take it, in its own words. */
+/** Returns the reasons of the hub for refusing a write, in the words of its API server. */
 function notesOfHubFault({ code, message, status }: Fault): readonly Note[] {
   if (code === 'NOT_FOUND') return [inputNoteOf({ path: 'namespace', message: status?.message ?? message })];
   const causes = (status?.causes ?? []).map((cause) =>
@@ -147,7 +155,7 @@ function notesOfHubFault({ code, message, status }: Fault): readonly Note[] {
   return causes.length > 0 ? causes : [inputNoteOf({ path: '', message: status?.message ?? message })];
 }
 
-/** Nothing was written, and why. */
+/** Returns the outcome `REFUSED` with the reasons. */
 export function refusedOutcome(notes: PropagationOutcome['notes']): PropagationOutcome {
   return { result: 'REFUSED', notes, faults: [] };
 }

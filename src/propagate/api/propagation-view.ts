@@ -9,14 +9,17 @@ import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
 import { healthOfCopy } from '../status/copy-state.ts';
 import { deletionHeld } from '../status/facts.ts';
 
-/** The Propagation as it is shown, with what the mirrors know of its shares and copies, as of when that is first asked for; `faults` are of the hub. */
+/**
+ * Returns a Propagation as GraphQL shows it. `objects` comes from the mirrors, at the time when it is first read. `faults` are the faults
+ * of the hub.
+ */
 export function propagationViewOf(stores: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
   let objects: readonly ClusterObjects[] | undefined;
   return {
     propagation,
     phase: shownPhaseOf(propagation),
     isPaused: isPaused(propagation),
-    // Of 500 clusters with 200 copies each, only for who wants them.
+    // Computed on demand, because there may be 500 clusters with 200 copies each.
     get objects() {
       objects ??= objectsOf(stores, propagation);
       return objects;
@@ -40,31 +43,37 @@ interface EntryContext {
   readonly line: ClusterLine;
 }
 
-/** Nobody writes to the hub each time a copy falls ill: how it is its mirror says. Of a cluster of which nobody can tell, nobody can. */
+/**
+ * Returns the entry with the current health of its copy, from the mirror. The hub is not written at each change of health. The health is
+ * `Unknown` if the status of the cluster says so.
+ */
 function withHealth(entry: InventoryEntry, { hub, share, line }: EntryContext): InventoryEntry {
   if (line.health === 'Unknown') return { ...entry, health: 'Unknown' };
   const mirrored = hub.members.objects.read(share.cluster, groupKindOfKey(entry.key), objectPlaceOf(entry.key));
   return { ...entry, health: healthOfCopy({ entry, mirrored }) };
 }
 
-/** Its status may be of an older generation, which says nothing of this one, or from before somebody paused it or went on. */
+/**
+ * Returns the phase to show. The status may be of an older generation, or from before a pause or a resumption, so metadata and annotations
+ * count first.
+ */
 export function shownPhaseOf(propagation: Propagation): PropagationPhase {
   const { metadata, status } = propagation;
   if (metadata.deletionTimestamp !== undefined) return isDeletionHeld(status) ? 'Held' : 'Deleting';
   if (status.phase === undefined || (status.observedGeneration ?? 0) < metadata.generation) return 'Planning';
-  const isAsked = isPaused(propagation);
-  if (isAsked && pausable.includes(status.phase)) return 'Paused';
-  return !isAsked && status.phase === 'Paused' ? 'Rolling' : status.phase;
+  const paused = isPaused(propagation);
+  if (paused && pausable.includes(status.phase)) return 'Paused';
+  return !paused && status.phase === 'Paused' ? 'Rolling' : status.phase;
 }
 
 function isDeletionHeld({ phase, conditions = [] }: PropagationStatus): boolean {
   return phase === 'Held' && conditions.some(({ type, reason }) => type === 'Planned' && reason === deletionHeld);
 }
 
-/** What a pause comes before; all else is said though it is paused. */
+/** The phases instead of which `Paused` is shown. Other phases are shown even during a pause. */
 const pausable: readonly PropagationPhase[] = ['Rolling', 'Degraded', 'Settled'];
 
-/** Somebody paused it, or it is in a breach that nobody has gone on from. */
+/** True if a user paused the Propagation, or if it was not resumed after a breach. */
 function isPaused(propagation: Propagation): boolean {
   const { metadata, status } = propagation;
   if (metadata.annotations[marks.paused] !== undefined) return true;

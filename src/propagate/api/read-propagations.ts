@@ -17,9 +17,9 @@ const defaultPage = 100;
 const maxPage = 500;
 
 /**
- * What the mirror says of one.
+ * Reads one Propagation from the mirror. Undefined if it does not exist.
  *
- * @throws {MusterError} `UNAVAILABLE` if it is not read.
+ * @throws {MusterError} `UNAVAILABLE` if the mirror has no first list yet.
  */
 export function readPropagation(stores: HubStores, name: PropagationName): PropagationView | undefined {
   const read = stores.propagations.read(name);
@@ -36,7 +36,7 @@ export function readPropagation(stores: HubStores, name: PropagationName): Propa
 }
 
 /**
- * One page of those that the filter lets through, by namespace and name.
+ * Returns one page of the Propagations that match the filter, by namespace and name.
  *
  * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
  */
@@ -83,7 +83,7 @@ function comparePositions(a: PagePosition, b: PagePosition): number {
   return first === second ? 0 : first < second ? -1 : 1;
 }
 
-/** What a cursor is good for: this filter, and who asked. */
+/** Returns a hash of the filter and the caller. A cursor is valid only for the same filter and caller. */
 function sealOf({ namespaces, labels, phases }: PropagationFilter, callerKey: string): string {
   const text = JSON.stringify([callerKey, namespaces ?? null, labels ?? null, phases ?? null]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
@@ -111,25 +111,25 @@ function cursorParts(cursor: string): readonly Json[] {
   }
 }
 
-/** Whom a change of one Propagation, or of its shares, is told. */
+/** A listener for changes of one Propagation and its shares. */
 interface Follower {
   readonly name: PropagationName;
   readonly listener: (view: PropagationView | undefined) => void;
 }
 
 /**
- * Tells what it is now, then after each change at the end of the turn, until the signal aborts. What is gone is told once, until it is there again. While
- * the mirror is not read, nothing is told.
+ * Calls the listener with the current view, and after each change at the end of the event-loop turn, until the signal aborts. A deletion
+ * calls it once, with undefined. While the mirror has no complete list, the listener is not called.
  *
- * @throws {MusterError} `UNAVAILABLE` if it is not read at first.
+ * @throws {MusterError} `UNAVAILABLE` if the mirror has no first list yet.
  */
 export function followPropagation(stores: HubStores, { name, listener }: Follower, signal: AbortSignal): void {
   const { hub, propagations } = stores;
   let shares: ReadonlySet<string> = new Set();
-  let isThere = true;
+  let exists = true;
   const show = (view: PropagationView | undefined) => {
     shares = new Set(view === undefined ? [] : shareNamesOf(view.propagation));
-    isThere = view !== undefined;
+    exists = view !== undefined;
     listener(view);
   };
   show(readPropagation(stores, name));
@@ -144,7 +144,7 @@ export function followPropagation(stores: HubStores, { name, listener }: Followe
   hub.members.objects.onChange((changes) => {
     if (!changes.some(concerns) || propagations.read(name).result === 'unread') return;
     const view = readPropagation(stores, name);
-    if (view !== undefined || isThere) show(view);
+    if (view !== undefined || exists) show(view);
   }, signal);
 }
 

@@ -7,13 +7,14 @@ import type { HubStores } from '../hub/hub-stores.ts';
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationName, PropagationOutcome } from '../model/propagations.ts';
 
-/** How long the first lists of the hub, and what was just written there, are waited for. */
+/** The maximum time to wait for the first lists of the hub, and for a written object to appear in the mirror. */
 export const maxHubWaitMs = 5_000;
 
 /**
- * The hub, once it can be read.
+ * Waits until the hub can be read, and returns its stores.
  *
- * @throws {MusterError} `UNAVAILABLE` without one, or if it cannot be read within 5 s: how to name one, or why.
+ * @throws {MusterError} `UNAVAILABLE` if no hub is configured, with a hint how to name one. `UNAVAILABLE` if it cannot be read within 5 s,
+ * with the fault.
  */
 export async function readyHub(stores: HubStores | undefined, signal: AbortSignal): Promise<HubStores> {
   if (stores === undefined) {
@@ -38,13 +39,13 @@ function unreadFaultOf({ propagations }: HubStores): Fault | undefined {
   return read.result === 'unread' ? read.fault : undefined;
 }
 
-/** What the hub could not do, as the error of a request that needs it. */
+/** Returns a fault of the hub as the error of a request that needs the hub. */
 export function hubUnavailable({ cluster, message }: Fault): MusterError {
   return new MusterError('UNAVAILABLE', `hub ${cluster}: ${message}`);
 }
 
 /**
- * The Propagation as the hub itself has it now.
+ * Fetches the Propagation from the hub itself. Undefined if it does not exist.
  *
  * @throws {MusterError} `UNAVAILABLE` if it does not answer.
  */
@@ -55,7 +56,7 @@ export async function fetchPropagation(stores: HubStores, name: PropagationName,
   return found;
 }
 
-/** Resolves once the mirror holds that state of it or a later one, or that it is gone; after 5 s in any case. */
+/** Waits until the mirror has this state of the Propagation, a later one, or its deletion. Resolves after 5 s in any case. */
 export async function waitUntilMirrored(
   { stores: { hub, propagations }, clock }: { readonly stores: HubStores; readonly clock: Clock },
   { metadata }: Propagation,
@@ -84,21 +85,21 @@ export async function waitUntilMirrored(
   }
 }
 
-/** Retries of a write that met another's. */
+/** The maximum number of attempts of a write that conflicts with other writes. */
 const maxAttempts = 5;
 
-/** What one attempt came to: done, or met by another's write. */
+/** The result of one attempt to write: an outcome, or `again` after a conflict with another write. */
 export type WriteAttempt = PropagationOutcome | 'again';
 
 /**
- * Decides and writes until nobody else wrote in between.
+ * Repeats an attempt until it ends without a conflict, at most five times.
  *
- * @throws {MusterError} `UNAVAILABLE` if others write all the time.
+ * @throws {MusterError} `UNAVAILABLE` if every attempt had a conflict.
  */
 export async function retryConflicts(attempt: () => Promise<WriteAttempt>): Promise<PropagationOutcome> {
   for (let left = maxAttempts; left > 0; left--) {
-    const came = await attempt();
-    if (came !== 'again') return came;
+    const result = await attempt();
+    if (result !== 'again') return result;
   }
-  throw new MusterError('UNAVAILABLE', 'the Propagation is changed by others all the time: try again');
+  throw new MusterError('UNAVAILABLE', 'other clients keep changing the Propagation: try again');
 }

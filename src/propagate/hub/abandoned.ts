@@ -2,21 +2,21 @@ import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
 import type { ClusterShare } from '../model/inventory.ts';
 import { marks, type PropagationMetadata } from '../model/propagation.ts';
 
-/** A cluster whose copies were given up: those of that very share, and of none that comes after it. */
+/** A cluster whose copies were abandoned: those of one share. Later shares for the same cluster are not affected. */
 export interface AbandonedShare {
   readonly cluster: string;
   /** `metadata.uid` of the ClusterShare. */
   readonly share: string;
 }
 
-/** What was given up, by the name of the cluster. An annotation that is no such map gives up nothing. */
+/** Reads the abandoned shares from the annotation of a Propagation. Empty if the annotation is invalid. */
 export function abandonedOf({ metadata }: { readonly metadata: Pick<PropagationMetadata, 'annotations'> }): readonly AbandonedShare[] {
   const read = parseAnnotation(metadata.annotations[marks.abandon] ?? '{}');
   if (!isJsonObject(read)) return [];
   return Object.entries(read).flatMap(([cluster, share]) => (typeof share === 'string' ? [{ cluster, share }] : []));
 }
 
-/** True if somebody gave up what this share has. */
+/** True if a user abandoned the copies of this share. */
 export function isAbandoned(
   propagation: { readonly metadata: Pick<PropagationMetadata, 'annotations'> },
   { cluster, uid }: Pick<ClusterShare, 'cluster' | 'uid'>,
@@ -24,7 +24,10 @@ export function isAbandoned(
   return abandonedOf(propagation).some((one) => one.cluster === cluster && one.share === uid);
 }
 
-/** The annotation that gives up these: `{"west":"4f5a…"}`. Of one cluster the last holds. Null: none, and the annotation goes. */
+/**
+ * Prints the annotation for abandoned shares: `{"west":"4f5a…"}`. If a cluster has several, the last one counts. Null if there are none, so
+ * that the annotation is removed.
+ */
 export function printAbandoned(abandoned: readonly AbandonedShare[]): string | null {
   const sorted = abandoned.toSorted((a, b) => (a.cluster < b.cluster ? -1 : a.cluster === b.cluster ? 0 : 1));
   return sorted.length === 0 ? null : JSON.stringify(Object.fromEntries(sorted.map(({ cluster, share }) => [cluster, share])));

@@ -53,14 +53,18 @@ export function customResourceDefinitionOf({ kind, plural, shortNames, categorie
   } satisfies JsonObject;
 }
 
-/** The structural schema of a definition. Its fields are spelled as in documents. It names defaults in the descriptions only: the gateway fills them in. */
+/**
+ * The structural schema of a definition. Its fields are spelled as in documents. It names defaults in the descriptions only: the gateway
+ * fills them in.
+ */
 export function structuralSchemaOf(schema: z.ZodType): JsonObject {
   const written = z.toJSONSchema(schema, {
     target: 'openapi-3.0',
     io: 'input',
     unrepresentable: 'any',
     override({ jsonSchema }) {
-      // zod sets `readOnly` for a value that is frozen after reading. To an API server, `readOnly` means a member that clients may not write.
+      // zod sets `readOnly` for a value that is frozen after reading. To an API server, `readOnly` means a member that clients may not
+      // write.
       delete jsonSchema.readOnly;
       if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll('\\/', '/');
     },

@@ -3,7 +3,7 @@ import { createPropagationStore, type PropagationStore } from './propagation-sto
 import { createRevisionStore, type RevisionStore } from './revision-store.ts';
 import { createShareStore, type HubShares } from './share-store.ts';
 
-/** All that is kept on the hub. */
+/** The hub, and the stores of everything that Muster keeps on it. */
 export interface HubStores {
   readonly hub: Hub;
   readonly propagations: PropagationStore;
@@ -11,7 +11,7 @@ export interface HubStores {
   readonly revisions: RevisionStore;
 }
 
-/** The stores of a hub. Keeps its mirrors until the signal aborts. */
+/** Creates the stores of a hub. Keeps their mirrors until the signal aborts. */
 export function createHubStores(hub: Hub, signal: AbortSignal): HubStores {
   return {
     hub,

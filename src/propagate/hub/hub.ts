@@ -9,50 +9,50 @@ import type { ClusterName } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
 import { musterGroup, musterVersion } from '../model/propagation.ts';
 
-/** How the hub is reached. It may leave the fleet and join again: it is looked up for each request. */
+/** The access to the hub. The cluster is looked up for each request, because it may leave the fleet and join again. */
 export interface HubConnection {
   readonly cluster: ClusterName;
   readonly members: Pick<Members, 'api'>;
 }
 
-/** The cluster that holds intents, inventories and revisions, as the gateway's own account sees it. */
+/** The cluster that has Propagations, inventories and revisions. It is used with the gateway's own account. */
 export interface Hub extends HubConnection {
   readonly members: Members;
-  /** Undefined while the hub is no member. */
+  /** Returns a client for objects of the hub. Undefined while the hub is not in the fleet. */
   readonly client: () => ObjectClient | undefined;
 }
 
-/** A kind on the hub, in the version that we write. */
+/** A kind on the hub, with the API version that Muster writes. */
 export interface HubKind extends GroupKind {
   readonly apiVersion: string;
 }
 
 const apiVersion = `${musterGroup}/${musterVersion}`;
 
-/** What we keep on the hub. */
+/** The kinds that Muster keeps on the hub. */
 export const hubKinds = {
   propagation: { apiVersion, group: musterGroup, kind: 'Propagation' },
   clusterShare: { apiVersion, group: musterGroup, kind: 'ClusterShare' },
   revision: { apiVersion: 'apps/v1', group: 'apps', kind: 'ControllerRevision' },
 } as const satisfies Readonly<Record<string, HubKind>>;
 
-/** What came of one write on the hub. */
+/** The result of one request about an object on the hub. `written` also stands for a successful read. */
 export type HubObjectAnswer = { readonly result: 'written'; readonly object: KubernetesObject } | HubRequestFailure;
 
-/** Why a write was none. */
+/** The reasons why a request did not succeed. */
 export type HubRequestFailure =
-  /** Somebody else wrote it since it was read, or it is another one of the same name: read again. */
+  /** Another client has changed the object since it was read, or replaced it by one of the same name. Read it again. */
   { readonly result: 'conflict' } | { readonly result: 'absent' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** Where on the hub. */
+/** The namespace and name of an object on the hub. */
 export interface HubObjectName {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * The client, and where the object stands. A fault instead while the hub is no member (`GONE`), has not answered yet (`UNREACHABLE`), or does not
- * serve the kind (`NOT_SERVED`): for kinds of ours the message says what to apply.
+ * Returns the client and the resource of a kind. Returns a fault if the hub is not in the fleet (`GONE`), has not answered yet
+ * (`UNREACHABLE`), or does not serve the kind (`NOT_SERVED`). For Muster's own kinds, the message says what to apply.
  */
 export function reachHub(
   hub: Hub,
@@ -66,14 +66,16 @@ export function reachHub(
   return { client, resource };
 }
 
-/** One request to the hub through an API class of client-node, as the gateway's own account. `GONE` while the hub is no member. */
+/**
+ * Sends one request to the hub through an API class of client-node, with the gateway's own account. `GONE` if the hub is not in the fleet.
+ */
 export async function callHub<T>({ cluster, members }: HubConnection, call: TypedCall<T>, signal: AbortSignal): Promise<TypedAnswer<T>> {
   const api = members.api(cluster);
   if (api === undefined) return { result: 'failed', fault: hubFault({ cluster }, 'GONE', 'the hub is not a member of the fleet') };
   return callTyped(api, call, { signal });
 }
 
-/** One call about one object on the hub. */
+/** Sends one request about one object on the hub: a read or a write. */
 export async function requestOnHub(
   hub: Hub,
   { kind, place }: { readonly kind: HubKind; readonly place: HubObjectName },
@@ -95,15 +97,21 @@ export async function requestOnHub(
   }
 }
 
-/** A patch under a uid that is another's by now is told as a change of an immutable field. */
+/**
+ * True if the fault means that another client changed or replaced the object. If the uid of a patch does not match, API servers report the
+ * change of an immutable field instead of a conflict.
+ */
 function isVersionConflict({ code, status }: Fault): boolean {
   return code === 'CONFLICT' || (code === 'INVALID' && status?.causes.some(({ field }) => field === 'metadata.uid') === true);
 }
 
-/** So many objects per page: a share of 200 entries has some 100 kB. */
+/** The number of objects per page of a list. A share of 200 entries has about 100 kB. */
 const pageSize = 100;
 
-/** All objects of a kind with these labels, live, page by page; a fault instead if one page fails. In the order of the server. */
+/**
+ * Lists the objects of a kind with these labels live from the hub, page by page, in the order of the server. Returns a fault if one page
+ * fails.
+ */
 export async function listOnHub(
   hub: Hub,
   { kind, namespace, labels }: { readonly kind: HubKind; readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
@@ -131,7 +139,7 @@ export async function listOnHub(
   }
 }
 
-/** A fault of the hub that we tell ourselves. */
+/** Creates a fault of the hub that Muster itself detected. */
 export function hubFault({ cluster }: Pick<Hub, 'cluster'>, code: Fault['code'], message: string): Fault {
   return faultOfFailure({ code, message, retry: 'LATER' }, { cluster });
 }

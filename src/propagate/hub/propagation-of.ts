@@ -8,7 +8,7 @@ import { parseStatus } from '../model/status-definition.ts';
 
 const read = new WeakMap<KubernetesObject, Propagation>();
 
-/** The object as a Propagation: the same one for the same object, so that what nobody changed is parsed once. */
+/** Parses an object as a Propagation. The result is cached per object, so an unchanged object is parsed once. */
 export function propagationOf(object: KubernetesObject): Propagation {
   const known = read.get(object);
   if (known !== undefined) return known;

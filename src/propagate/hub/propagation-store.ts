@@ -10,59 +10,61 @@ import { type PropagationStatus, printStatus } from '../model/status-definition.
 import { type Hub, type HubObjectAnswer, type HubRequestFailure, hubFault, hubKinds, reachHub, requestOnHub } from './hub.ts';
 import { propagationOf } from './propagation-of.ts';
 
-/** What is known of one Propagation. */
+/** The result of reading one Propagation from the mirror. */
 type PropagationRead =
-  /** `asOfMs`: up to when it is known to be true. */
+  /** `asOfMs`: the time at which the mirror was last known to be current. */
   | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault | undefined }
   | Exclude<MirroredObject, { readonly result: 'held' }>;
 
-/** What came of one write. */
+/** The result of one write. */
 export type PropagationWrite = { readonly result: 'written'; readonly propagation: Propagation } | HubRequestFailure;
 
-/** What a write of the spec brings. */
+/** The new values for a write of a spec. */
 export interface SpecChange {
   readonly document: SpecDocument;
-  /** All of them: others go. Absent: they stay as they are. */
+  /** The complete set of labels; others are removed. Absent: the labels stay as they are. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** These alone; the others stay. */
+  /** Only these annotations change; the others stay. */
   readonly annotations?: AnnotationChange;
 }
 
-/** Null removes one. */
+/** New values of annotations. Null removes an annotation. */
 export type AnnotationChange = Readonly<Record<string, string | null>>;
 
 /**
- * The Propagations of the hub: read from the mirror, written one call at a time as the gateway's own account.
+ * Reads and writes the Propagations of the hub. Reads come from the mirror, except `fetch`. Each write is one request with the gateway's
+ * own account.
  *
- * Guards are of the Propagation that is passed. Under its version a write answers `conflict` if anybody wrote since it was read; under its uid only if it
- * is another one by now.
+ * Writes are guarded by the version or the uid of the Propagation that is passed. A write under the version gives `conflict` if any client
+ * has changed the Propagation since it was read. A write under the uid gives `conflict` only if the Propagation was replaced by another one
+ * of the same name.
  */
 export interface PropagationStore {
-  /** Why the hub cannot hold what is ours: it is no member, has not answered, or lacks our kinds. Undefined if it can. */
+  /** Why the hub cannot be used: it is not in the fleet, has not answered yet, or lacks Muster's kinds. Undefined if it can be used. */
   unavailability(): Fault | undefined;
-  /** From the mirror, at once. */
+  /** Reads one Propagation from the mirror, without waiting. */
   read(name: PropagationName): PropagationRead;
-  /** From the mirror, at once, in no promised order; undefined while it is unread. */
+  /** Returns all Propagations in the mirror, in any order. Undefined while the mirror has no first list. */
   all(): readonly Propagation[] | undefined;
-  /** From the hub itself. */
+  /** Fetches one Propagation from the hub itself. */
   fetch(name: PropagationName, signal: AbortSignal): Promise<Propagation | 'absent' | { readonly fault: Fault }>;
-  /** `conflict` if there is one of that name, which is not touched. */
+  /** Creates a Propagation. Gives `conflict` if there is one of this name, and does not change it. */
   create(name: PropagationName, change: SpecChange, signal: AbortSignal): Promise<PropagationWrite>;
-  /** Replaces the spec, under the version. */
+  /** Replaces the spec. Guarded by the version. */
   update(before: Propagation, change: SpecChange, signal: AbortSignal): Promise<PropagationWrite>;
-  /** Under the uid, so that it never meets the controller's writes. */
+  /** Changes annotations. Guarded by the uid only, so that it never conflicts with writes of the controller. */
   annotate(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
-  /** As `annotate`, under the version: what others wrote meanwhile stays. */
+  /** Changes annotations. Guarded by the version, so that it never overwrites newer changes of other clients. */
   annotateUnchanged(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
-  /** Only what differs from the status it has, under the version. Without a call if nothing does. */
+  /** Writes the differences to the current status. Guarded by the version. Sends no request if there are none. */
   patchStatus(before: Propagation, status: PropagationStatus, signal: AbortSignal): Promise<PropagationWrite>;
-  /** Ours, under the version; those of others stay. Without a call if it is so already. */
+  /** Adds or removes Muster's finalizer; other finalizers stay. Guarded by the version. Sends no request if nothing changes. */
   setFinalizer(before: Propagation, state: 'present' | 'absent', signal: AbortSignal): Promise<PropagationWrite>;
-  /** Under the uid. It stays until its finalizers are gone; without any it is `absent` at once. */
+  /** Deletes a Propagation. Guarded by the uid. It exists until its finalizers are removed. Without finalizers, the result is `absent`. */
   delete(before: Propagation, signal: AbortSignal): Promise<PropagationWrite>;
 }
 
-/** Keeps the mirror of Propagations until the signal aborts. */
+/** Creates the store. Keeps the mirror of Propagations until the signal aborts. */
 export function createPropagationStore(hub: Hub, signal: AbortSignal): PropagationStore {
   const { objects } = hub.members;
   const kind = hubKinds.propagation;
@@ -118,7 +120,7 @@ function createWrites(hub: Hub): PropagationWrites {
       const answer = await requestOnHub(hub, { kind, place: metadata }, (client, address) =>
         client.delete({ ...address, preconditions: { uid: metadata.uid }, cascade: 'Background', run: 'real' }, signal),
       );
-      // What is gone at once has no version any more.
+      // If the object is gone at once, the API server answers with a Status, which has no version.
       const isGone = answer.result === 'written' && answer.object.metadata.resourceVersion === undefined;
       return isGone ? { result: 'absent' } : written(answer);
     },
@@ -155,7 +157,10 @@ function creationOf(
   return { manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' };
 }
 
-/** A JSON patch, as a merge patch could not take away what the new spec leaves out. With a version in it the server compares versions. */
+/**
+ * Returns the JSON patch that replaces a spec. A merge patch could not remove fields that the new spec leaves out. Because the patch sets
+ * the version, the API server compares versions.
+ */
 function replacementOf({ metadata }: Propagation, { document, labels, annotations }: SpecChange): readonly JsonObject[] {
   const set = (path: string, value: JsonObject | string) => ({ op: 'add', path, value });
   return [

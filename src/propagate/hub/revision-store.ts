@@ -13,24 +13,24 @@ import { marks, type Propagation, type PropagationRevision } from '../model/prop
 import type { SpecDocument } from '../model/spec.ts';
 import { type Hub, hubKinds, listOnHub, requestOnHub } from './hub.ts';
 
-/** So many revisions are kept (docs/internals/propagation.md 5.5). */
+/** The number of revisions that are kept (docs/internals/propagation.md 5.5). */
 export const keptRevisions = 10;
 
-/** What a generation was, for going back to it. */
+/** A revision to record: the spec of one generation, so that a rollback can use it. */
 interface NewRevision {
-  /** Grows with each generation that was planned; equal for the same one. */
+  /** The revision number. It grows with each planned generation. */
   readonly revision: number;
   readonly digest: string;
   readonly document: SpecDocument;
   readonly requester?: string;
-  /** No inventory holds anything. Of one that was recorded before, what was said then holds. */
+  /** True if no inventory has an entry. Ignored if the revision was recorded before. */
   readonly hadNoCopies?: boolean;
 }
 
-/** What came of recording something. What was recorded before counts as written. */
+/** The result of a write. A revision that was recorded before counts as written. */
 type RevisionWriteResult = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** Revisions from one to another, both among them. */
+/** A range of revisions, both ends included, and the mark that they get. */
 export interface RevisionRange {
   readonly from: number;
   readonly to: number;
@@ -38,31 +38,36 @@ export interface RevisionRange {
 }
 
 /**
- * The ControllerRevisions of Propagations on the hub, owned by them. All is read from the hub itself, and written under names that follow from what is
- * written: recording the same twice is once.
+ * The ControllerRevisions of Propagations on the hub. Their Propagation owns them. Reads go to the hub itself. Names are derived from the
+ * content, so recording the same content twice has no further effect.
  */
 export interface RevisionStore {
-  /** Keeps it, as one that stands, and drops what is older than the last ten; of those the newest that stands stays. */
+  /**
+   * Records a revision as being in effect, and deletes all but the last ten. Of the older ones, keeps the newest that was not rolled back.
+   */
   record(owner: Propagation, revision: NewRevision, signal: AbortSignal): Promise<RevisionWriteResult>;
-  /** Keeps of these whether they were gone back from. */
+  /** Marks revisions as in effect, or as rolled back. */
   markRange(owner: Propagation, range: RevisionRange, signal: AbortSignal): Promise<RevisionWriteResult>;
-  /** The newest first. */
+  /** Lists the revisions, newest first. */
   list(owner: Propagation, signal: AbortSignal): Promise<readonly PropagationRevision[] | { readonly fault: Fault }>;
-  /** Keeps beside a revision what objects held that are about to be taken over; in several resources where it is much. */
+  /** Records the values of objects that are about to be taken over, with a revision. Uses several resources if one would be too large. */
   recordOldValues(
     owner: Propagation,
     kept: { readonly revision: number; readonly values: readonly OldValues[] },
     signal: AbortSignal,
   ): Promise<RevisionWriteResult>;
-  /** What was kept beside that revision, each once. Of an object that changed while it was tried there are several: the inventory knows which holds. */
+  /**
+   * Returns the recorded values of a revision, each once. There are several for an object that changed between attempts to take it over.
+   * The inventory has the hash of the valid one.
+   */
   oldValues(owner: Propagation, revision: number, signal: AbortSignal): Promise<readonly OldValues[] | { readonly fault: Fault }>;
 }
 
-/** Which of the two a ControllerRevision holds: its data are never changed once they are written, so old values stand in others. */
+/** The label with the content of a ControllerRevision. Its data are immutable, so specs and old values are in different objects. */
 const contentLabel = 'muster.dev/content';
 type Content = 'spec' | 'old-values';
 
-/** Revisions on that hub. */
+/** Creates the store of revisions on the hub. */
 export function createRevisionStore(hub: Hub): RevisionStore {
   return {
     async record(owner, revision, signal) {
@@ -104,7 +109,7 @@ interface RevisionContent {
   readonly content: Content;
   readonly revision: number;
   readonly data: JsonObject;
-  /** What tells it from others of the same revision. */
+  /** Distinguishes this content from other content of the same revision. */
   readonly key: string;
 }
 
@@ -128,7 +133,7 @@ function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { conte
   };
 }
 
-/** What is there already is what would be written: its name says so. */
+/** Creates a ControllerRevision. An existing one has the same content, because the name is derived from it. */
 async function create(
   hub: Hub,
   manifest: Manifest,
@@ -175,7 +180,7 @@ async function deleteOldRevisions(
   if ('fault' in found) return { result: 'failed', fault: found.fault };
   const revisions = [...new Set(found.map(revisionNumberOf))].toSorted((a, b) => b - a);
   const oldest = revisions[keptRevisions - 1];
-  // However many were taken back since: what a breach goes back to is never dropped.
+  // The revision to which a breach would roll back is never deleted, however many newer ones were rolled back.
   const standing = revisions.find((revision) => revision < recorded && isInEffect(found, revision));
   const isOld = (revision: number) => oldest !== undefined && revision < oldest && revision !== standing;
   const old = found.filter((object) => isOld(revisionNumberOf(object)));
@@ -183,7 +188,7 @@ async function deleteOldRevisions(
   return dropped.find(({ result }) => result === 'failed') ?? { result: 'written' };
 }
 
-/** Only as it was read: who marked it as standing meanwhile keeps it. */
+/** Deletes a revision, guarded by its version. If another process has marked it as in effect meanwhile, it stays. */
 async function deleteRevision(hub: Hub, { metadata }: KubernetesObject, signal: AbortSignal): Promise<RevisionWriteResult> {
   const { namespace = '', name, uid, resourceVersion } = metadata;
   const answer = await requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
@@ -231,7 +236,7 @@ function eachOnce(values: readonly OldValues[]): readonly OldValues[] {
   return [...new Map(values.map((one) => [canonicalJson(printOldValues(one)), one])).values()];
 }
 
-/** So many characters in one resource: etcd takes 1.5 MiB. */
+/** The maximum number of characters in one resource. The limit of etcd is 1.5 MiB. */
 const maxPartCharacters = 1024 * 1024;
 
 function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
@@ -267,12 +272,12 @@ const oldValuesDefinition = translatedSchema(
   },
 );
 
-/** What an object held, as it is kept with a revision. */
+/** Prints the old values of an object for storing them with a revision. */
 function printOldValues(values: OldValues): Json {
   return printDocument(oldValuesDefinition, values);
 }
 
-/** Undefined for a value that `printOldValues` did not make. */
+/** Parses the output of `printOldValues`. Undefined for other values. */
 function parseOldValues(value: Json): OldValues | undefined {
   const read = readDocument(oldValuesDefinition, value);
   return 'problems' in read ? undefined : read.value;

@@ -1,17 +1,17 @@
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { AnnotationChange } from './propagation-store.ts';
 
-/** What is written with a spec that is no older revision's. */
+/** The annotations to write with a new spec: they remove the mark of an earlier rollback. */
 export const clearRollback: AnnotationChange = { [marks.rollback]: null, [marks.rollbackGeneration]: null };
 
-/** What is written with the spec of that revision, over `before`: the mark is of the generation this makes, and of no other. */
+/** Returns the annotations to write with the spec of a revision. The mark is valid only for the generation that this write creates. */
 export function printRollback(revision: number, { metadata }: Pick<Propagation, 'metadata'>): AnnotationChange {
   return { [marks.rollback]: String(revision), [marks.rollbackGeneration]: String(metadata.generation + 1) };
 }
 
 /**
- * The revision that this generation was said to go back to. Undefined where nobody said so of this one: the annotations stay where the spec is changed by
- * others. Older gateways did not tell which generation they meant: then it may be any.
+ * Returns the revision to which the current generation rolls back. Undefined if the mark is for another generation: the annotations stay
+ * when another client changes the spec. Gateways of older versions did not record the generation. Their marks count for any generation.
  */
 export function rollbackOf({ metadata: { annotations, generation } }: Pick<Propagation, 'metadata'>): number | undefined {
   const revision = Number(annotations[marks.rollback] ?? Number.NaN);

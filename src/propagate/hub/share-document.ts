@@ -9,20 +9,23 @@ import { marks } from '../model/propagation.ts';
 import { hubKinds } from './hub.ts';
 import { shareNameOf } from './share-name.ts';
 
-/** Whose share: what its name, its label and its owner reference are made of. */
+/** The Propagation that owns a share. The name, the label and the owner reference of the share are made from it. */
 export interface ShareOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** A share without entries that is not on the hub yet. */
+/** Creates a share without entries that the hub does not have yet. */
 export function newShare(owner: ShareOwner, cluster: ClusterName): ClusterShare {
   const { namespace, name: ownerName, uid } = owner;
   return { name: shareNameOf(owner, cluster), namespace, owner: uid, ownerName, cluster, entries: [] };
 }
 
-/** The share as its resource, under our finalizer: neither a namespace nor an owner that goes takes the proof of what is ours along. */
+/**
+ * Prints a share as its resource. Muster's finalizer protects it, so that the proof of ownership stays when the namespace or the
+ * Propagation is deleted.
+ */
 export function printShare({ name, namespace, owner, ownerName, version, uid, cluster, entries }: ClusterShare): Manifest {
   const { apiVersion, kind } = hubKinds.propagation;
   const metadata = {
@@ -41,8 +44,8 @@ export function printShare({ name, namespace, owner, ownerName, version, uid, cl
 const read = new WeakMap<KubernetesObject, ClusterShare>();
 
 /**
- * Undefined for what is no share of ours: anybody may write a resource, and what is read wrongly proves nothing. The same one for the same object, so
- * that what nobody changed is parsed once.
+ * Parses an object as a share. Undefined if it is not a valid share: any user may write such a resource, and an invalid one proves nothing.
+ * The result is cached per object, so an unchanged object is parsed once.
  */
 export function parseShare(object: KubernetesObject): ClusterShare | undefined {
   const share = read.get(object) ?? shareIn(object);

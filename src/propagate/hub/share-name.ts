@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Of 253 characters of a name: two dots and the hash need 18, the rest is for people. */
+/** The maximum length of each readable part. A name has at most 253 characters, of which two dots and the hash need 18. */
 const maxShown = 110;
 
 /**
- * What the share of a Propagation in a cluster is called: `shop.west.3f0c…`. A valid name of at most 253 characters, whatever the cluster is called; equal
- * for equal arguments, another one for any other, also for another Propagation of the same name.
+ * Returns the name of the share of a Propagation in a cluster: `shop.west.3f0c…`. It is a valid object name of at most 253 characters for
+ * any cluster name. The name is equal for equal arguments, and differs for another uid or cluster.
  */
 export function shareNameOf(propagation: { readonly name: string; readonly uid: string }, cluster: string): string {
   const hash = createHash('sha256')
@@ -15,7 +15,7 @@ export function shareNameOf(propagation: { readonly name: string; readonly uid: 
   return [namePart(propagation.name), namePart(cluster), hash].filter((part) => part !== '').join('.');
 }
 
-/** What of a text can stand in a name, between two dots. */
+/** Returns a text with only the characters that are allowed between two dots of an object name. */
 function namePart(text: string): string {
   const plain = text
     .toLowerCase()

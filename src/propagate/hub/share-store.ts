@@ -7,18 +7,21 @@ import { type Hub, hubFault, hubKinds, listOnHub, requestOnHub } from './hub.ts'
 import { parseShare, printShare, type ShareOwner } from './share-document.ts';
 import { shareNameOf } from './share-name.ts';
 
-/** The stored shares, and what the mirror says of them. */
+/** The stored shares, with reads from the mirror. */
 export interface HubShares extends ShareStore {
-  /** From the mirror, at once: what is shown may be stale, what is decided by may not. Undefined if there is none, or nobody can tell. */
+  /**
+   * Reads a share from the mirror, without waiting. It may be outdated, so use it only to show something, never to decide. Undefined if
+   * there is none, or if it is not known.
+   */
   read(owner: ShareOwner, cluster: string): ClusterShare | undefined;
   /**
-   * The names of those that say, by label or by owner, that they are of that Propagation and cannot be read as its own: what they hold is proof of copies
-   * that nobody knows. From the mirror, at once; undefined while it is unread.
+   * Returns the names of shares that refer to the Propagation by label or owner, but cannot be parsed. They may be the proof of copies that
+   * are not known otherwise. Reads the mirror, without waiting. Undefined while it has no first list.
    */
   unreadable(owner: { readonly namespace: string; readonly uid: string }): readonly string[] | undefined;
 }
 
-/** Shares as objects of the hub. Keeps their mirror until the signal aborts. */
+/** Creates the store of shares on the hub. Keeps their mirror until the signal aborts. */
 export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
   const kind = hubKinds.clusterShare;
   const { objects } = hub.members;
@@ -65,7 +68,7 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
         ? { result: 'failed', fault: hubFault(hub, 'MALFORMED', 'expected the share as it was sent') }
         : { result: 'saved', share: saved };
     }
-    // Who took it away acts, too.
+    // Another process deleted the share, so it works on this Propagation too.
     case 'absent':
     case 'conflict':
       return { result: 'conflict' };
@@ -76,7 +79,10 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
   }
 }
 
-/** Marked as going first, under its version; so it is proof until the last moment, and whoever stops in between finds it going. */
+/**
+ * Deletes a share in two steps: first marks it as being deleted, guarded by its version, then removes the finalizer. So it is a proof until
+ * the last step, and after a crash in between, the next pass finds it being deleted.
+ */
 async function remove(hub: Hub, share: ClusterShare, signal: AbortSignal): ReturnType<ShareStore['remove']> {
   const { uid, version } = share;
   if (version === undefined) return { result: 'removed' };

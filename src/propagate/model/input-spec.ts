@@ -45,9 +45,9 @@ export interface PropagationSource extends Pick<Propagation, 'spec' | 'document'
 
 /** Turns a resource into a `PropagationInput`, the reverse of `documentOf`: `documentOf` turns the result into an equal document. */
 export function inputOf({ metadata, spec: read, document }: PropagationSource): Json {
-  const { requester, ...asked } = 'problems' in read ? document : printSpec(read);
+  const { requester, ...rest } = 'problems' in read ? document : printSpec(read);
   const { namespace, name, labels } = metadata;
-  const fields = translate(asked, spec, { to: 'input', path: '', problems: [] });
+  const fields = translate(rest, spec, { to: 'input', path: '', problems: [] });
   return { namespace, name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(isJsonObject(fields) ? fields : {}) };
 }
 

@@ -6,8 +6,8 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { entry } from './inventory-definition.ts';
 
 /**
- * One entry of the inventory: the proof that an object belongs to a Propagation (docs/internals/propagation.md 5.3). The fields are
- * described in `spec/inventory.ts`.
+ * One entry of the inventory: the proof that an object belongs to a Propagation (docs/internals/propagation.md 5.3). Its fields are
+ * described in `inventory-definition.ts`.
  */
 export type InventoryEntry = z.output<typeof entry>;
 

@@ -96,7 +96,7 @@ export const marks = {
 export const musterGroup = 'muster.dev';
 export const musterVersion = 'v1alpha1';
 
-/** Its decision stands in the status: it is saved there before anything is written by it. */
+/** True if the status has the decision for the current generation. It is saved there before any copy is written. */
 export function isDecided({ metadata, status }: Propagation): boolean {
   const planned = status.conditions?.find(({ type }) => type === 'Planned');
   if (status.observedGeneration !== metadata.generation || planned?.observedGeneration !== metadata.generation) return false;

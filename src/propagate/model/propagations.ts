@@ -78,7 +78,7 @@ export interface Propagations {
    */
   propagate(
     context: WriteContext,
-    asked: { readonly input: PropagationInput; readonly digest?: string | null | undefined },
+    request: { readonly input: PropagationInput; readonly digest?: string | null | undefined },
   ): Promise<PropagationOutcome>;
   /** Returns the Propagation. Undefined if there is none. */
   get(context: WriteContext, name: PropagationName): Promise<PropagationView | undefined>;

@@ -168,9 +168,9 @@ const runAs = translatedSchema(
       ),
     }),
   {
-    decode({ requester: asked, serviceAccount: account }, tell): RunAs | undefined {
-      if ((asked === undefined) === (account === undefined)) return tell('expected either requester or serviceAccount');
-      if (asked === false) return tell('expected true', 'requester');
+    decode({ requester: asRequester, serviceAccount: account }, tell): RunAs | undefined {
+      if ((asRequester === undefined) === (account === undefined)) return tell('expected either requester or serviceAccount');
+      if (asRequester === false) return tell('expected true', 'requester');
       return account === undefined ? { type: 'requester' } : { type: 'serviceAccount', ...account };
     },
     encode: (as: RunAs) => (as.type === 'requester' ? { requester: true } : { serviceAccount: { namespace: as.namespace, name: as.name } }),

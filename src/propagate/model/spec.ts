@@ -9,8 +9,7 @@ import { type deletion, deletionParts, type requester, spec } from './spec-defin
 
 /**
  * `spec` of a Propagation (docs/internals/propagation.md 2.1), validated and with its defaults. Enum values are spelled as in the custom
- * resource (`ServerSideApply`). Durations are in milliseconds. The definitions in `spec/` and docs/propagation-fields.md describe the
- * fields.
+ * resource (`ServerSideApply`). Durations are in milliseconds. `spec-definition.ts` and docs/propagation-fields.md describe the fields.
  */
 export type PropagationSpec = z.output<typeof spec>;
 
@@ -82,7 +81,7 @@ export function parseDeletionParts(document: JsonObject): z.output<typeof deleti
   return 'problems' in read ? read : read.value;
 }
 
-/** What a revision keeps of a spec: not who asked, which stands beside it. */
-export function documentWithoutRequester({ requester: _requester, ...asked }: PropagationSpec): SpecDocument {
-  return printSpec(asked);
+/** Prints a spec for a revision, without the requester. A revision stores the requester separately. */
+export function documentWithoutRequester({ requester: _requester, ...rest }: PropagationSpec): SpecDocument {
+  return printSpec(rest);
 }

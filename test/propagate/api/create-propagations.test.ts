@@ -312,7 +312,7 @@ describe('what is there', () => {
     expect((await back()).result).toBe('ACCEPTED');
     expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '1' } } }] });
     await world.pumped(stores.revisions.markRange(await hub.stored(), { from: 4, to: 4, as: 'rolledBack' }, context.signal));
-    expect(await back()).toMatchObject({ result: 'REFUSED', notes: [{ message: expect.stringContaining('was not gone back from') }] });
+    expect(await back()).toMatchObject({ result: 'REFUSED', notes: [{ message: expect.stringContaining('was not rolled back') }] });
     expect((await back(2)).result).toBe('ACCEPTED');
     expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '2' } } }] });
   });
