@@ -3,33 +3,37 @@ import type { RolloutMark } from '../model/propagation.ts';
 import type { RolloutSpec } from '../model/spec-definition.ts';
 import { sumBy } from '../plan/placing/sum-of.ts';
 
-/** The count of one cluster, as a plan moves it. */
+/** The change of the replica count in one cluster. */
 export interface CountMove {
   readonly cluster: ClusterName;
-  /** Replicas that its copy asks for now, as the mirror shows it; 0 without a copy. */
+  /** Current replicas of the copy, as the mirror shows them. 0 without a copy. */
   readonly current: number;
-  /** As planned. 0 for a cluster that leaves. */
+  /** Planned replicas. 0 for a cluster that is leaving. */
   readonly to: number;
-  /** Ready replicas there now. */
+  /** Replicas that are ready now. */
   readonly ready: number;
-  /** How far this generation is there; of a cluster that leaves: `Progressing` once its copy is being deleted. Absent: not begun. */
+  /**
+   * The rollout phase of this generation. For a cluster that is leaving: `Progressing` once its copy is being deleted. Absent if not
+   * started.
+   */
   readonly mark?: RolloutMark['phase'] | undefined;
 }
 
-/** Which decreases wait. Names in the order of code units. */
+/** The decreases that must wait, sorted by name in code units. */
 export interface SurgeDecision {
-  /** Not to be begun yet: what makes up for them is on its way. */
+  /** Not started yet: the matching increases are under way. */
   readonly waiting: readonly ClusterName[];
-  /** Not to be begun: what was to make up for them failed or ran out of time (SURGE_HELD). */
+  /** Not started: the matching increases failed or timed out (SURGE_HELD). */
   readonly held: readonly ClusterName[];
 }
 
 /**
- * Which decreases must wait, so that the total of ready replicas does not fall below what is planned (docs/internals/propagation.md 6). Pure.
+ * Decides which decreases must wait, so that the total of ready replicas does not fall below the planned total
+ * (docs/internals/propagation.md 6). Pure.
  *
- * All clusters of the plan and all that leave are to be given. What the others still lack is kept back from the decreases that were not begun; they are
- * let go as a whole or not at all, in the order of their names. A cluster where this generation once succeeded lacks nothing. With
- * `onFailure: Continue` they go on once nothing that lacks replicas is under way any more.
+ * `moves` must have all clusters of the plan and all clusters that are leaving. The replicas that increases still lack are kept back from
+ * decreases that were not started. A decrease starts as a whole or not at all, in the order of names. A cluster where this generation has
+ * succeeded lacks nothing. With `onFailure: Continue`, decreases start once no increase is under way any more.
  */
 export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): SurgeDecision {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);
@@ -45,12 +49,12 @@ export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec[
   return onFailure === 'Continue' ? { waiting: [], held: [] } : { waiting: [], held: waiting };
 }
 
-/** Ready replicas that go with a decrease: those of a sick copy are gone already. */
+/** Returns the ready replicas that a decrease removes. Replicas that are not ready do not count. */
 function dropOf({ to, ready }: CountMove): number {
   return Math.max(0, ready - to);
 }
 
-/** Replicas that are not ready yet of what is planned. */
+/** Returns the planned replicas that are not ready yet. */
 function lackOf({ current, to, ready, mark }: CountMove): number {
   return current > to || mark === 'Succeeded' ? 0 : Math.max(0, to - ready);
 }

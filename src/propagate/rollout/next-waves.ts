@@ -3,61 +3,64 @@ import type { RolloutSpec } from '../model/spec-definition.ts';
 import { watchMsOf } from './rollout-mark.ts';
 import { nearestAfter, type RolloutLine, slotOf } from './slots.ts';
 
-/** How far a cluster is with the generation that rolls out. `sinceMs`: milliseconds of the epoch since when. */
+/** How far a cluster is with the current generation. `sinceMs`: start of the phase, in milliseconds of the epoch. */
 export interface WaveLine {
-  /** `skip`: it is to wait for something that no wave decides (suspended, a decrease held for its increase), and holds no wave up. */
+  /** The phase. `skip`: the cluster waits for a cause outside of waves (suspended, or a held decrease), and does not delay a wave. */
   readonly phase: Exclude<RolloutLine['phase'], 'unknown'>;
   readonly sinceMs: number;
-  /** What succeeded stays so for the waves, and may not stand any more all the same: it failed, or is to be made good. Absent: it stands. */
+  /**
+   * Set if the cluster has succeeded or is progressing, but its copies are not in their wanted state now: they failed, or will be written
+   * again (`open`).
+   */
   readonly lost?: 'failed' | 'open';
 }
 
-/** One step of a rollout. */
+/** The input of one step of a rollout. */
 export interface WavesRequest {
   readonly rollout: RolloutSpec;
-  /** In order. Each cluster stands in one of them. */
+  /** The waves, in order. Each cluster is in at most one. */
   readonly waves: readonly { readonly name: string; readonly clusters: readonly ClusterName[] }[];
-  /** Absent: `toApply`. Clusters of no wave joined late: they come after all waves. */
+  /** The clusters. An absent cluster counts as `toApply`. Clusters of no wave joined late and come after all waves. */
   readonly lines: ReadonlyMap<ClusterName, WaveLine>;
-  /** When it was last resumed: ends a breach that began before. */
+  /** When the rollout was last resumed. This ends a breach that began before. */
   readonly resumedAtMs?: number | undefined;
-  /** Since when this generation is known to be in breach: it stays so until resumed, or until what failed is well again. */
+  /** When the breach of this generation began. It lasts until the rollout is resumed, or until the failed clusters have recovered. */
   readonly breachedAtMs?: number | undefined;
-  /** Their failures are no breach: Jobs that failed where enough others completed. */
+  /** Clusters whose failures are no breach: their Jobs failed, but enough others are complete. */
   readonly excused?: ReadonlySet<ClusterName>;
   readonly nowMs: number;
 }
 
-/** What to do next. Names of clusters are in the order of code units. */
+/** The next step of a rollout. Names of clusters are sorted by code units. */
 export interface WavesDecision {
-  /** To be begun now. */
+  /** Clusters to start now. */
   readonly start: readonly ClusterName[];
-  /** Begun, and neither done nor failed. */
+  /** Clusters that were started and are neither done nor failed. */
   readonly running: readonly ClusterName[];
-  /** Done, and watched for a while before they count. */
+  /** Clusters that have succeeded, and are watched for a while before they count as done. */
   readonly soaking: readonly ClusterName[];
-  /** Past their deadline, those that were so before too. */
+  /** Clusters that exceeded their deadline, now or before. */
   readonly timedOut: readonly ClusterName[];
-  /** Index of the wave that is being done; of the last one once all are. Where a breach has stopped it: of the last one begun. */
+  /** Index of the current wave. After the rollout: of the last wave. In a breach: of the last wave that was started. */
   readonly wave: number;
-  /** Waves, with that of late joiners if there are any. */
+  /** Number of waves, including the wave of late clusters if there are any. */
   readonly waves: number;
   readonly clusters: number;
-  /** Clusters that are through, succeeded and soaked, and stand so now. */
+  /** Number of clusters that have succeeded and soaked, and are still in their wanted state. */
   readonly done: number;
-  /** Clusters that failed or timed out, also those forgiven by a resumption; and those that were through and have failed since. */
+  /** Number of clusters that failed or timed out, including those forgiven by a resume, and those that succeeded and failed later. */
   readonly failed: number;
-  /** Nothing waits, runs or soaks any more. */
+  /** True if no cluster waits, runs or soaks any more. */
   readonly isOver: boolean;
-  /** More failed than may. Nothing is begun then, but with `Continue`. */
+  /** Set if more clusters failed than allowed. No cluster is then started, except with `Continue`. */
   readonly breach?: { readonly action: RolloutSpec['onFailure']; readonly sinceMs: number };
-  /** Milliseconds of the epoch of the next end of a soak or deadline. */
+  /** The next end of a soak or deadline, in milliseconds of the epoch. */
   readonly nextCheckAtMs?: number;
 }
 
 /**
- * One cluster with what it takes. `failed` and `timedOut` take nothing: with failures allowed, a failed one must not hold up the others for ever.
- * `recoversMs`: it may have been at fault for the breach, and is well, or would be, from then on.
+ * One cluster in its wave. `failed` and `timedOut` take no slot: if failures are allowed, a failed cluster must not delay the others for
+ * ever. `recoversMs`: set if the cluster may have caused the breach. It counts as recovered from then on.
  */
 interface Place {
   readonly cluster: ClusterName;
@@ -69,12 +72,14 @@ interface Place {
 }
 
 /**
- * The next step of a rollout in waves (docs/internals/propagation.md 6). Pure.
+ * Computes the next step of a rollout in waves (docs/internals/propagation.md 6). Pure.
  *
- * Waves go in order: the next begins when nothing of those before waits, runs or soaks. In a wave at most `maxConcurrency` run or soak at once (a
- * percentage is of the wave's clusters). Failures count over all waves against `maxFailures` (a percentage is of all clusters); more than that is a
- * breach. A resumption after its beginning leads on from it, and forgives all that failed before. A breach that is not rolled back also ends by itself,
- * when no more have failed than may, and each that went on since was well for the soak time, and for 30 s; nothing is begun in the step that finds so.
+ * - Waves run in order. The next one starts when no cluster of the waves before it waits, runs or soaks.
+ * - In a wave, at most `maxConcurrency` clusters run or soak at once. A percentage is of the clusters of the wave.
+ * - Failures of all waves count against `maxFailures`. A percentage is of all clusters. More failures are a breach.
+ * - A resume after the start of a breach ends it and forgives all failures before.
+ * - A breach without rollback also ends by itself: when no more clusters have failed than allowed, and each cluster that recovered was
+ *   healthy for the soak time, at least 30 s. No cluster is started in the step that detects this.
  */
 export function nextWaves(request: WavesRequest): WavesDecision {
   const waves = placesOf(request);
@@ -109,7 +114,7 @@ function lastBegun(waves: readonly (readonly Place[])[]): number {
   return waves.findLastIndex((places) => places.some(({ state }) => state !== 'waiting' && state !== 'skipped'));
 }
 
-/** The wave of late joiners is there only if there are any. */
+/** The wave of late clusters exists only if there are any. */
 function placesOf({ rollout, waves, lines, excused, breachedAtMs, nowMs }: WavesRequest): readonly (readonly Place[])[] {
   const planned = new Set(waves.flatMap(({ clusters }) => clusters));
   const late = [...lines.keys()].filter((cluster) => !planned.has(cluster));
@@ -159,7 +164,7 @@ function startsIn(places: readonly Place[], { maxConcurrency }: RolloutSpec): re
   return waiting.slice(0, Math.max(0, size - taken));
 }
 
-/** It began with the first failure that was one too many. */
+/** Returns the breach, if there is one. It begins with the first failure that exceeds the allowed number. */
 function breachOf(places: readonly Place[], request: WavesRequest): WavesDecision['breach'] {
   const { rollout, resumedAtMs, breachedAtMs, nowMs } = request;
   const most = portionOf(rollout.maxFailures, places.length);
@@ -171,7 +176,7 @@ function breachOf(places: readonly Place[], request: WavesRequest): WavesDecisio
     return againMs === undefined ? undefined : { action: rollout.onFailure, sinceMs: againMs };
   }
   const isWell = failures.length <= most && places.every(({ recoversMs = 0 }) => recoversMs <= nowMs);
-  // What is being rolled back is not what was asked for, however well it is.
+  // A rollback continues even if all clusters have recovered.
   return isWell && rollout.onFailure !== 'Rollback' ? undefined : { action: rollout.onFailure, sinceMs: beganMs };
 }
 
@@ -183,14 +188,17 @@ type BreachedPace = Parameters<typeof slotOf>[1] & Pick<WavesRequest, 'breachedA
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Of what moved since the breach: nothing is begun in one, so it is what failed, or what ran beside it. */
+/**
+ * Returns when a cluster that changed since the breach counts as recovered. No cluster is started in a breach. So the cluster had failed,
+ * or was running at that time.
+ */
 function recoveryOf(line: WaveLine | undefined, { soakMs, breachedAtMs }: BreachedPace): number | undefined {
   if (line === undefined || breachedAtMs === undefined || line.sinceMs < breachedAtMs) return undefined;
   if (line.phase === 'progressing') return never;
   return line.phase === 'succeeded' ? line.sinceMs + watchMsOf({ soakMs, breachedAtMs }) : undefined;
 }
 
-/** A number, or that many percent of the total, rounded up. Text that is no percentage is 0: a spec that was parsed holds none. */
+/** Returns a number, or a percentage of the total, rounded up. Other text counts as 0; a parsed spec has none. */
 function portionOf(value: number | string, total: number): number {
   if (typeof value === 'number') return value;
   const percent = /^(\d+)%$/.exec(value)?.[1];

@@ -1,13 +1,16 @@
 import { marks, type Propagation, type StatusCondition } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 
-/** When it was last resumed, in milliseconds of the epoch. */
+/** Returns when the rollout was last resumed, in milliseconds of the epoch. */
 export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
   const ms = Date.parse(metadata.annotations[marks.resumedAt] ?? '');
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** True of a generation that was taken back after a breach and was resumed since, until its status says that it goes on: it begins anew everywhere. */
+/**
+ * True for a generation that was rolled back after a breach and then resumed. It starts again in all clusters. True until its status no
+ * longer has the breach.
+ */
 export function isRestarted(propagation: Propagation, { rollout }: Pick<PropagationSpec, 'rollout'>): boolean {
   const { metadata, status } = propagation;
   const breachedAtMs = breachedAtOf(status.conditions, metadata.generation);
@@ -18,8 +21,8 @@ export function isRestarted(propagation: Propagation, { rollout }: Pick<Propagat
 export const breachReason = 'Breach';
 
 /**
- * Since when that generation is known to be in breach, in milliseconds of the epoch: what the next wave is decided by, though the cluster that failed
- * recovers. Undefined if it is not.
+ * Returns when the breach of this generation began, in milliseconds of the epoch. Undefined if there is none. The breach stays in the
+ * condition even if the failed cluster recovers.
  */
 export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {
   const found = conditions?.find(({ type }) => type === 'Progressing');

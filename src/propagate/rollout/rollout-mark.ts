@@ -1,22 +1,22 @@
 import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { RolloutMark } from '../model/propagation.ts';
 
-/** What a mark is made from. */
+/** The input of a mark. */
 interface MarkFacts {
-  /** Of the same generation. Absent: it begins now. */
+  /** The previous mark of the same generation. Absent if the generation starts now. */
   readonly previous?: RolloutMark | undefined;
-  /** How far all copies together are. Undefined: nobody can tell at the moment. */
+  /** The rollout phase of all copies together. Undefined if unknown at the moment. */
   readonly phase: RolloutState['phase'] | undefined;
-  /** Absent: never. */
+  /** Time in milliseconds after which the rollout times out. Default: never. */
   readonly deadlineMs?: number | undefined;
-  /** How long it must hold before it stays a success (`watchMsOf`). */
+  /** Time for which a success must last before it is final (`watchMsOf`). */
   readonly watchMs: number;
   readonly nowMs: number;
 }
 
 /**
- * How far a generation's rollout is in a cluster, after what was last known of it. What succeeded, and held so long, stays so. What failed goes on if it
- * does go on; what timed out has only success before it. `since` moves with the phase alone.
+ * Computes how far the rollout of a generation is in a cluster, from the previous mark. A success that lasted long enough is final. A
+ * failure can become progress again; a timeout can only become a success. `since` changes only with the phase.
  */
 export function nextMark({ previous, phase, deadlineMs, watchMs, nowMs }: MarkFacts): RolloutMark {
   const now = new Date(nowMs).toISOString();
@@ -38,10 +38,13 @@ export function nextMark({ previous, phase, deadlineMs, watchMs, nowMs }: MarkFa
   }
 }
 
-/** After a breach nothing counts as well again before it was so for so long: what flaps must not lead on. */
+/**
+ * Minimum time for which a cluster must be healthy after a breach, so that a cluster that fails again and again does not continue the
+ * rollout.
+ */
 const leastHealthyMs = 30_000;
 
-/** How long a success is watched before it counts: the soak time; while its generation is in breach, 30 s at least. */
+/** Returns how long a success is watched before it counts: the soak time. In a breach at least 30 s. */
 export function watchMsOf({ soakMs, breachedAtMs }: { readonly soakMs: number; readonly breachedAtMs: number | undefined }): number {
   return breachedAtMs === undefined ? soakMs : Math.max(soakMs, leastHealthyMs);
 }

@@ -1,29 +1,29 @@
-/** How far a cluster is in a rollout, as the walks that pace it see it. */
+/** How far a cluster is in a rollout. */
 export interface RolloutLine {
-  /** `unknown` is paced as `progressing`. */
+  /** The phase. `unknown` counts as `progressing`. */
   readonly phase: 'toApply' | 'progressing' | 'succeeded' | 'failed' | 'timedOut' | 'skip' | 'unknown';
-  /** Milliseconds of the epoch of the last change of phase. Absent: now. */
+  /** Start of the phase, in milliseconds of the epoch. Default: now. */
   readonly sinceMs?: number | undefined;
 }
 
-/** What a cluster may take, and how long. */
+/** The times that limit how long a cluster takes a slot. */
 export interface Pace {
-  /** How long a cluster that succeeded keeps its slot. */
+  /** Time for which a cluster that succeeded keeps its slot. */
   readonly soakMs: number;
-  /** How long it may take before it timed out. Absent: for ever. */
+  /** Time after which a cluster times out. Default: never. */
   readonly deadlineMs?: number | undefined;
   readonly nowMs: number;
 }
 
-/** What a cluster takes of a rollout's width. */
+/** Whether a cluster takes a slot of the rollout. The number of slots is `maxConcurrency`. */
 type Slot =
-  /** It runs, or soaks. `recheckMs`: when that ends by itself, if it does. */
+  /** It does, because it runs or soaks. `recheckMs`: when that ends by itself. Absent if it does not. */
   | { readonly taken: 'yes'; readonly recheckMs?: number }
-  /** It ran longer than it may, since `recheckMs`. */
+  /** It has exceeded its deadline since `recheckMs`. */
   | { readonly taken: 'timedOut'; readonly recheckMs: number }
   | { readonly taken: 'no' };
 
-/** The slot of a cluster (docs/internals/propagation.md 6): a soak or deadline that ends now has ended. */
+/** Decides whether a cluster takes a slot (docs/internals/propagation.md 6). A soak or deadline that ends exactly now has ended. */
 export function slotOf(line: RolloutLine, { soakMs, deadlineMs, nowMs }: Pace): Slot {
   const sinceMs = line.sinceMs ?? nowMs;
   switch (line.phase) {
@@ -46,7 +46,7 @@ export function slotOf(line: RolloutLine, { soakMs, deadlineMs, nowMs }: Pace): 
   }
 }
 
-/** The nearest of these times that is yet to come; undefined if none is. */
+/** Returns the earliest of these times that is in the future. Undefined if there is none. */
 export function nearestAfter(nowMs: number, times: Iterable<number | undefined>): number | undefined {
   let nearest: number | undefined;
   for (const time of times) {

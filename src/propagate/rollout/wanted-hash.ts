@@ -5,7 +5,7 @@ import { isRemoval } from '../plan/held-prune.ts';
 const hashes = new WeakMap<readonly unknown[], string>();
 
 /**
- * Stands for what is wanted in one cluster, whatever goes from there: a rollout's mark is of that alone. Made once for each list, which nobody changes.
+ * Returns a hash of the objects that are wanted in one cluster. Deletions do not count. Cached for each list, because lists never change.
  */
 export function wantedHashOf(objects: readonly Pick<RenderedObject, 'action' | 'desiredHash'>[]): string {
   const known = hashes.get(objects);

@@ -9,7 +9,7 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
   TimedOut: 'timedOut',
 };
 
-/** What a line says of the moment, where its mark is no failure and its copies do not stand. Of `Unknown` nothing is concluded. */
+/** The phases of lines whose copies are not in their wanted state although the rollout mark is no failure. `Unknown` has no effect. */
 const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],
   ['Denied', 'failed'],
@@ -18,15 +18,18 @@ const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Waiting', 'open'],
 ]);
 
-/** Which generation rolls out, and which clusters no wave decides about: decreases held for their increases (`decideSurge`). */
+/**
+ * The current generation, and the clusters with decreases that wait for increases (`decideSurge`). Waves do not decide about those
+ * clusters.
+ */
 interface WaveContext {
   readonly generation: number;
   readonly held: ReadonlySet<ClusterName>;
 }
 
 /**
- * How far each cluster is with that generation, from its line of the status: what `nextWaves` is asked with. Clusters that are leaving have no wave
- * and are left out; suspended and held ones that have not begun are skipped.
+ * Returns how far each cluster is with that generation, from its status line: the input of `nextWaves`. Clusters that are leaving have no
+ * wave and are left out. Suspended and held clusters that were not started are skipped.
  */
 export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, context: WaveContext): ReadonlyMap<ClusterName, WaveLine> {
   const planned = [...lines].filter(([, { wave }]) => wave !== undefined);

@@ -14,16 +14,19 @@ import type { StatusItem } from './status-item.ts';
 /** One planned object in one cluster. */
 interface Target {
   readonly line: ClusterLine;
-  /** Absent: nothing is known of it, or nothing new enough. */
+  /** Absent if its state is unknown or too old. */
   readonly copy: CopyFacts | undefined;
 }
 
-/** In all aggregates together: a status is one object of the hub, and must stay far below what etcd takes. Those of unhealthy copies come first. */
+/**
+ * Maximum number of conditions in all aggregates together, because a status must stay far below the limit of etcd. Conditions of unhealthy
+ * copies come first.
+ */
 const mostConditions = 200;
 
 /**
- * One status for each planned object over all its clusters, by group, kind, namespace and name. Clusters whose line is `Unknown` count as targets without
- * figures, so `observed` is false then.
+ * Returns one status for each planned object over all its clusters, sorted by group, kind, namespace and name. Clusters whose line is
+ * `Unknown` count as targets without figures, so `observed` is false then.
  */
 export function aggregatesOf(
   clusters: readonly ClusterFacts[],
@@ -58,7 +61,7 @@ function targetsOf(clusters: readonly ClusterFacts[], lines: ReadonlyMap<string,
   return [...found].sort(([a], [b]) => compareText(a, b)).map(([, entry]) => entry);
 }
 
-/** As if the template were an object of the generation `generation`, whose status is made anew each time. */
+/** Aggregates as if the template were an object of this generation. The status is made anew each time. */
 function statusOf(key: ObjectKey, targets: readonly Target[], generation: number): JsonObject {
   const kind = groupKindOfKey(key);
   const items = targets.map(({ line, copy }): StatusItem => ({ clusterName: line.cluster, status: collectedOf(copy, generation) ?? null }));
@@ -71,7 +74,7 @@ function collectedOf(copy: CopyFacts | undefined, generation: number): JsonObjec
   if (copy === undefined || object === undefined) return undefined;
   const collected = collectStatus(groupKindOfKey(copy.entry.key), object, () => (showsWrite(copy.entry, object) ? generation : 0));
   if (collected.result === 'unreadable' || collected.status === undefined) return undefined;
-  // A StatefulSet's is not collected, and yet says whether its figures are about its newest spec.
+  // The observed generation of a StatefulSet is not collected, but it shows whether the figures belong to the newest spec.
   const observedGeneration = numberAt(object, 'status', 'observedGeneration');
   return observedGeneration === undefined ? collected.status : { ...collected.status, observedGeneration };
 }
@@ -86,7 +89,7 @@ function healthOf(targets: readonly Target[]): CopyHealth {
   return healths.includes('Unknown') ? 'Unknown' : 'Healthy';
 }
 
-/** As the clusters say them, which are not one condition and cannot be made one. */
+/** The conditions of each cluster, unchanged. They cannot be joined into one condition. */
 function conditionsOf(targets: readonly Target[]): AggregatedStatus['conditions'] {
   const sick = targets.filter(({ line }) => line.health !== 'Healthy');
   const well = targets.filter(({ line }) => line.health === 'Healthy');

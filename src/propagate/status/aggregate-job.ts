@@ -4,15 +4,19 @@ import type { JsonObject } from '../../core/json.ts';
 import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
-/** Which of its final conditions a Job's status holds first. Undefined: it has not ended. */
+/** Returns the first final condition in the status of a Job. Undefined if the Job has not ended. */
 export function jobEndOf({ conditions }: Stored<V1JobStatus>): 'Complete' | 'Failed' | undefined {
   const held = itemsOf(conditions).filter(({ status }) => status === 'True');
   return held.map(({ type }) => type).find((type) => type === 'Complete' || type === 'Failed');
 }
 
 /**
- * One status for a Job in many clusters. What has ended stays as it is. It failed if it did in any cluster, and is complete when it is in all; it began
- * with the first and ended with the last, told once all have. Conditions have no times: nothing here knows the clock.
+ * Returns one status for a Job in many clusters.
+ *
+ * - A status that has ended stays as it is.
+ * - The Job has failed if it failed in any cluster. It is complete if it is complete in all clusters.
+ * - It starts with the first start time and ends with the last completion time, once all clusters have one.
+ * - Conditions have no times, because this function uses no clock.
  */
 export function aggregateJob(before: Stored<V1JobStatus>, items: readonly StatusItem[]): JsonObject {
   if (jobEndOf(before) !== undefined) return before;

@@ -15,22 +15,22 @@ import { otherCounters, workloadCounters } from './collect.ts';
 import { ingressPoints, joinPoints, type PointFields, servicePoints } from './join-points.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
-/** What is aggregated: a template with its status as it stands, and what its copies say, in the order of the clusters. */
+/** The input: a template with its current status, and the statuses of its copies in the order of the clusters. */
 interface Aggregation {
   readonly kind: GroupKind;
   readonly template: JsonObject;
   readonly items: readonly StatusItem[];
-  /** `karmada`: of a StatefulSet what a copy was written from is compared with that copy's own generation. */
+  /** The rules for a StatefulSet. `karmada` compares the template generation of a copy with the generation of the copy itself. */
   readonly semantics: 'ours' | 'karmada';
 }
 
-/** The first that any copy is in. */
+/** The phases of Pods. The aggregate is in the first phase that any copy is in. */
 const podPhases = ['Failed', 'Pending', 'Running', 'Succeeded'] as const;
 const volumePhases = ['Failed', 'Pending', 'Available', 'Bound', 'Released'] as const;
 
 /**
- * One status for an object in many clusters (docs/internals/propagation.md 8), by the rules of its kind. Of a kind without rules the template's own, as it is. Equal
- * inputs give equal bytes.
+ * Returns one status for an object in many clusters, by the rules of its kind (docs/internals/propagation.md 8). Without rules for the
+ * kind: the status of the template, unchanged. Equal inputs give equal bytes.
  */
 export function aggregateStatus(aggregation: Aggregation): JsonObject {
   const { kind, template, items } = aggregation;
@@ -116,7 +116,9 @@ function aggregatePod(items: readonly StatusItem[]): JsonObject {
   };
 }
 
-/** What has no status yet is pending. Undefined if no copy is in any of them. */
+/**
+ * Returns the first of these phases that a copy is in. A copy without a status counts as pending. Undefined if no copy is in any of them.
+ */
 function firstPhase(items: readonly StatusItem[], phases: readonly string[]): string | undefined {
   const found = new Set(items.map(({ status }) => (status === undefined || status === null ? 'Pending' : status.phase)));
   return phases.find((phase) => found.has(phase));

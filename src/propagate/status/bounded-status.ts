@@ -3,13 +3,19 @@ import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
 import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
 import { previousIfSame } from './cluster-line.ts';
 
-/** What all of a status may have as JSON: 500 clusters with names of 253 letters. It is one object of the hub with a spec, of which etcd takes 1.5 MiB. */
+/**
+ * Maximum size of a status as JSON. It fits 500 clusters with names of 253 characters. Together with the spec it is one object, and etcd
+ * accepts 1.5 MiB.
+ */
 export const mostStatusBytes = 640 * 1024;
 
-/** Notes that are kept; one more says how many there were. */
+/** Maximum number of notes. One more note then says how many were left out. */
 export const mostNotes = 100;
 
-/** How much is said: the first of these that fits. Figures, phases and marks are never left out: they are what is decided by. */
+/**
+ * The lengths of texts, from long to short. The first that fits is used. Figures, phases and rollout marks are never left out, because
+ * decisions depend on them.
+ */
 const measures: readonly { readonly mostCharacters: number; readonly aggregates: 'whole' | 'figures' | 'health' }[] = [
   { mostCharacters: 1_024, aggregates: 'whole' },
   { mostCharacters: 256, aggregates: 'whole' },
@@ -18,8 +24,8 @@ const measures: readonly { readonly mostCharacters: number; readonly aggregates:
 ];
 
 /**
- * The status with as much of its notes, messages and aggregates as the hub takes, however many clusters there are and whatever they say: errors come before
- * other notes. Lines that say the same as before are the previous ones. Equal for equal statuses.
+ * Shortens notes, messages and aggregates until the status fits the hub. Errors come before other notes. Lines that are equal to before are
+ * the previous lines. Equal statuses give equal results.
  */
 export function bounded(status: PropagationStatus, previous: PropagationStatus): PropagationStatus {
   const told = { ...status, notes: firstNotes(status.notes ?? []) };
@@ -29,7 +35,7 @@ export function bounded(status: PropagationStatus, previous: PropagationStatus):
     cut = cutTo(told, measure);
     if (bytesOf(cut) <= mostStatusBytes) break;
   }
-  // A shorter message than before is no news, nor is the time up to which the same is known.
+  // Compared again after shortening: a line that equals the previous one, except for `asOf`, stays the previous one.
   return { ...cut, clusters: (cut.clusters ?? []).map((line) => previousIfSame(before.get(line.cluster), line)) };
 }
 
@@ -43,7 +49,7 @@ function firstNotes(notes: Notes): Notes {
   if (notes.length <= mostNotes) return notes;
   const sorted = [...notes.filter(({ severity }) => severity === 'ERROR'), ...notes.filter(({ severity }) => severity !== 'ERROR')];
   const last = notes.at(-1);
-  // Cut already, and told with how many there were.
+  // These notes were shortened before. Their last note has the number.
   if (notes.length === mostNotes + 1 && last?.code === moreCode) return notes;
   const message = `and ${notes.length - mostNotes} more`;
   return [...sorted.slice(0, mostNotes), { severity: 'INFO', code: moreCode, message }];

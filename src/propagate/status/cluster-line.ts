@@ -12,20 +12,22 @@ import type { ClusterFacts, CopyFacts } from './facts.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { isFatal, type LineContext, linePhaseOf } from './line-phase.ts';
 
-/** The line of each cluster: what `waveLinesOf` and `summarize` look at. In the order of the facts. */
+/** Returns the status line of each cluster, in the order of the facts. */
 export function linesOf(clusters: readonly ClusterFacts[], context: LineContext): ReadonlyMap<ClusterName, ClusterLine> {
   return new Map(clusters.map((facts) => [facts.cluster, lineOf(facts, context)]));
 }
 
 /**
- * The line of one cluster. What nobody can tell now is `Unknown` with the figures last known. Messages are cut as the hub cuts them. Equal to the previous line, `asOf` included, where
- * nothing but time went on: so that a status at rest is not written again.
+ * Returns the status line of one cluster. If the state of the cluster is unknown now, the phase is `Unknown` and the last known figures
+ * stay. Long messages are shortened as on the hub.
+ *
+ * Returns the previous line, including `asOf`, if only time has passed. So an unchanged status is not written again.
  */
 export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   const { previous, planned } = facts;
   const freshness = freshnessOf(facts, context.nowMs);
   const rollout = rolloutIn(facts);
-  // Of nothing everything is done: what is not known to be wanted is not known to be there either.
+  // Without known wanted objects, every copy would count as done. So the rollout phase is unknown then.
   const isTold = freshness.result === 'fresh' && planned?.isUnknown !== true;
   const mark = markOf(facts, context, isTold ? rollout.phase : undefined);
   const current = linePhaseOf({ facts, freshness, rollout, mark }, context);
@@ -55,7 +57,7 @@ function isBegun({ stage }: ClusterFacts): boolean {
   return stage === 'begun' || stage === 'rollingBack' || stage === 'restored';
 }
 
-/** While it waits, and while what it did is taken back, the mark is what it was. */
+/** Returns the rollout mark of the line. It stays the previous one while the cluster waits for its wave or is rolled back. */
 function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['phase'] | undefined) {
   const { stage, previous, planned } = facts;
   if (stage !== 'begun') return stage === 'leaving' ? undefined : previous?.rollout;
@@ -70,12 +72,18 @@ function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['
   return planned === undefined || planned.isUnknown === true ? mark : { ...mark, wanted: wantedHashOf(planned.objects) };
 }
 
-/** The plan knew of a stranger's object before the rollout began. The wave waits for somebody to resolve that; it is no breach. */
+/**
+ * True for a conflict with an existing object that the plan knew before the rollout. The wave waits until a user resolves it. It is no
+ * breach.
+ */
 function isHeldByConflict({ problem, planned }: ClusterFacts): boolean {
   return problem?.reason === 'Conflict' && planned?.objects.some(({ held }) => held === 'Conflict') === true;
 }
 
-/** The worst of them. A Job that was done and is gone does not count: it is not made again. Nothing planned and nothing held is healthy. */
+/**
+ * Returns the worst health of all copies. A Job that ended and is gone does not count, because it is not created again. Without planned
+ * objects and copies: healthy.
+ */
 function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): CopyHealth {
   const looked = copies.filter(
     ({ entry, mirrored }) => isKept(entry) && !(isJob(entry) && mirrored.result === 'absent' && mark?.phase === 'Succeeded'),
@@ -98,7 +106,10 @@ function faultOf({ problem, previous }: ClusterFacts, freshness: Freshness, { no
   return { code, message: shortened(message), since: previous?.fault?.code === code ? previous.fault.since : isoOf(nowMs) };
 }
 
-/** The previous line if the new one says nothing new: its `asOf` then still holds, as a moment up to which it was true at least. */
+/**
+ * Returns the previous line if the new line differs only by `asOf`. The older `asOf` stays correct: the state was known at least until
+ * then.
+ */
 export function previousIfSame(previous: ClusterLine | undefined, line: ClusterLine): ClusterLine {
   if (previous === undefined || line.phase === 'Unknown') return line;
   const { asOf: _, ...before } = previous;

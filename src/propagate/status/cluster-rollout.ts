@@ -4,13 +4,13 @@ import { isRemoval } from '../plan/held-prune.ts';
 import { isJob, rolloutOfCopy, showsWrite } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts, PlannedFacts } from './facts.ts';
 
-/** How far all copies of one cluster are. */
+/** The rollout state of all copies of one cluster together. */
 export interface ClusterRollout extends RolloutState {
-  /** Each was sent as it is wanted. */
+  /** True if every copy was sent in its wanted form. */
   readonly isWritten: boolean;
-  /** The first, in the order of writes, that is not to be seen as it was sent; what was done and is not made again is not missed. */
+  /** The first copy, in write order, that the mirror does not show as it was sent. A Job that has ended and is gone does not count. */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
-  /** The first that is there as it was sent and does not do what it is for: one that failed, else one that is under way, again maybe. */
+  /** The first copy that exists as it was sent but is not rolled out: one that failed, else one that is progressing. */
   readonly regression?: RolloutState;
 }
 
@@ -22,7 +22,10 @@ export function isWanted({ action, held }: PlannedFacts['objects'][number]): boo
   return !isRemoval({ action }) && (action !== 'HOLD' || held === 'Conflict');
 }
 
-/** How far all copies that are to be here are: the first that failed, else the first that is under way, in the order of writes. */
+/**
+ * Returns the rollout state of all wanted copies: that of the first copy that failed, else of the first that is progressing, in write
+ * order.
+ */
 export function rolloutIn({ planned, copies, stage }: ClusterFacts): ClusterRollout {
   const byKey = new Map(copies.map((copy) => [textOfKey(copy.entry.key), copy] as const));
   const states = (planned?.objects ?? []).filter(isWanted).map(({ key, desiredHash }) => {
@@ -54,7 +57,7 @@ function isAsWanted({ entry }: CopyFacts, desiredHash: string): boolean {
 
 function isMissing({ entry, mirrored }: CopyFacts): boolean {
   if (mirrored.result === 'held') return !showsWrite(entry, mirrored.object);
-  // A Job that was seen to its end is not made again. One that was not is, and that is told by what is to be written.
+  // A missing Job counts as ended here. A Job that has not ended is created again, and shows up as a copy that is not written.
   return !(isJob(entry) && mirrored.result === 'absent');
 }
 

@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 
-/** What of a copy's status goes into that of the fleet. */
+/** The part of the status of one copy that goes into the aggregate. */
 type CollectedStatus =
-  /** Undefined: there is nothing to tell yet, or never. */
+  /** Undefined if the copy has no such part, or none yet. */
   | { readonly result: 'collected'; readonly status: JsonObject | undefined }
-  /** Something in it has another type than it must have. */
+  /** A member of the status has a wrong type. */
   | { readonly result: 'unreadable'; readonly message: string };
 
-/** Besides counters, as they are. */
+/** Members that are collected unchanged, in addition to counters. */
 const asTheyAre: ReadonlyMap<string, readonly string[]> = new Map([
   ['Job.batch', ['conditions', 'startTime', 'completionTime']],
   ['PodDisruptionBudget.policy', ['disruptedPods']],
@@ -17,10 +17,11 @@ const asTheyAre: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The part of an object's status that is told for the fleet (docs/internals/propagation.md 8): of workloads, Jobs, budgets and autoscalers their figures, of others all of it. Nothing of a
- * Service that is no LoadBalancer, and of a Deployment or ReplicaSet whose figures are all zero.
+ * Collects the part of a status that goes into the aggregate (docs/internals/propagation.md 8): the figures of workloads, Jobs, budgets and
+ * autoscalers, and the whole status of other kinds. Nothing for a Service that is no LoadBalancer, and for a Deployment or ReplicaSet whose
+ * figures are all zero.
  *
- * @param templateGeneration Which generation of the template the object was written from, for the kinds that say so.
+ * @param templateGeneration Returns the generation of the template that the object was written from, for kinds that report it.
  */
 export function collectStatus(kind: GroupKind, object: JsonObject, templateGeneration: () => number): CollectedStatus {
   const key = keyOfKind(kind);
@@ -40,7 +41,7 @@ export function collectStatus(kind: GroupKind, object: JsonObject, templateGener
   return { result: 'collected', status: { ...picked, generation, resourceTemplateGeneration: templateGeneration() } };
 }
 
-/** A StatefulSet does not tell what it has observed. */
+/** A StatefulSet has no observed generation in its aggregate. */
 function figuresOf(key: string): readonly string[] {
   const counters = workloadCounters.get(key);
   if (counters === undefined) return otherCounters.get(key) ?? [];
@@ -62,7 +63,7 @@ function isAllZero(key: string, picked: JsonObject): boolean {
   return (key === 'Deployment.apps' || key === 'ReplicaSet.apps') && Object.values(picked).every((figure) => (figure ?? 0) === 0);
 }
 
-/** The figures of a workload's status that are told for the fleet, by kind. */
+/** The figures of workloads that are aggregated, by kind. */
 export const workloadCounters: ReadonlyMap<string, readonly string[]> = new Map([
   ['Deployment.apps', ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas']],
   ['ReplicaSet.apps', ['replicas', 'readyReplicas', 'availableReplicas']],
@@ -81,7 +82,7 @@ export const workloadCounters: ReadonlyMap<string, readonly string[]> = new Map(
   ],
 ]);
 
-/** The same of kinds that are no workloads, or run to an end. */
+/** The figures of other kinds, and of Jobs, that are aggregated, by kind. */
 export const otherCounters: ReadonlyMap<string, readonly string[]> = new Map([
   ['Job.batch', ['active', 'succeeded', 'failed']],
   ['PodDisruptionBudget.policy', ['disruptionsAllowed', 'expectedPods', 'desiredHealthy', 'currentHealthy']],

@@ -6,11 +6,12 @@ import type { PropagationStatus } from '../model/status-definition.ts';
 import { isJob } from './copy-state.ts';
 import type { ClusterFacts } from './facts.ts';
 
-/** How the Jobs of one cluster ended, if they did. */
+/** How the Jobs of one cluster ended. `open`: they have not ended. */
 export type JobsEnd = 'complete' | 'failed' | 'open';
 
 /**
- * How the Jobs of a cluster ended: complete if all are. Undefined if it has none. One that is gone after its rollout succeeded was complete.
+ * Returns how the Jobs of a cluster ended. `complete` if all are complete. Undefined without Jobs. A Job that is gone after its rollout
+ * succeeded counts as complete.
  */
 export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<ClusterLine, 'rollout'>): JobsEnd | undefined {
   const ends = copies
@@ -26,20 +27,22 @@ export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<C
   return ends.every((end) => end === 'complete') ? 'complete' : 'open';
 }
 
-/** What of a Propagation its completion depends on. */
+/** The parts of a Propagation that its completion depends on. */
 interface CompletionFacts {
   readonly spec?: { readonly completion?: CompletionSpec | undefined } | undefined;
   readonly clusters: readonly ClusterFacts[];
   readonly previous: Pick<PropagationStatus, 'completion'>;
 }
 
-/** A completion, and where Jobs failed that it does without: none before it is done. */
+/**
+ * A completion, and the clusters whose failed Jobs do not matter because enough others are complete. Empty before the completion is done.
+ */
 interface Completion {
   readonly status: CompletionStatus;
   readonly excused: ReadonlySet<ClusterName>;
 }
 
-/** How far the Jobs of all planned clusters are. Undefined where no completion is asked for. */
+/** Computes the completion over all planned clusters. Undefined if the spec has no completion. */
 export function completionIn(
   { spec, clusters, previous }: CompletionFacts,
   lines: ReadonlyMap<ClusterName, Pick<ClusterLine, 'rollout'>>,
@@ -57,8 +60,9 @@ export function completionIn(
 }
 
 /**
- * Whether enough clusters completed (docs/internals/propagation.md 8). `targets`: one for each planned cluster. Done is latched: it stays while the same number is
- * needed. It cannot be done any more once `failed` is more than targets − needed.
+ * Decides whether enough clusters are complete (docs/internals/propagation.md 8). `targets` has one item for each planned cluster.
+ *
+ * `done` stays true while the same number of clusters is needed. The completion is impossible once `failed` exceeds targets − needed.
  */
 export function completionOf(spec: CompletionSpec, targets: readonly JobsEnd[], previous: CompletionStatus | undefined): CompletionStatus {
   const complete = targets.filter((end) => end === 'complete').length;
@@ -68,7 +72,7 @@ export function completionOf(spec: CompletionSpec, targets: readonly JobsEnd[], 
   return { mode: spec.mode, needed, complete, failed, done: wasDone || complete >= needed };
 }
 
-/** All of none is one: what has no target is not complete. */
+/** `All` needs at least one cluster, so that a Propagation without clusters is not complete. */
 function neededOf({ mode, count = 1 }: CompletionSpec, targets: number): number {
   switch (mode) {
     case 'Any':

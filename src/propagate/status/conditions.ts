@@ -2,11 +2,11 @@ import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition }
 import { breachReason } from '../rollout/resumption.ts';
 import type { PropagationFacts } from './facts.ts';
 
-/** What conditions are made from. */
+/** The input of the conditions. */
 interface ConditionFacts {
   readonly facts: PropagationFacts;
   readonly phase: PropagationPhase;
-  /** By name. */
+  /** The lines of the clusters, sorted by name. */
   readonly lines: readonly ClusterLine[];
   readonly completion: CompletionStatus | undefined;
 }
@@ -17,8 +17,8 @@ const shownNames = 10;
 const unplanned = 'Unplanned';
 
 /**
- * The conditions of a Propagation, in a fixed order; `Complete` only where a completion is asked for. Times move with the status alone, so that one that
- * says the same stays the same.
+ * Returns the conditions of a Propagation, in a fixed order. `Complete` exists only if the spec has a completion. A transition time changes
+ * only with the status or reason of its condition.
  */
 export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts): readonly StatusCondition[] {
   const judged: readonly (ConditionJudgement | undefined)[] = [
@@ -56,7 +56,7 @@ function plannedOf({ refused, held, plan }: PropagationFacts): ConditionJudgemen
   return { type, status: 'True', reason: 'Planned', message: '' };
 }
 
-/** There is no plan and was none before: nothing is as it is wanted, though nothing is amiss. */
+/** True if no generation was ever planned. Its copies are then unknown, but that is no failure. */
 function isNothingPlanned({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
   return plan === undefined && lines.length === 0;
 }
@@ -108,7 +108,7 @@ function progressingOf({ waves, rollback, whyNotRolledBack }: PropagationFacts, 
 }
 
 function messageOfBreach(failed: number): string {
-  // What failed has to be well for a while before it goes on.
+  // Clusters that have recovered must stay healthy for a while before the rollout continues.
   if (failed === 0) return 'what failed is well again, but not for long enough yet';
   return failed === 1 ? '1 cluster failed' : `${failed} clusters failed`;
 }
@@ -120,7 +120,7 @@ function freshOf(lines: readonly ClusterLine[]): ConditionJudgement {
     : { type: 'Fresh', status: 'False', reason: 'Unknown', message: namesOf(unknown) };
 }
 
-/** The first ten, and how many more. */
+/** Returns the first ten names, and the number of further ones. */
 function namesOf(lines: readonly ClusterLine[]): string {
   return shownOf(lines.map(({ cluster }) => cluster));
 }

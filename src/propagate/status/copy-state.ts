@@ -12,28 +12,31 @@ import { marks } from '../model/propagation.ts';
 import type { CopyFacts } from './facts.ts';
 import { healthOf } from './health.ts';
 
-/** True if this is an object that stays: not one whose deletion has begun or is to come. */
+/** True for a copy that stays: its deletion has neither started nor is it planned. */
 export function isKept({ state }: InventoryEntry): boolean {
   return state !== 'Deleting' && state !== 'PendingDeletion';
 }
 
 /**
- * True if the object is as our last write left it, or later. A mirror that has not heard of that write yet shows the object before it: rolled out and
- * healthy, but not what we want to know about.
+ * True if the object shows our last write, or a later state. A mirror that is behind still shows the state before the write, which may be
+ * rolled out and healthy, but is not the wanted state.
  */
 export function showsWrite({ uid, appliedGeneration }: InventoryEntry, { metadata }: KubernetesObject): boolean {
   if (uid !== undefined && metadata.uid !== uid) return false;
   return appliedGeneration === undefined || Number(metadata.annotations?.[marks.generation]) >= appliedGeneration;
 }
 
-/** How far a copy is. One that is not there, or not as written, is progressing: it is on its way, or its deletion is being made good. */
+/** Returns the rollout state of a copy. A copy that does not exist, or does not show our last write, is progressing. */
 export function rolloutOfCopy({ entry, mirrored }: CopyFacts): RolloutState {
   if (mirrored.result !== 'held') return { phase: 'progressing', message: 'not seen in the cluster yet' };
   if (!showsWrite(entry, mirrored.object)) return { phase: 'progressing', message: 'the last write is not seen in the cluster yet' };
   return rolloutOf(groupKindOfKey(entry.key), mirrored.object);
 }
 
-/** How a copy is, by what its mirror holds. `Unknown` before it was written, and where nobody can tell. A mirror that is behind is not looked for here. */
+/**
+ * Returns the health of a copy, as its mirror shows it. `Unknown` before the first write, and if the mirror is unread. Does not check
+ * whether the mirror is up to date.
+ */
 export function healthOfCopy({ entry, mirrored }: CopyFacts): CopyHealth {
   switch (mirrored.result) {
     case 'held':
@@ -47,12 +50,14 @@ export function healthOfCopy({ entry, mirrored }: CopyFacts): CopyHealth {
   }
 }
 
-/** True for a copy of a Job. */
 export function isJob({ key }: InventoryEntry): boolean {
   return keyOfKind(groupKindOfKey(key)) === 'Job.batch';
 }
 
-/** Ready replicas of a workload, or pods of a DaemonSet or Job that are; undefined for other kinds and where nothing is held. */
+/**
+ * Returns the number of ready replicas of a workload, or of ready Pods of a DaemonSet or Job. Undefined for other kinds and for copies that
+ * do not exist.
+ */
 export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
   if (mirrored.result !== 'held') return undefined;
   const { object } = mirrored;
@@ -74,10 +79,10 @@ export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
 }
 
 /**
- * How far the rollout of this object is, by its own status: the gate of waves.
+ * Returns the rollout state of an object, from its own status. Waves depend on it.
  *
- * Deployment, StatefulSet and DaemonSet as `workloadRolloutOf` says. A Job is done when Complete, failed when Failed. Other kinds are done once
- * healthy, and never failed.
+ * Deployments, StatefulSets and DaemonSets: see `workloadRolloutOf`. A Job is done when it is Complete, and failed when it is Failed. Other
+ * kinds are done when they are healthy, and never fail.
  */
 export function rolloutOf(kind: GroupKind, object: JsonObject): RolloutState {
   const rollout = workloadRolloutOf(kind, object);

@@ -8,38 +8,46 @@ import type { PropagationSpec } from '../model/spec.ts';
 import type { PropagationStatus } from '../model/status-definition.ts';
 import type { WavesDecision } from '../rollout/next-waves.ts';
 
-/** One object of the inventory of a cluster, and what its mirror says of it. */
+/** One entry of the inventory of a cluster, with its mirrored object. */
 export interface CopyFacts {
   readonly entry: InventoryEntry;
   readonly mirrored: MirroredObject;
 }
 
-/** What is known of one cluster. */
+/** The facts about one cluster. */
 export interface ClusterFacts {
   readonly cluster: ClusterName;
-  /** Undefined: it is no member any more. */
+  /** Undefined if the cluster is no member of the fleet. */
   readonly member: Pick<MemberCluster, 'phase' | 'asOfMs' | 'faults'> | undefined;
-  /** What the plan of this generation wants here. Absent: it wants nothing, and what is held goes. */
+  /** The objects that the plan of this generation wants here. Absent if it wants none: existing copies are then deleted. */
   readonly planned?: PlannedFacts;
   /**
-   * `waiting`: this generation has not begun here. `begun`: it has, whatever came of it. `rollingBack`, `restored`: what it did here is being taken
-   * back, or is. `leaving`: what is held goes. `kept`: nobody knows what is wanted, and what stands stays; `planned` is what was written last.
+   * How far this generation is in the cluster.
+   *
+   * - `waiting`: it was not started here.
+   * - `begun`: it was started, whatever the result was.
+   * - `rollingBack`, `restored`: it is being rolled back here, or was.
+   * - `leaving`: the plan wants no copies here, and existing copies are deleted.
+   * - `kept`: the wanted objects are unknown, and existing copies stay. `planned` has the objects that were written last.
    */
   readonly stage: 'waiting' | 'begun' | 'rollingBack' | 'restored' | 'leaving' | 'kept';
-  /** One for each entry of its share. */
+  /** One item for each entry of the inventory. */
   readonly copies: readonly CopyFacts[];
-  /** Why it waits, or what is wrong with the first object, in the order of writes, that could not be written. Absent: nothing is. */
+  /** Why the cluster waits, or the problem of the first object, in write order, that could not be written. Absent if there is none. */
   readonly problem?: { readonly reason?: CopyReason; readonly message: string; readonly fault?: RecordedFault };
-  /** How often in a row this generation failed to do something here, as far as this process knows. Absent: never. */
+  /** Number of failed jobs in a row for this generation, as far as this process knows. Default: 0. */
   readonly failures?: number;
   /**
-   * Something stands otherwise than it is wanted: it is to be written, or to go (`toWrite`); or nobody writes it, as the cluster is suspended or copies
-   * are only watched (`watched`). Absent: nothing does.
+   * Set if copies differ from their wanted state. `toWrite`: they will be written or deleted. `watched`: they will not, because the cluster
+   * is suspended or its copies are only watched.
    */
   readonly differs?: 'toWrite' | 'watched';
-  /** A text that names the copies of older generations that were deleted or changed since. The cluster waits for its wave, or the wanted state is not known. */
+  /**
+   * Names the copies of earlier generations that were deleted or changed since. Set while the cluster waits for its wave, or while the
+   * wanted objects are unknown.
+   */
   readonly lost?: string | undefined;
-  /** Its line in the status as it stands. */
+  /** The line of the cluster in the current status. */
   readonly previous?: ClusterLine;
 }
 
@@ -47,20 +55,23 @@ export interface ClusterFacts {
 export interface PlannedFacts {
   /** Index of its wave. */
   readonly wave: number;
-  /** It joined the generation after that was decided. */
+  /** True if the cluster joined after the generation was decided. */
   readonly isLate?: boolean;
-  /** It is not known at the moment what is to be here (`objects` are none), or what a write that is under way came to: no rollout ends by it. */
+  /**
+   * True if the wanted objects are unknown at the moment (`objects` is empty), or if the result of a running write is. The rollout does not
+   * end then.
+   */
   readonly isUnknown?: boolean;
-  /** Of the workload. Absent without one. */
+  /** Replicas of the workload. Absent without a workload. */
   readonly replicas?: number;
   readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'held' | 'desiredHash'>[];
 }
 
-/** What was decided for a generation. */
+/** The decision for a generation. */
 export interface PlanFacts {
   readonly digest: string;
   readonly revision?: number;
-  /** RFC 3339. */
+  /** When the generation was decided, as RFC 3339. */
   readonly scheduledAt: string;
   readonly affinityGroup?: string;
   readonly mostObjects?: number;
@@ -70,45 +81,44 @@ export interface PlanFacts {
   readonly notes: PropagationStatus['notes'];
 }
 
-/** The reason why no copy is deleted although the Propagation is: its Namespace or its definition is being deleted too. */
+/** The reason why no copy is deleted although the Propagation is being deleted: its Namespace or its definition is being deleted too. */
 export const deletionHeld = 'DeletionHeld';
 
-/** All that a status is made from: pure data, as of `nowMs`. */
+/** The input of a status: pure data, as of `nowMs`. */
 export interface PropagationFacts {
   /** `metadata.generation`. */
   readonly generation: number;
-  /** Absent: what stands there is no spec (`refused`). */
+  /** Absent if the spec is invalid. `refused` then has the reason. */
   readonly spec?: Pick<PropagationSpec, 'rollout' | 'completion' | 'suspend'> | undefined;
   readonly previous: PropagationStatus;
-  /** Of this generation. Absent: there is none yet, or it was refused. */
+  /** The plan of this generation. Absent if there is none yet, or if it was refused. */
   readonly plan?: PlanFacts;
-  /** Why this generation cannot be planned or was not accepted: what was expected and what came, with paths; no values of manifests. */
+  /** Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. */
   readonly refused?: {
     readonly stage: 'Accepted' | 'Planned';
-    /** `NotPlannedAgain`: it was decided before, and what it was made of cannot be planned now. By default `Refused`. */
+    /** `NotPlannedAgain`: the generation was decided before, but cannot be planned now. Default: `Refused`. */
     readonly reason?: 'Refused' | 'NotPlannedAgain';
     readonly message: string;
     readonly notes?: PropagationStatus['notes'];
   };
-  /** What is held, or was confirmed and is going. */
+  /** The prune that is held, or that was confirmed and is being carried out. */
   readonly prune?: PropagationStatus['prune'];
-  /** What was asked for by its digest. */
+  /** The plan that a user requested by its digest. */
   readonly requestedPlan?: PropagationStatus['asked'];
-  /** Names of ClusterShares of ours that cannot be read: what they hold is not known. */
+  /** Names of ClusterShares of this Propagation that cannot be read. Their copies are unknown. */
   readonly unreadable?: readonly string[];
-  /** Somebody must confirm or change something first. */
+  /** Set if a user must confirm or change something first. */
   readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale' | typeof deletionHeld; readonly message: string };
-  /** In any order. */
   readonly clusters: readonly ClusterFacts[];
   /** Absent without a plan. */
   readonly waves?: WavesDecision;
-  /** It is being deleted. */
+  /** True if the Propagation is being deleted. */
   readonly isDeleting: boolean;
-  /** Somebody asked for a pause. */
+  /** True if a user paused the rollout. */
   readonly isPaused: boolean;
-  /** A breach with `onFailure: Rollback`: what was done is being taken back, or is. */
+  /** Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: it was. */
   readonly rollback?: 'running' | 'done';
-  /** Why nothing could be taken back, with `rollback` `done`: what was done stands. Without values. */
+  /** Why nothing was rolled back, if `rollback` is `done`. The copies stay. Holds no values. */
   readonly whyNotRolledBack?: string;
   /** Milliseconds of the epoch. */
   readonly nowMs: number;

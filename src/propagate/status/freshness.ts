@@ -1,24 +1,27 @@
 import type { RecordedFault } from '../model/inventory.ts';
 import type { ClusterFacts } from './facts.ts';
 
-/** What is older than this says nothing about now. */
+/** Maximum age of facts that count as current. */
 const staleAfterMs = 60_000;
 
-/** Whether what is known of a cluster may be told as what is. */
+/** Whether the facts about a cluster are current (`fresh`) or not (`stale`). */
 export type Freshness =
   | { readonly result: 'fresh'; readonly asOfMs?: number }
   | {
       readonly result: 'stale';
       readonly reason: 'Unreachable' | 'Stale';
       readonly message: string;
-      /** Up to when it is known. Absent: nothing ever was. */
+      /** The time up to which the facts are known. Absent if there were never any. */
       readonly asOfMs?: number;
       readonly fault?: Pick<RecordedFault, 'code' | 'message'>;
     };
 
 /**
- * Whether a cluster's state is known as of now (docs/internals/propagation.md 8). It is not where the cluster is gone or does not answer, where a write could not
- * reach it, and where the mirror of a copy is faulty, not read, or older than a minute.
+ * Decides whether the facts about a cluster are current (docs/internals/propagation.md 8). They are stale if one of these applies:
+ *
+ * - the cluster left the fleet or does not answer
+ * - a write could not reach the cluster
+ * - the mirror of a copy has a fault, is unread, or is older than a minute
  */
 export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {
   const asOfMs = oldestOf(facts);
@@ -42,13 +45,13 @@ export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {
   return { result: 'fresh', asOfMs };
 }
 
-/** What nobody has copies of is as old as the cluster's last sign of life. */
+/** Returns the age of the oldest mirror of a copy. Without copies: the last sign of life of the cluster. */
 function oldestOf({ member, copies }: ClusterFacts): number | undefined {
   const times = copies.flatMap(({ mirrored }) => (mirrored.result === 'unread' ? [] : [mirrored.asOfMs]));
   return times.length === 0 ? member?.asOfMs : times.reduce((oldest, time) => Math.min(oldest, time));
 }
 
-/** A kind that is not served is no secret: its copies are not there. */
+/** Returns the first fault of a mirror. A kind that is not served is no such fault: its copies do not exist. */
 function faultIn({ copies }: ClusterFacts) {
   const faults = copies.flatMap(({ mirrored }) => mirrored.fault ?? []);
   return faults.find(({ code }) => code !== 'NOT_SERVED');

@@ -6,11 +6,11 @@ import { itemsOf, numberOrZero, type Stored } from '../../core/stored.ts';
 import type { CopyHealth } from '../model/inventory.ts';
 
 /**
- * Whether a copy that is there does what it is for, by the figures and conditions of its own status (docs/internals/propagation.md 8). No gate of a rollout: while
- * the pods of the old template are still there, a Deployment is healthy from the first second of the new one.
+ * Decides whether an existing copy is healthy, from the figures and conditions of its status (docs/internals/propagation.md 8). Health does
+ * not decide about waves: while the Pods of the old template still run, a Deployment is healthy from the first second of the new template.
  *
- * A kind without a rule of its own goes by its condition Ready, else Available; without either it is healthy by being there. Never Unknown: that is
- * said of what nobody could read.
+ * A kind without a rule uses its condition Ready, else Available. Without either it is healthy if it exists. Never `Unknown`, which is for
+ * copies that nobody can read.
  */
 export function healthOf(kind: GroupKind, object: JsonObject): Exclude<CopyHealth, 'Unknown'> {
   return isHealthy(kind, object) ? 'Healthy' : 'Unhealthy';
@@ -58,7 +58,7 @@ function isDeploymentHealthy(deployment: Stored<k8s.V1Deployment>): boolean {
   return isObserved(deployment) && hasUpdated(deployment, numberOrZero(deployment.spec?.replicas));
 }
 
-/** Pods that a partition or `OnDelete` leaves as they are keep it no less healthy: somebody asked for that. */
+/** Pods that a partition or `OnDelete` keeps at the old template do not count as missing, because the spec asks for that. */
 function isStatefulSetHealthy(statefulSet: Stored<k8s.V1StatefulSet>): boolean {
   if (!isObserved(statefulSet)) return false;
   const { spec, status } = statefulSet;
@@ -88,7 +88,7 @@ function isServiceHealthy(service: Stored<k8s.V1Service>): boolean {
   return service.spec?.type !== 'LoadBalancer' || hasPoint(service);
 }
 
-/** Of an Ingress too: its points of entry have the same fields. */
+/** True if the object has a point of entry. Works for an Ingress too, because its points have the same fields. */
 function hasPoint({ status }: Stored<k8s.V1Service>): boolean {
   return itemsOf(status?.loadBalancer?.ingress).some(({ hostname, ip }) => !!hostname || !!ip);
 }

@@ -5,17 +5,17 @@ import { compareText } from '../../core/text.ts';
 type Point = Stored<V1LoadBalancerIngress>;
 type Port = Stored<V1PortStatus>;
 
-/** What tells one point of entry from another: of Services also how its address is reached. */
+/** The fields that distinguish points of entry. Points of Services also have the way in which their address is reached. */
 export type PointFields = readonly ('hostname' | 'ip' | 'ipMode')[];
 
-/** Of Services. */
+/** The fields of points of Services. */
 export const servicePoints: PointFields = ['hostname', 'ip', 'ipMode'];
-/** Of Ingresses. */
+/** The fields of points of Ingresses. */
 export const ingressPoints: PointFields = ['hostname', 'ip'];
 
 /**
- * The points of entry of many clusters as one list: equal ones joined, their ports united. Those with a hostname first, then by the fields in order, none
- * before any; ports by port, protocol and error.
+ * Joins the points of entry of many clusters into one list. Equal points are joined, with the ports of all. Points with a hostname come
+ * first; then the fields decide in order, an absent field first. Ports are sorted by port, protocol and error.
  */
 export function joinPoints(points: readonly Point[], fields: PointFields): readonly Point[] {
   const joined = new Map<string, { readonly point: Point; readonly ports: Map<string, Port> }>();
@@ -28,7 +28,7 @@ export function joinPoints(points: readonly Point[], fields: PointFields): reado
   return [...joined.values()].map(withPorts).sort((a, b) => comparePoints(a, b, fields));
 }
 
-/** Only what tells it apart: an empty text says no more than none. */
+/** Returns only the fields that distinguish the point. An empty text counts as absent. */
 function addressOf(point: Point, fields: PointFields): Point {
   return Object.fromEntries(fields.map((field) => [field, textOrUndefined(point[field]) ?? ''] as const).filter(([, text]) => text !== ''));
 }

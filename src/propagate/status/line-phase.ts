@@ -6,21 +6,21 @@ import { isKept } from './copy-state.ts';
 import type { ClusterFacts, PropagationFacts } from './facts.ts';
 import type { Freshness } from './freshness.ts';
 
-/** What of a Propagation the line of one cluster depends on. */
+/** The parts of a Propagation that the line of one cluster depends on. */
 export type LineContext = Pick<PropagationFacts, 'generation' | 'nowMs'> & {
   readonly spec?: { readonly rollout: Pick<RolloutSpec, 'soakMs' | 'deadlineMs'> } | undefined;
-  /** Since when this generation is in breach (`breachedAtOf`). Absent: it is not. */
+  /** When the breach of this generation began (`breachedAtOf`). Absent if there is none. */
   readonly breachedAtMs?: number | undefined;
 };
 
-/** What a line says of the moment. */
+/** The phase of a line, with its reason. */
 interface LinePhase {
   readonly phase: CopyPhase;
   readonly reason?: CopyReason;
   readonly message?: string;
 }
 
-/** One cluster, and what was found out about it. */
+/** One cluster, with the results of the first checks. */
 interface ClusterJudgement {
   readonly facts: ClusterFacts;
   readonly freshness: Freshness;
@@ -28,13 +28,13 @@ interface ClusterJudgement {
   readonly mark: RolloutMark | undefined;
 }
 
-/** After so many failures in a row it is no passing problem. It is tried again all the same. */
+/** Number of failures in a row after which a problem counts as lasting. The write is still retried. */
 const failuresUntilFatal = 3;
 const fatalReasons: readonly CopyReason[] = ['Conflict', 'Denied', 'Invalid', 'Immutable', 'Quota', 'Contended', 'TimedOut', 'Unhealthy'];
 
 /**
- * True if what is wrong is not expected to pass: by its reason, or as it has failed three times in a row, whatever the server said each time. Once told
- * so in this generation it stays so until nothing is wrong: another process does not count from the beginning.
+ * True if the problem is not expected to pass: because of its reason, or after three failures in a row with any reason. Once a line of this
+ * generation has failed, it stays failed until the problem is gone, so that another process does not start to count from zero.
  */
 export function isFatal({ problem, failures = 0, previous }: ClusterFacts, { generation }: Pick<LineContext, 'generation'>): boolean {
   if (problem === undefined || problem.reason === 'Unreachable') return false;
@@ -45,7 +45,7 @@ export function isFatal({ problem, failures = 0, previous }: ClusterFacts, { gen
   );
 }
 
-/** What holds in a cluster: the first that does. `Settled` is said only where all that is wanted stands as it is wanted, and is well. */
+/** Returns the first phase that applies. `Settled` applies only if all wanted copies exist in their wanted form and are healthy. */
 export function linePhaseOf(sight: ClusterJudgement, context: LineContext): LinePhase {
   const { facts, freshness, rollout, mark } = sight;
   const { stage, problem } = facts;
@@ -75,7 +75,7 @@ function problemReasonOf({ problem }: ClusterFacts): Omit<LinePhase, 'phase'> {
   return { ...(reason === undefined ? {} : { reason }), message };
 }
 
-/** What was rolled out once can be lost since. */
+/** Returns the phase after the rollout has succeeded. Copies may have been lost or changed since then. */
 function afterSuccess(
   { facts, rollout: { missing, regression: lapse } }: ClusterJudgement,
   mark: RolloutMark,

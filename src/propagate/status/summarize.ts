@@ -11,10 +11,11 @@ import { conditionsOf } from './conditions.ts';
 import { deletionHeld, type PropagationFacts } from './facts.ts';
 
 /**
- * The status of a Propagation (docs/internals/propagation.md 2.2, 8), made from facts alone: equal facts give equal bytes. Lists of clusters are in the order of names.
+ * Computes the status of a Propagation (docs/internals/propagation.md 2.2, 8) from facts alone: equal facts give equal bytes. Lists of
+ * clusters are sorted by name.
  *
- * It fits the hub, whatever it is about (`bounded`). Where nothing but time went on it is deeply equal to the previous one: it need not be written then (`isSameStatus`). Without a plan and without facts
- * of clusters, the lines and figures of the generation before stay as they were.
+ * The status always fits the hub (`bounded`). If only time has passed, it equals the previous status and need not be written
+ * (`isSameStatus`). Without a plan and without facts about clusters, the lines and figures of the previous generation stay.
  */
 export function summarize(facts: PropagationFacts): PropagationStatus {
   const { plan, previous } = facts;
@@ -45,31 +46,31 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
   return bounded(status, previous);
 }
 
-/** True if writing the second over the first would change nothing on the hub. */
+/** True if writing `after` over `before` would change nothing on the hub. */
 export function isSameStatus(before: PropagationStatus, after: PropagationStatus): boolean {
   return equalJson(printStatus(before), printStatus(after));
 }
 
-/** That a prune must be confirmed is told while it must. */
+/** Returns the notes. The note `PRUNE_HELD` is left out once the prune needs no confirmation. */
 function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<PropagationStatus['notes']> {
   const notes = refused?.notes ?? plan?.notes ?? [];
   return held?.reason === 'PruneHeld' ? notes : notes.filter(({ code }) => code !== 'PRUNE_HELD');
 }
 
-/** What was held stays so while nobody knows what is wanted. */
+/** Returns the held prune. While there is no plan, the previous one stays. */
 function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationStatus, 'prune'> {
   const held = prune ?? (plan === undefined ? previous.prune : undefined);
   return held === undefined ? {} : { prune: held };
 }
 
-/** What was decided for this generation; without a plan what was decided for an older one, which still stands in the clusters. */
+/** Returns the decision for this generation. Without a plan: the previous decision, because its copies still exist. */
 function decisionFields({ plan, previous }: PropagationFacts): PropagationStatus {
   const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan ?? previous;
   const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 
-/** Those of clusters that cannot be heard stay on their lines and do not count. */
+/** Sums the ready replicas. Clusters in phase `Unknown` keep their figures in their lines but do not count. */
 function readyIn(lines: readonly ClusterLine[]): number | undefined {
   const figures = lines.filter(({ phase }) => phase !== 'Unknown').flatMap(({ ready }) => ready ?? []);
   return figures.length === 0 ? undefined : figures.reduce((sum, figure) => sum + figure, 0);
@@ -96,7 +97,7 @@ interface SinceFacts {
   readonly nowMs: number;
 }
 
-/** Since when it waits for somebody, or is in breach. */
+/** Returns since when the Propagation waits for a user, or is in breach. */
 function sinceOf({ previous, breachedAtMs, nowMs }: SinceFacts, phase: PropagationPhase): string | undefined {
   if (breachedAtMs !== undefined) return new Date(breachedAtMs).toISOString();
   if (phase !== 'Paused' && phase !== 'Held' && phase !== 'Suspended') return undefined;
@@ -107,8 +108,10 @@ const rollingPhases: readonly CopyPhase[] = ['Waiting', 'Applying', 'Progressing
 const degradedPhases: readonly CopyPhase[] = ['Failed', 'Denied', 'Unknown'];
 
 /**
- * What a Propagation is in: the first that holds (docs/internals/propagation.md 2.2). A suspended cluster that is not as wanted waits, and holds no wave up; the whole is
- * `Rolling` until it is suspended no more.
+ * Returns the first phase that applies, in the order of this function (docs/internals/propagation.md 2.2).
+ *
+ * A suspended cluster that differs from its wanted state does not delay a wave. The Propagation is then `Rolling` until the cluster is no
+ * longer suspended.
  */
 function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]): PropagationPhase {
   const { spec, plan, refused, rollback, held, isDeleting, isPaused, waves } = facts;
@@ -126,7 +129,10 @@ function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Propag
   return isSick || isUnknown || (plan?.unplaced ?? 0) > 0 ? 'Degraded' : 'Settled';
 }
 
-/** What was rolled out and has fallen behind since may stay so: nothing is being done about it. */
+/**
+ * True if the cluster is not rolled out yet. A cluster that was rolled out and is progressing again does not count, because Muster does not
+ * write there.
+ */
 function isRolling({ phase, rollout }: ClusterLine): boolean {
   return rollingPhases.includes(phase) && !(phase === 'Progressing' && rollout?.phase === 'Succeeded');
 }
