@@ -53,11 +53,11 @@ const harmless: readonly RegExp[] = [
   /\.\S+: (?:field not declared in schema|expected [a-z()/ ]*[a-z)]|duplicate entries for key)/g,
 ];
 
-const mostListed = 5;
+const maxListed = 5;
 
 function listed(texts: readonly string[]): string {
-  const more = texts.length - mostListed;
-  return texts.slice(0, mostListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = texts.length - maxListed;
+  return texts.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 export interface FieldManagerConflict {

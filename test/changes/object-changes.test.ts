@@ -227,10 +227,10 @@ describe('a Secret', () => {
     expect(outcomes[8]?.results[0]?.fault).toMatchObject({ code: 'CONFLICT', status: null });
     // The diff shows that the value of a key changes, but not the value.
     expect(outcomes[2]?.results[0]?.diff).toContain('token');
-    const told = JSON.stringify([outcomes, fleet.logged()]);
+    const visible = JSON.stringify([outcomes, fleet.logged()]);
     for (const value of ['one', 'two', 'three', 'four', 'five'].map((word) => `canary-${word}`)) {
-      expect(told).not.toContain(value);
-      expect(told).not.toContain(Buffer.from(value).toString('base64'));
+      expect(visible).not.toContain(value);
+      expect(visible).not.toContain(Buffer.from(value).toString('base64'));
     }
   });
 });

@@ -22,18 +22,18 @@ interface FieldExpression {
 }
 
 /** A set without clusters. An affinity with an unreadable member becomes this set, without an error. */
-const nobody: ClusterSet = { clusters: [] };
+const noCluster: ClusterSet = { clusters: [] };
 
 /** Converts the affinity to a `ClusterSet`. */
 export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fieldSelector }: ClusterAffinity): ClusterSet {
   const read = labels === undefined || labels === null ? undefined : readDocument(labelSelector, labels);
-  if (read !== undefined && 'problems' in read) return nobody;
+  if (read !== undefined && 'problems' in read) return noCluster;
   const selector = read?.value;
   const fields: ClusterFieldRequirement[] = [];
   for (const expression of fieldSelector?.matchExpressions ?? []) {
     const read = requirementOf(expression);
-    if (read === 'nobody') return nobody;
-    if (read !== 'anybody') fields.push(read);
+    if (read === 'no cluster') return noCluster;
+    if (read !== 'every cluster') fields.push(read);
   }
   return {
     ...(exclude === undefined || exclude === null ? {} : { exclude }),
@@ -71,13 +71,13 @@ export function selectableFieldsOf({ cluster }: { readonly cluster: KarmadaClust
  * Converts a field requirement. A field that clusters do not have fails In and Exists and passes the other operators. An invalid
  * requirement matches no cluster.
  */
-function requirementOf({ key = '', operator = '', values }: FieldExpression): ClusterFieldRequirement | 'anybody' | 'nobody' {
+function requirementOf({ key = '', operator = '', values }: FieldExpression): ClusterFieldRequirement | 'every cluster' | 'no cluster' {
   const known = operators.find((name) => name === operator);
-  if (known === undefined || key === '') return 'nobody';
+  if (known === undefined || key === '') return 'no cluster';
   if (key === 'zone') return { field: key, operator: known, values: values ?? [] };
-  if (!isRequirement(known, values ?? [])) return 'nobody';
+  if (!isRequirement(known, values ?? [])) return 'no cluster';
   if (key === 'provider' || key === 'region') return { field: key, operator: known, values: values ?? [] };
-  return known === 'In' || known === 'Exists' ? 'nobody' : 'anybody';
+  return known === 'In' || known === 'Exists' ? 'no cluster' : 'every cluster';
 }
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;

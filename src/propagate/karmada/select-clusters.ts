@@ -67,9 +67,9 @@ export function groupClusters({ clusters, placement = {} }: Selecting): {
   readonly zones: number;
 } {
   const located = clusters.map(locatedOf);
-  const asked = spreadOf(isTopologyIgnored(placement) ? [] : placement.spreadConstraints);
+  const requested = spreadOf(isTopologyIgnored(placement) ? [] : placement.spreadConstraints);
   const count = (by: Spread['by'], values: readonly (string | undefined)[]): number =>
-    asked.some((spread) => spread.by === by) ? new Set(values.filter((value) => (value ?? '') !== '')).size : 0;
+    requested.some((spread) => spread.by === by) ? new Set(values.filter((value) => (value ?? '') !== '')).size : 0;
   return {
     order: sorted(located).map(({ name }) => name),
     providers: count(

@@ -11,7 +11,7 @@ import type { PlacedRequest, PlannerPorts } from './snapshot/plan-request.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
 /** Largest divided replica count that is tried. */
-const mostReplicas = 1_000;
+const maxReplicas = 1_000;
 
 /**
  * Renders the copies that a spec placed in each cluster, as they were written last. A copy is returned if its manifest has the hash of the inventory. A
@@ -87,6 +87,6 @@ function* countsToTry(
     const copy = live.get(text);
     return (copy?.result === 'held' ? numberAt(copy.object, 'spec', 'replicas') : undefined) ?? count;
   });
-  const most = Math.min(mostReplicas, Math.max(0, ...workloads.map(({ count }) => count)));
+  const most = Math.min(maxReplicas, Math.max(0, ...workloads.map(({ count }) => count)));
   for (let count = 1; count <= most; count += 1) yield asOf(() => count);
 }

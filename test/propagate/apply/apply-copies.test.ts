@@ -77,7 +77,7 @@ for (const { title, available, start } of contractServers) {
     ])('an object that another owner created, with conflict mode %s: %s', async (conflict, expected, data) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { ours: '1' });
-      const theirs = await bench.others(settings(bench.namespace, { theirs: '1' }));
+      const theirs = await bench.writeAsOther(settings(bench.namespace, { theirs: '1' }));
       const copy = await apply(bench, manifest, { conflict });
       expect(brief(copy)).toBe(expected);
       const object = await bench.live(manifest);
@@ -99,13 +99,13 @@ for (const { title, available, start } of contractServers) {
       'D6: a field that another manager applied to an object of another owner, with conflict mode %s: %s',
       async (conflict, expected, value) => {
         using bench = await createCopyBench(server.endpoint);
-        await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'argocd', verb: 'apply' });
+        await bench.writeAsOther(settings(bench.namespace, { field: 'theirs' }), { manager: 'argocd', verb: 'apply' });
         const copy = await apply(bench, settings(bench.namespace, { field: 'ours' }), { conflict });
         expect(brief(copy)).toBe(expected);
         expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ field: value });
         if (value === 'theirs') expect(copy.message).toBe('owned by another manager: .data.field (argocd)');
         else
-          expect(bench.told).toMatchObject([
+          expect(bench.logged).toMatchObject([
             { message: 'took over an object' },
             { conflicts: [{ manager: 'argocd', path: '.data.field' }] },
           ]);
@@ -122,7 +122,7 @@ for (const { title, available, start } of contractServers) {
       async (conflict, expected, value) => {
         using bench = await createCopyBench(server.endpoint);
         await apply(bench, settings(bench.namespace, { a: '1' }), { conflict });
-        await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'hpa', verb: 'merge' });
+        await bench.writeAsOther(settings(bench.namespace, { field: 'theirs' }), { manager: 'hpa', verb: 'merge' });
         const copy = await apply(bench, settings(bench.namespace, { a: '1', field: 'ours' }), { conflict, generation: 2 });
         expect(brief(copy)).toBe(expected);
         expect((await bench.live(settings(bench.namespace, {})))?.data?.['field' as never]).toBe(value);
@@ -132,19 +132,19 @@ for (const { title, available, start } of contractServers) {
     test('a field that Muster sent and another manager changed is overwritten together with the new fields', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1', b: '1' }));
-      await bench.others(settings(bench.namespace, { a: 'theirs' }), { verb: 'merge' });
+      await bench.writeAsOther(settings(bench.namespace, { a: 'theirs' }), { verb: 'merge' });
       const copy = await apply(bench, settings(bench.namespace, { a: '2', b: '2' }), { generation: 2 });
       expect(brief(copy)).toBe('Configured Owned');
       expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '2', b: '2' });
-      expect(bench.told).toMatchObject([{ conflicts: [{ manager: 'kubectl', path: '.data.a' }] }]);
+      expect(bench.logged).toMatchObject([{ conflicts: [{ manager: 'kubectl', path: '.data.a' }] }]);
     });
 
     test('adopting stores the old values of the fields it writes, and turns ownership by Update into Apply', async () => {
       using bench = await createCopyBench(server.endpoint);
-      await bench.others(settings(bench.namespace, { a: 'old', keep: '1', drop: '1' }), { manager: 'muster' });
+      await bench.writeAsOther(settings(bench.namespace, { a: 'old', keep: '1', drop: '1' }), { manager: 'muster' });
       const copy = await apply(bench, settings(bench.namespace, { a: 'new', b: 'new' }), { conflict: 'Adopt' });
       expect(brief(copy)).toBe('Configured Owned');
-      expect(bench.old.map(({ values }) => values)).toEqual([settings(bench.namespace, { a: 'old' })]);
+      expect(bench.oldValues.map(({ values }) => values)).toEqual([settings(bench.namespace, { a: 'old' })]);
       const object = await bench.live(settings(bench.namespace, {}));
       // Muster may remove a field that a manager of its name had set. For that, the ownership must be by Apply.
       expect(object?.data).toEqual({ a: 'new', b: 'new' });

@@ -37,9 +37,9 @@ export interface CopyBench extends Disposable {
   readonly clock: ManualClock;
   readonly namespace: string;
   /** The old values that were stored with the revision. */
-  readonly old: OldValues[];
+  readonly oldValues: OldValues[];
   /** The log entries. */
-  readonly told: readonly JsonObject[];
+  readonly logged: readonly JsonObject[];
   /** Makes the input for work on the current share. Defaults: generation 1, conflict mode `Abort`. */
   work(more?: Partial<CopyWork> & { readonly conflict?: CopyWork['spec']['conflict'] }): CopyWork;
   /** Renders the manifest like the planner, with the existing object as a mirror holds it. */
@@ -47,7 +47,7 @@ export interface CopyBench extends Disposable {
   addressOf(manifest: Manifest): ObjectAddress;
   live(manifest: Manifest): Promise<KubernetesObject | undefined>;
   /** Writes as another field manager. Default: `kubectl`. */
-  others(
+  writeAsOther(
     manifest: Manifest,
     how?: { readonly manager?: string; readonly verb?: 'create' | 'apply' | 'merge' | 'delete' },
   ): Promise<KubernetesObject>;
@@ -82,7 +82,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
   const client = createObjectClient(api);
   const shares = createMemoryShares();
   const clock = createManualClock();
-  const told: JsonObject[] = [];
+  const logged: JsonObject[] = [];
   const old: OldValues[] = [];
   const addressOf = (manifest: Manifest) => addressIn(manifest);
   const live = async (manifest: Manifest) => {
@@ -92,7 +92,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
     return answer.result === 'answered' ? answer.object : undefined;
   };
   return {
-    ...{ api, client, shares, clock, namespace, old, told, addressOf, live },
+    ...{ api, client, shares, clock, namespace, oldValues: old, logged, addressOf, live },
     work: ({ conflict = 'Abort', ...more } = {}) => ({
       ...{ client, shares, owner, clock, generation: 1, revision: more.generation ?? 1, share: shares.current(), mayWrite: () => true },
       spec: { conflict, write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' } },
@@ -104,7 +104,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
       },
       sensitiveKinds: new Set<never>(),
       listRulesOf: listRulesIn(() => model),
-      log: logTo(told),
+      log: logTo(logged),
       ...more,
     }),
     async rendered(manifest, more = {}) {
@@ -113,7 +113,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
       const key = keyOfManifest(manifest);
       return { key, action: 'UPDATE', desired: manifest, desiredHash: sha256Of(manifest), predicted: false, ...seen, ...more };
     },
-    async others(manifest, { manager = 'kubectl', verb = 'create' } = {}) {
+    async writeAsOther(manifest, { manager = 'kubectl', verb = 'create' } = {}) {
       const { resource, name } = addressOf(manifest);
       const base = resource.group === '' ? ['api', resource.version] : ['apis', resource.group, resource.version];
       const collection = [...base, ...(resource.namespaced ? ['namespaces', manifest.metadata.namespace ?? ''] : []), resource.resource];
@@ -153,7 +153,7 @@ function dataOf(pem: string) {
   return { type: 'data', data: Buffer.from(pem) } as const;
 }
 
-function logTo(told: JsonObject[]): Log {
-  const tell: Log['info'] = (fields, message) => void told.push({ ...(fields as Readonly<Record<string, Json>>), message });
+function logTo(logged: JsonObject[]): Log {
+  const tell: Log['info'] = (fields, message) => void logged.push({ ...(fields as Readonly<Record<string, Json>>), message });
   return { ...silentLog, info: tell, warn: tell };
 }

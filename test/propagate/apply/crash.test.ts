@@ -9,7 +9,7 @@ import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, mortal } from './crashing-process.ts';
+import { createCrashingProcess, neverCrashes } from './crashing-process.ts';
 
 const job = (namespace: string, name: string): Manifest => ({
   apiVersion: 'batch/v1',
@@ -69,7 +69,7 @@ const stories: readonly Story[] = [
     async before(bench) {
       const [first, , , last] = wanted(bench.namespace);
       if (first === undefined || last === undefined) throw new Error('expected manifests');
-      await bench.others({ ...first, data: { theirs: '1' } }, { manager: 'muster' });
+      await bench.writeAsOther({ ...first, data: { theirs: '1' } }, { manager: 'muster' });
       await applyCopies(bench.work(), await rendered(bench, [{ ...last, data: { b: '0' } }]), never);
     },
     act: async (bench, work) => applyCopies(work, await rendered(bench, wanted(bench.namespace)), never),
@@ -98,11 +98,11 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const created: string[] = [];
       await story.before(bench);
-      const first = mortal(bench, life, created);
+      const first = createCrashingProcess(bench, life, created);
       await first.live(() => story.act(bench, bench.work({ ...story.work(bench), ...first })));
-      const second = mortal(bench, immortal, created);
+      const second = createCrashingProcess(bench, neverCrashes, created);
       await story.act(bench, bench.work({ ...story.work(bench), ...second }));
-      const third = mortal(bench, immortal, created);
+      const third = createCrashingProcess(bench, neverCrashes, created);
       await story.act(bench, bench.work({ ...story.work(bench), ...third }));
       expect(third.writes()).toBe(0);
       const objects = await Promise.all(story.manifests(bench.namespace).map((manifest) => bench.live(manifest)));
@@ -120,7 +120,7 @@ for (const { title, available, start } of contractServers) {
       '$title: the final state is the same, and each copy is created once (D1, D2)',
       { timeout: 60_000 },
       async (story) => {
-        const whole = await run(story, immortal);
+        const whole = await run(story, neverCrashes);
         expect(whole.writes).toBeGreaterThanOrEqual(3);
         for (let life = 0; life < whole.writes; life += 1) {
           const { created, state } = await run(story, life);

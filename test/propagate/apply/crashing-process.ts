@@ -4,7 +4,7 @@ import type { CopyWork } from '../../../src/propagate/plan/copies/copy-work.ts';
 import type { CopyBench } from './copy-bench.ts';
 
 /** A process that crashes after a number of writes. Later calls get no answer. */
-export interface Mortal {
+export interface CrashingProcess {
   readonly client: ObjectClient;
   readonly shares: ShareStore;
   readonly keepOld: CopyWork['storeOldValues'];
@@ -14,18 +14,18 @@ export interface Mortal {
 }
 
 /** Thrown by every call after the crash. */
-class Killed extends Error {}
+class Crashed extends Error {}
 
 /**
  * Creates a process that crashes after `life` writes.
  *
  * @param created Collects the names of the objects that it created, in order.
  */
-export function mortal({ client, shares, work: workOf }: CopyBench, life: number, created: string[]): Mortal {
+export function createCrashingProcess({ client, shares, work: workOf }: CopyBench, life: number, created: string[]): CrashingProcess {
   let writes = 0;
   const sent: Promise<unknown>[] = [];
   const beforeDeath = () => {
-    if (writes >= life) throw new Killed();
+    if (writes >= life) throw new Crashed();
   };
   /** Sends the write. The caller may not see its answer. */
   const write = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -35,7 +35,7 @@ export function mortal({ client, shares, work: workOf }: CopyBench, life: number
     sent.push(sending);
     const done = await sending;
     // The last write is done, but the crash comes before its answer.
-    if (writes >= life) throw new Killed();
+    if (writes >= life) throw new Crashed();
     return done;
   };
   const noted = async (work: Promise<Awaited<ReturnType<ObjectClient['apply']>>>) => {
@@ -49,7 +49,7 @@ export function mortal({ client, shares, work: workOf }: CopyBench, life: number
       try {
         await work();
       } catch (error) {
-        if (!(error instanceof Killed)) throw error;
+        if (!(error instanceof Crashed)) throw error;
       }
       await Promise.allSettled(sent);
     },
@@ -74,4 +74,4 @@ export function mortal({ client, shares, work: workOf }: CopyBench, life: number
 }
 
 /** The `life` of a process that never crashes. */
-export const immortal = Number.POSITIVE_INFINITY;
+export const neverCrashes = Number.POSITIVE_INFINITY;

@@ -45,7 +45,7 @@ for (const { title, available, start } of contractServers) {
       const { copies } = await correctDrift(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
       return copies[0];
     };
-    const scale = (bench: CopyBench, count: number) => bench.others(replicas(bench.namespace, count), { verb: 'merge' });
+    const scale = (bench: CopyBench, count: number) => bench.writeAsOther(replicas(bench.namespace, count), { verb: 'merge' });
 
     test('defaults and normal forms of the server are no drift; a change by others is drift and is undone by force', async () => {
       using bench = await createCopyBench(server.endpoint);
@@ -62,7 +62,7 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
       const theirs = { ...replicas(bench.namespace, 2), spec: { minReadySeconds: 7 } };
-      await bench.others(theirs, { verb: 'merge' });
+      await bench.writeAsOther(theirs, { verb: 'merge' });
       expect(await isDrifted(bench)).toBe(false);
     });
 
@@ -75,7 +75,7 @@ for (const { title, available, start } of contractServers) {
         await applyCopies(bench.work(), [await bench.rendered(manifest)], never);
         const before = await marksNow();
         const bare = { ...manifest, metadata: { ...manifest.metadata, [field]: null } } as unknown as Manifest;
-        await bench.others(bare, { verb: 'merge' });
+        await bench.writeAsOther(bare, { verb: 'merge' });
         expect(await marksNow()).not.toEqual(before);
         expect(await isDrifted(bench)).toBe(true);
         expect(await correct(bench)).toMatchObject({ action: 'Configured', state: 'Owned' });

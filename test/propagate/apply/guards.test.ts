@@ -110,7 +110,7 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1' }));
       const behind = await bench.rendered(settings(bench.namespace, { a: '2' }));
-      await bench.others(settings(bench.namespace, { theirs: '1' }), { verb: 'merge' });
+      await bench.writeAsOther(settings(bench.namespace, { theirs: '1' }), { verb: 'merge' });
       expect((await applyCopies(bench.work({ generation: 2 }), [behind], never)).copies).toMatchObject([{ action: 'Configured' }]);
       expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '2', theirs: '1' });
     });
@@ -129,14 +129,14 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       const first = await apply(bench, manifest);
-      await bench.others(manifest, { verb: 'delete' });
+      await bench.writeAsOther(manifest, { verb: 'delete' });
       const again = await apply(bench, manifest);
       expect(again.copies).toMatchObject([{ action: 'Created', state: 'Owned' }]);
       expect(again.copies[0]?.uid).not.toBe(first.copies[0]?.uid);
       const tokens = bench.shares.saves.map(([entry]) => entry?.intent);
       expect(new Set(tokens).size).toBe(2);
 
-      await bench.others(manifest, { verb: 'delete' });
+      await bench.writeAsOther(manifest, { verb: 'delete' });
       const { share, ...work } = bench.work();
       const finished = { ...share, entries: share.entries.map((entry) => ({ ...entry, finished: true })) };
       const left = await applyCopies({ ...work, share: finished }, [await bench.rendered(manifest)], never);
@@ -149,9 +149,9 @@ for (const { title, available, start } of contractServers) {
       const manifest = settings(bench.namespace, { a: '1' });
       await apply(bench, manifest);
       const copy = await bench.live(manifest);
-      await bench.others(manifest, { verb: 'delete' });
+      await bench.writeAsOther(manifest, { verb: 'delete' });
       const { labels = {}, annotations = {} } = copy?.metadata ?? {};
-      await bench.others({ ...manifest, data: { a: 'theirs' }, metadata: { ...manifest.metadata, labels, annotations } });
+      await bench.writeAsOther({ ...manifest, data: { a: 'theirs' }, metadata: { ...manifest.metadata, labels, annotations } });
       expect((await apply(bench, manifest)).copies).toMatchObject([
         { action: 'Failed', reason: 'Conflict', message: 'it exists and does not belong to this Propagation' },
       ]);
@@ -185,7 +185,7 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1' }));
       const planned = await bench.rendered(settings(bench.namespace, { a: '2' }));
-      await bench.others(settings(bench.namespace, { theirs: '1' }), { verb: 'merge' });
+      await bench.writeAsOther(settings(bench.namespace, { theirs: '1' }), { verb: 'merge' });
       const { copies } = await applyCopies(bench.work({ generation: 2, pinned: true }), [planned], never);
       expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'it has changed since it was planned' }]);
       expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '1', theirs: '1' });
@@ -200,7 +200,7 @@ for (const { title, available, start } of contractServers) {
       await apply(bench, manifest);
       const { liveHash = '' } = await bench.rendered(manifest);
       const annotations = { [marks.generation]: '999' };
-      await bench.others(
+      await bench.writeAsOther(
         { ...settings(bench.namespace, { a: 'edited' }), metadata: { ...manifest.metadata, annotations } },
         { verb: 'merge' },
       );
@@ -214,11 +214,11 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       await apply(bench, manifest);
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers: ['example.com/backup'] } }, { verb: 'merge' });
-      await bench.others(manifest, { verb: 'delete' });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, finalizers: ['example.com/backup'] } }, { verb: 'merge' });
+      await bench.writeAsOther(manifest, { verb: 'delete' });
       const { copies } = await apply(bench, settings(bench.namespace, { a: '2' }), { generation: 2 });
       expect(copies).toMatchObject([{ action: 'Failed', reason: 'Terminating', fault: { retry: 'LATER' } }]);
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers: [] } }, { verb: 'merge' });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, finalizers: [] } }, { verb: 'merge' });
       expect((await apply(bench, settings(bench.namespace, { a: '2' }), { generation: 2 })).copies).toMatchObject([{ action: 'Created' }]);
     });
   });

@@ -8,7 +8,7 @@ import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, mortal } from './crashing-process.ts';
+import { createCrashingProcess, neverCrashes } from './crashing-process.ts';
 
 const workload = (namespace: string, replicas?: number): Manifest => ({
   apiVersion: 'apps/v1',
@@ -50,7 +50,7 @@ for (const { title, available, start } of contractServers) {
       const outcome = await left(bench, write);
       expect(outcome.copies).toMatchObject([{ state: 'Owned' }]);
       expect(await standing(bench)).toMatchObject({ replicas: 4, ...(write === 'Apply' ? { isOurs: false } : {}) });
-      const quiet = mortal(bench, immortal, []);
+      const quiet = createCrashingProcess(bench, neverCrashes, []);
       await left(bench, write, quiet);
       expect(quiet.writes()).toBe(0);
     });
@@ -60,7 +60,7 @@ for (const { title, available, start } of contractServers) {
       await counted(bench, 4);
       await left(bench);
       const scaled = { ...workload(bench.namespace), spec: { replicas: 7 } };
-      await bench.others(scaled, { verb: 'merge', manager: 'autoscaler' });
+      await bench.writeAsOther(scaled, { verb: 'merge', manager: 'autoscaler' });
       const { metadata, ...rest } = workload(bench.namespace);
       const labelled = { ...rest, metadata: { ...metadata, labels: { app: 'web' } } };
       const outcome = await applyCopies(bench.work({ generation: 2 }), [await bench.rendered(labelled, { leftPaths })], never);
@@ -69,10 +69,10 @@ for (const { title, available, start } of contractServers) {
     });
 
     test('never drops in between, with a crash after each single write', async () => {
-      for (let life = 0, writes = immortal; life <= writes; life += 1) {
+      for (let life = 0, writes = neverCrashes; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         await counted(bench, 4);
-        const first = mortal(bench, life === 0 ? immortal : life, []);
+        const first = createCrashingProcess(bench, life === 0 ? neverCrashes : life, []);
         await first.live(() => left(bench, 'Apply', first));
         if (life === 0) writes = first.writes();
         expect({ life, ...(await standing(bench)) }).toMatchObject({ life, replicas: 4 });
@@ -87,7 +87,7 @@ for (const { title, available, start } of contractServers) {
       // Real servers set the default 1. The embedded one sets no default.
       expect(await standing(bench)).toMatchObject({ isOurs: false });
       using other = await createCopyBench(server.endpoint);
-      await other.others(workload(other.namespace, 5), { manager: 'muster' });
+      await other.writeAsOther(workload(other.namespace, 5), { manager: 'muster' });
       const work = other.work({ conflict: 'Adopt' });
       await applyCopies(work, [await other.rendered(workload(other.namespace), { leftPaths })], never);
       expect(await standing(other)).toEqual({ replicas: 5, isOurs: false });

@@ -58,7 +58,7 @@ for (const { title, available, start } of contractServers) {
         expect([outcome.result, outcome.copies]).toEqual(['stopped', []]);
       }
       for (const manifest of manifests) expect((await bench.live(manifest))?.metadata.labels?.[marks.propagation]).toBe(owner.uid);
-      expect(bench.told).toMatchObject([
+      expect(bench.logged).toMatchObject([
         { message: expect.stringContaining('the inventory on the hub has changed since it was read') },
         {},
       ]);
@@ -83,7 +83,7 @@ for (const { title, available, start } of contractServers) {
     test('changes no object that is not in the inventory, whatever its labels are (D9)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: owner.uid } } });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: owner.uid } } });
       expect(brief(await prune(bench, [manifest]))).toEqual(['Skipped']);
       expect(await bench.live(manifest)).toBeDefined();
     });
@@ -93,10 +93,10 @@ for (const { title, available, start } of contractServers) {
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
       const copy = await bench.live(manifest);
-      await bench.others(manifest, { verb: 'delete' });
+      await bench.writeAsOther(manifest, { verb: 'delete' });
       // The object has all marks, the intent token included. Only the uid is proof.
       const { labels = {}, annotations = {} } = copy?.metadata ?? {};
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
       expect(brief(await prune(bench, [manifest]))).toEqual(['Skipped']);
       expect(await bench.live(manifest)).toBeDefined();
       expect(bench.shares.kept).toBeUndefined();
@@ -112,12 +112,12 @@ for (const { title, available, start } of contractServers) {
       await apply(bench, [manifest]);
       const marked = { labels: { [marks.propagation]: 'uid-of-another' }, annotations: { [marks.source]: 'apps/another' } };
       const by = { verb: 'merge', manager: fieldManager } as const;
-      const taken = await bench.others({ ...manifest, metadata: { ...manifest.metadata, ...marked } }, by);
+      const taken = await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, ...marked } }, by);
       const { deletion, ...rest } = { deletion: bench.work().spec.deletion, ...more };
       const { copies } = await prune(bench, [manifest], { ...rest, spec: { ...bench.work().spec, deletion } });
       const message = expect.stringContaining('it belongs to another Propagation: apps/another');
       expect(copies).toMatchObject([{ action: 'Skipped', message }]);
-      expect([bench.shares.kept, bench.told]).toMatchObject([undefined, [{ message, propagation: 'apps/web' }]]);
+      expect([bench.shares.kept, bench.logged]).toMatchObject([undefined, [{ message, propagation: 'apps/web' }]]);
       expect((await bench.live(manifest))?.metadata).toEqual(taken.metadata);
     });
 
@@ -125,7 +125,10 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: 'x' } } }, { verb: 'merge' });
+      await bench.writeAsOther(
+        { ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: 'x' } } },
+        { verb: 'merge' },
+      );
       expect(brief(await prune(bench, [manifest]))).toEqual(['Deleted']);
       expect(await bench.live(manifest)).toBeUndefined();
     });
@@ -140,8 +143,8 @@ for (const { title, available, start } of contractServers) {
         async get(address, signal) {
           const answer = await bench.client.get(address, signal);
           if (races-- > 0) {
-            await bench.others(manifest, { verb: 'delete' });
-            await bench.others(manifest);
+            await bench.writeAsOther(manifest, { verb: 'delete' });
+            await bench.writeAsOther(manifest);
           }
           return answer;
         },
@@ -159,7 +162,7 @@ for (const { title, available, start } of contractServers) {
         ...bench.client,
         async get(address, signal) {
           const answer = await bench.client.get(address, signal);
-          if (races-- > 0) await bench.others({ ...manifest, data: { theirs: String(races) } }, { verb: 'merge' });
+          if (races-- > 0) await bench.writeAsOther({ ...manifest, data: { theirs: String(races) } }, { verb: 'merge' });
           return answer;
         },
       };
@@ -172,7 +175,7 @@ for (const { title, available, start } of contractServers) {
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
       const finalizers = ['example.com/backup'];
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers } }, { verb: 'merge' });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, finalizers } }, { verb: 'merge' });
       const first = await prune(bench, [manifest]);
       const since = (await bench.live(manifest))?.metadata.deletionTimestamp;
       const message = `its deletion began at ${since} and waits for example.com/backup`;
@@ -185,7 +188,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.saves).toHaveLength(saves);
       expect((await bench.live(manifest))?.metadata.finalizers).toEqual(finalizers);
 
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers: [] } }, { verb: 'merge' });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, finalizers: [] } }, { verb: 'merge' });
       expect(brief(await prune(bench, [manifest]))).toEqual(['Deleted']);
       expect(bench.shares.kept).toBeUndefined();
     });
@@ -206,7 +209,7 @@ for (const { title, available, start } of contractServers) {
     test('a shared object stays with its owner: only Muster’s fields are removed', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
-      await bench.others({ ...manifest, data: { theirs: '1', both: '1' } }, { manager: 'argocd', verb: 'apply' });
+      await bench.writeAsOther({ ...manifest, data: { theirs: '1', both: '1' } }, { manager: 'argocd', verb: 'apply' });
       const ours = { ...manifest, data: { ours: '1', both: '1' } };
       await apply(bench, [ours], { conflict: 'ServerSideApply' });
       expect((await bench.live(manifest))?.data).toEqual({ theirs: '1', both: '1', ours: '1' });
@@ -247,10 +250,10 @@ for (const { title, available, start } of contractServers) {
       const inside = settings(place.metadata.name);
       await apply(bench, [place, inside]);
       const finalizers = ['example.com/backup'];
-      await bench.others({ ...inside, metadata: { ...inside.metadata, finalizers } }, { verb: 'merge' });
+      await bench.writeAsOther({ ...inside, metadata: { ...inside.metadata, finalizers } }, { verb: 'merge' });
       expect(brief(await prune(bench, [place, inside]))).toEqual(['Skipped Deleting', 'Deleted Deleting']);
       expect((await bench.live(place))?.metadata.deletionTimestamp).toBeUndefined();
-      await bench.others({ ...inside, metadata: { ...inside.metadata, finalizers: [] } }, { verb: 'merge' });
+      await bench.writeAsOther({ ...inside, metadata: { ...inside.metadata, finalizers: [] } }, { verb: 'merge' });
       await prune(bench, [place, inside]);
       const gone = await bench.live(place);
       expect(gone === undefined || gone.metadata.deletionTimestamp !== undefined).toBe(true);

@@ -75,8 +75,8 @@ for (const { title, available, start } of contractServers) {
         async (bench) => {
           const name = `${bench.namespace}-going`;
           const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, finalizers: ['example.com/slow'] } };
-          await bench.others(place);
-          await bench.others(place, { verb: 'delete' });
+          await bench.writeAsOther(place);
+          await bench.writeAsOther(place, { verb: 'delete' });
           return settings(name);
         },
       ],
@@ -165,7 +165,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(gear))?.spec).toEqual({ teeth: 3 });
       const served = await applyAll(bench, [gear], { served: () => widgetKind });
       expect(served.copies).toMatchObject([{ action: 'Unchanged' }]);
-      await bench.others(definition, { verb: 'delete' });
+      await bench.writeAsOther(definition, { verb: 'delete' });
     });
 
     test('copies of a kind that is no longer served count as deleted once live discovery confirms it', async () => {
@@ -176,7 +176,7 @@ for (const { title, available, start } of contractServers) {
         for (let turn = 0; turn < 2_000 && !(await isSo()); turn += 1) await new Promise((resolve) => setImmediate(resolve));
       };
       await until(async () => (await bench.live(definition)) === undefined);
-      await bench.others(definition);
+      await bench.writeAsOther(definition);
       await until(serve);
       const work = (served: () => typeof widgetKind | 'absent') => bench.work({ served });
       const rendered = [await bench.rendered(gear)];
@@ -196,7 +196,7 @@ for (const { title, available, start } of contractServers) {
         never,
       );
       expect(early.copies).toMatchObject([{ action: 'Failed', reason: 'ApiMissing', state: 'Deleting' }]);
-      await bench.others(definition, { verb: 'delete' });
+      await bench.writeAsOther(definition, { verb: 'delete' });
       await until(async () => !(await serve()));
       const late = await pruneCopies(
         work(() => 'absent'),
@@ -245,17 +245,17 @@ for (const { title, available, start } of contractServers) {
       const { namespace } = bench;
       const secret = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } });
       const password = Buffer.from('hunter2').toString('base64');
-      await bench.others({ ...secret('source'), type: 'example.com/token', data: { password } });
+      await bench.writeAsOther({ ...secret('source'), type: 'example.com/token', data: { password } });
       const secretOf = { cluster: 'hub', namespace, name: 'source' };
       const rendered = await bench.rendered(secret('copy'), { secretOf });
       const { copies } = await applyCopies(bench.work(), [rendered], never);
       expect(copies).toMatchObject([{ action: 'Created' }]);
       const copy = await bench.live(secret('copy'));
       expect(copy).toMatchObject({ type: 'example.com/token', data: { password } });
-      expect(JSON.stringify([bench.shares.saves, copies, bench.told])).not.toContain(password);
+      expect(JSON.stringify([bench.shares.saves, copies, bench.logged])).not.toContain(password);
       expect(bench.shares.kept?.entries).toMatchObject([{ observedHash: copy?.metadata.resourceVersion }]);
 
-      await bench.others(secret('source'), { verb: 'delete' });
+      await bench.writeAsOther(secret('source'), { verb: 'delete' });
       const changed = { ...(await bench.rendered(secret('copy'), { secretOf })), desiredHash: 'other' };
       const failed = await applyCopies(bench.work(), [changed], never);
       expect(failed.copies).toMatchObject([{ action: 'Failed', reason: 'Invalid', message: 'the source Secret does not exist in hub' }]);
@@ -273,7 +273,7 @@ for (const { title, available, start } of contractServers) {
         return { ...manifest, metadata: { ...manifest.metadata, labels } };
       };
       expect((await replace(labelled({ ours: '1', dropped: '1' }, { a: '1' }), 1)).copies).toMatchObject([{ action: 'Created' }]);
-      await bench.others(labelled({ theirs: '1' }, { stray: '1' }), { verb: 'merge' });
+      await bench.writeAsOther(labelled({ theirs: '1' }, { stray: '1' }), { verb: 'merge' });
       expect((await replace(labelled({ ours: '2' }, { a: '2' }), 2)).copies).toMatchObject([{ action: 'Configured', state: 'Owned' }]);
       const object = await bench.live(settings(bench.namespace));
       expect(object?.data).toEqual({ a: '2' });
@@ -354,7 +354,7 @@ describe('a cluster that is unreachable while its copies are removed', () => {
     const [owned, lost, again] = ['owned', 'lost', 'again'].map((name) => settings(bench.namespace, name));
     if (owned === undefined || lost === undefined || again === undefined) throw new Error('expected manifests');
     const shared = settings(bench.namespace, 'shared', { ours: '1' });
-    await bench.others(settings(bench.namespace, 'shared', { theirs: '1' }));
+    await bench.writeAsOther(settings(bench.namespace, 'shared', { theirs: '1' }));
     await applyAll(bench, [owned, again]);
     await applyAll(bench, [shared], { conflict: 'ServerSideApply' });
     {

@@ -30,14 +30,14 @@ for (const { title, available, start } of contractServers) {
     const apply = async (bench: CopyBench, manifests: readonly Manifest[], more: Parameters<CopyBench['work']>[0]) =>
       applyCopies(bench.work(more), await rendered(bench, manifests), never);
     const restore = async (bench: CopyBench, manifests: readonly Manifest[]) =>
-      restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), oldValues: bench.old }, never);
+      restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), oldValues: bench.oldValues }, never);
 
     test('writes the objects of the revision, deletes created copies, and restores adopted objects', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const first = [settings(namespace, 'changed', { a: '1' }), settings(namespace, 'same', { a: '1' })];
       await apply(bench, first, { generation: 1 });
-      await bench.others(settings(namespace, 'theirs', { a: 'old', b: 'theirs' }));
+      await bench.writeAsOther(settings(namespace, 'theirs', { a: 'old', b: 'theirs' }));
       const second = [
         settings(namespace, 'changed', { a: '2', b: '2' }),
         settings(namespace, 'same', { a: '1' }),
@@ -63,14 +63,14 @@ for (const { title, available, start } of contractServers) {
       const { namespace } = bench;
       const made = [settings(namespace, 'recreated', { a: '2' }), settings(namespace, 'later', { a: '2' })];
       await apply(bench, made, { generation: 2 });
-      await bench.others(settings(namespace, 'recreated', {}), { verb: 'delete' });
-      await bench.others(settings(namespace, 'recreated', { theirs: '1' }));
+      await bench.writeAsOther(settings(namespace, 'recreated', {}), { verb: 'delete' });
+      await bench.writeAsOther(settings(namespace, 'recreated', { theirs: '1' }));
       const mark: Manifest = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { name: 'later', namespace, annotations: { [marks.generation]: '3' } },
       };
-      await bench.others(mark, { verb: 'merge' });
+      await bench.writeAsOther(mark, { verb: 'merge' });
       expect(brief(await restore(bench, []))).toEqual(['recreated Skipped', 'later Skipped']);
       expect((await bench.live(settings(namespace, 'recreated', {})))?.data).toEqual({ theirs: '1' });
       expect((await bench.live(settings(namespace, 'later', {})))?.data).toEqual({ a: '2' });
@@ -97,7 +97,7 @@ for (const { title, available, start } of contractServers) {
         },
       });
       const sidecar = { name: 'sidecar', image: 'sidecar:1' };
-      await bench.others(workload('web:1', [sidecar]));
+      await bench.writeAsOther(workload('web:1', [sidecar]));
       const { copies } = await apply(bench, [workload('web:2', [{ name: 'extra', image: 'extra:1' }])], {
         generation: 2,
         conflict: 'Overwrite',

@@ -11,7 +11,7 @@ import type { CopiesOutcome, CopyWork } from '../../../src/propagate/plan/copies
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, type Mortal, mortal } from './crashing-process.ts';
+import { type CrashingProcess, createCrashingProcess, neverCrashes } from './crashing-process.ts';
 
 const named = (kind: string, namespace: string, name: string, more: JsonObject): Manifest => ({
   apiVersion: 'v1',
@@ -82,15 +82,15 @@ for (const { title, available, start } of contractServers) {
 
     const rendered = (bench: CopyBench, manifests: readonly Manifest[]) =>
       Promise.all(manifests.map((manifest) => bench.rendered(manifest)));
-    const workOf = (bench: CopyBench, { conflict, write }: Story, process: Partial<Mortal> = {}): CopyWork => {
+    const workOf = (bench: CopyBench, { conflict, write }: Story, process: Partial<CrashingProcess> = {}): CopyWork => {
       const work = bench.work({ conflict, generation: 2, ...process });
       return { ...work, spec: { ...work.spec, write } };
     };
-    const apply = async (bench: CopyBench, story: Story, process?: Mortal) =>
+    const apply = async (bench: CopyBench, story: Story, process?: CrashingProcess) =>
       applyCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
-    const restore = (bench: CopyBench, story: Story, process?: Mortal) =>
-      restoreCopies(workOf(bench, story, process), { rendered: [], oldValues: bench.old }, never);
-    const prune = async (bench: CopyBench, story: Story, process?: Mortal) =>
+    const restore = (bench: CopyBench, story: Story, process?: CrashingProcess) =>
+      restoreCopies(workOf(bench, story, process), { rendered: [], oldValues: bench.oldValues }, never);
+    const prune = async (bench: CopyBench, story: Story, process?: CrashingProcess) =>
       pruneCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
 
     /** Ignores the Secret values that Muster wrote, because a rollback does not restore them. Other values of Secrets are compared. */
@@ -113,7 +113,7 @@ for (const { title, available, start } of contractServers) {
 
     async function withTheirs(story: Story): Promise<CopyBench> {
       const bench = await createCopyBench(server.endpoint);
-      for (const manifest of story.theirs(bench.namespace)) await bench.others(manifest);
+      for (const manifest of story.theirs(bench.namespace)) await bench.writeAsOther(manifest);
       return bench;
     }
 
@@ -125,7 +125,7 @@ for (const { title, available, start } of contractServers) {
       using bench = await withTheirs(story);
       const before = await standing(bench, story);
       const created: string[] = [];
-      const first = mortal(bench, life, created);
+      const first = createCrashingProcess(bench, life, created);
       await first.live(async () => {
         await apply(bench, story, first);
         await restore(bench, story, first);
@@ -134,7 +134,7 @@ for (const { title, available, start } of contractServers) {
       await restore(bench, story);
       expect({ life, after: await standing(bench, story) }).toEqual({ life, after: before });
       expect(bench.shares.kept).toBeUndefined();
-      const writes = mortal(bench, immortal, created);
+      const writes = createCrashingProcess(bench, neverCrashes, created);
       await restore(bench, story, writes);
       expect(writes.writes()).toBe(0);
       return first.writes();
@@ -145,7 +145,7 @@ for (const { title, available, start } of contractServers) {
         `$conflict, $write: a takeover and its rollback restore the object after a crash at each single write; the next process ${successor}`,
         { timeout: 120_000 },
         async (story) => {
-          const writes = await run(story, immortal, successor);
+          const writes = await run(story, neverCrashes, successor);
           expect(writes).toBeGreaterThanOrEqual(7);
           for (let life = 0; life < writes; life += 1) await run(story, life, successor);
         },
@@ -156,10 +156,10 @@ for (const { title, available, start } of contractServers) {
       timeout: 120_000,
     }, async () => {
       const story: Story = { conflict: 'ServerSideApply', write: 'Apply', ...polite };
-      for (let life = 0, writes = immortal; life <= writes; life += 1) {
+      for (let life = 0, writes = neverCrashes; life <= writes; life += 1) {
         using bench = await withTheirs(story);
         const before = await standing(bench, story);
-        const first = mortal(bench, life === 0 ? immortal : life, []);
+        const first = createCrashingProcess(bench, life === 0 ? neverCrashes : life, []);
         await first.live(() => apply(bench, story, first));
         if (life === 0) writes = first.writes();
         await prune(bench, story);
@@ -172,7 +172,7 @@ for (const { title, available, start } of contractServers) {
       if (story === undefined) throw new Error('expected a story');
       using bench = await withTheirs(story);
       await apply(bench, story);
-      expect(bench.old.map(({ key }) => key.name)).toEqual(['theirs', 'web']);
+      expect(bench.oldValues.map(({ key }) => key.name)).toEqual(['theirs', 'web']);
       expect(JSON.stringify(bench.shares.saves)).not.toContain('b2xk');
       const outcome = await restore(bench, story);
       expect(brief(outcome).toSorted()).toEqual(['key Orphaned', 'new Deleted', 'theirs Restored', 'web Restored']);
@@ -185,7 +185,7 @@ for (const { title, available, start } of contractServers) {
     test('an adopted object is deleted with the intent, and by a generation that does not want it', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, 'theirs', { a: '1' });
-      await bench.others(manifest);
+      await bench.writeAsOther(manifest);
       await applyCopies(bench.work({ conflict: 'Adopt' }), await rendered(bench, [manifest]), never);
       expect(brief(await pruneCopies(bench.work({ generation: 2 }), await rendered(bench, [manifest]), never))).toEqual(['theirs Deleted']);
       expect(await bench.live(manifest)).toBeUndefined();
@@ -198,31 +198,31 @@ for (const { title, available, start } of contractServers) {
     ])('going back to revision $to, what revision $adopted adopted: $expected', async ({ to, adopted, expected }) => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
-      await bench.others(settings(namespace, 'theirs', { a: 'old' }));
+      await bench.writeAsOther(settings(namespace, 'theirs', { a: 'old' }));
       const ours = settings(namespace, 'theirs', { a: 'ours' });
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: adopted }), await rendered(bench, [ours]), never);
-      const rollback = { targetRevision: to, oldValues: bench.old };
+      const rollback = { targetRevision: to, oldValues: bench.oldValues };
       const outcome = await pruneCopies(bench.work({ generation: 4, rollback }), await rendered(bench, [ours]), never);
       expect(brief(outcome)).toEqual([expected]);
       expect((await bench.live(ours))?.data).toEqual(expected.endsWith('Restored') ? { a: 'old' } : undefined);
     });
 
     test('a rollback gives back an object that was taken by force, with a crash after each single write', async () => {
-      for (let life = 0, writes = immortal; life <= writes; life += 1) {
+      for (let life = 0, writes = neverCrashes; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         const { namespace } = bench;
         const theirs = settings(namespace, 'theirs', { a: 'old' });
         const ours = settings(namespace, 'theirs', { a: 'ours' });
-        await bench.others(theirs);
+        await bench.writeAsOther(theirs);
         const before = essence(await bench.live(theirs));
         const first = await applyCopies(bench.work({ conflict: 'Adopt' }), await rendered(bench, [ours]), never);
         expect(first.copies).toMatchObject([{ action: 'Failed', reason: 'Conflict' }]);
         await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
         expect((await bench.live(ours))?.data).toEqual({ a: 'ours' });
-        const back = { conflict: 'Adopt', generation: 3, rollback: { targetRevision: 1, oldValues: bench.old } } as const;
-        const goBack = async (process: Partial<Mortal> = {}) =>
+        const back = { conflict: 'Adopt', generation: 3, rollback: { targetRevision: 1, oldValues: bench.oldValues } } as const;
+        const goBack = async (process: Partial<CrashingProcess> = {}) =>
           applyCopies(bench.work({ ...back, ...process }), await rendered(bench, [ours]), never);
-        const process = mortal(bench, life === 0 ? immortal : life, []);
+        const process = createCrashingProcess(bench, life === 0 ? neverCrashes : life, []);
         await process.live(() => goBack(process));
         if (life === 0) writes = process.writes();
         const { copies } = await goBack();
@@ -235,16 +235,16 @@ for (const { title, available, start } of contractServers) {
 
     test('an object that was given back stays with its owner, even if that could not be saved and the spec changed then', async () => {
       let givenBack = 0;
-      for (let life = 1, writes = immortal; life <= writes; life += 1) {
+      for (let life = 1, writes = neverCrashes; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         const { namespace } = bench;
         const ours = settings(namespace, 'theirs', { a: 'ours' });
-        await bench.others(settings(namespace, 'theirs', { a: 'old' }));
+        await bench.writeAsOther(settings(namespace, 'theirs', { a: 'old' }));
         await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
-        const process = mortal(bench, life, []);
-        const back = { conflict: 'Abort', generation: 3, rollback: { targetRevision: 1, oldValues: bench.old }, ...process } as const;
+        const process = createCrashingProcess(bench, life, []);
+        const back = { conflict: 'Abort', generation: 3, rollback: { targetRevision: 1, oldValues: bench.oldValues }, ...process } as const;
         await process.live(async () => applyCopies(bench.work(back), await rendered(bench, [ours]), never));
-        writes = process.writes() < life ? process.writes() : immortal;
+        writes = process.writes() < life ? process.writes() : neverCrashes;
         const standing = essence(await bench.live(ours));
         if (standing === 'gone' || standing.isOurs) continue;
         givenBack += 1;
@@ -262,10 +262,10 @@ for (const { title, available, start } of contractServers) {
     test('an adopted object that lost its marks is still a copy, although mirrors do not show field owners', async () => {
       using bench = await createCopyBench(server.endpoint);
       const ours = (value: string) => settings(bench.namespace, 'theirs', { a: value });
-      await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
+      await bench.writeAsOther(settings(bench.namespace, 'theirs', { a: 'old' }));
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours('ours')]), never);
       const bare = { ...ours('ours'), metadata: { ...ours('ours').metadata, labels: null, annotations: null } } as unknown as Manifest;
-      await bench.others(bare, { verb: 'merge' });
+      await bench.writeAsOther(bare, { verb: 'merge' });
       expect(brief(await applyCopies(bench.work({ generation: 3 }), await rendered(bench, [ours('edited')]), never))).toEqual([
         'theirs Configured',
       ]);
@@ -279,13 +279,13 @@ for (const { title, available, start } of contractServers) {
     ] as const)('where $conflict takes it again it is taken, once', async ({ conflict, expected }) => {
       using bench = await createCopyBench(server.endpoint);
       const theirs = settings(bench.namespace, 'theirs', { a: 'same' });
-      await bench.others(theirs);
+      await bench.writeAsOther(theirs);
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [theirs]), never);
-      const rollback = { targetRevision: 1, oldValues: bench.old };
-      const again = async (process: Partial<Mortal> = {}) =>
+      const rollback = { targetRevision: 1, oldValues: bench.oldValues };
+      const again = async (process: Partial<CrashingProcess> = {}) =>
         applyCopies(bench.work({ conflict, generation: 3, rollback, ...process }), await rendered(bench, [theirs]), never);
       expect(brief(await again())).toEqual([expected]);
-      const quiet = mortal(bench, immortal, []);
+      const quiet = createCrashingProcess(bench, neverCrashes, []);
       await again(quiet);
       expect(quiet.writes()).toBe(0);
     });
@@ -293,10 +293,10 @@ for (const { title, available, start } of contractServers) {
     test('a breach gives back the objects that its generation took over, even if the previous revision wanted them', async () => {
       using bench = await createCopyBench(server.endpoint);
       const ours = settings(bench.namespace, 'theirs', { a: 'ours' });
-      await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
+      await bench.writeAsOther(settings(bench.namespace, 'theirs', { a: 'old' }));
       const work = { conflict: 'Overwrite', generation: 2 } as const;
       await applyCopies(bench.work(work), await rendered(bench, [ours]), never);
-      const outcome = await restoreCopies(bench.work(work), { rendered: await rendered(bench, [ours]), oldValues: bench.old }, never);
+      const outcome = await restoreCopies(bench.work(work), { rendered: await rendered(bench, [ours]), oldValues: bench.oldValues }, never);
       expect(brief(outcome)).toEqual(['theirs Restored']);
       expect(await bench.live(ours)).toMatchObject({ data: { a: 'old' } });
       expect(bench.shares.kept).toBeUndefined();
@@ -307,15 +307,15 @@ for (const { title, available, start } of contractServers) {
       const { namespace } = bench;
       const theirs = (value: string) => settings(namespace, 'theirs', { a: value });
       const ours = theirs('ours');
-      await bench.others(theirs('first'));
-      const first = mortal(bench, 2, []);
+      await bench.writeAsOther(theirs('first'));
+      const first = createCrashingProcess(bench, 2, []);
       await first.live(async () =>
         applyCopies(bench.work({ conflict: 'Overwrite', generation: 2, ...first }), await rendered(bench, [ours]), never),
       );
-      await bench.others(theirs('second'), { verb: 'merge' });
+      await bench.writeAsOther(theirs('second'), { verb: 'merge' });
       await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
-      expect(bench.old.map(({ values }) => values.data)).toEqual([{ a: 'first' }, { a: 'second' }]);
-      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], oldValues: bench.old }, never);
+      expect(bench.oldValues.map(({ values }) => values.data)).toEqual([{ a: 'first' }, { a: 'second' }]);
+      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], oldValues: bench.oldValues }, never);
       expect((await bench.live(ours))?.data).toEqual({ a: 'second' });
     });
 
@@ -323,13 +323,13 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const manifests = ['a', 'b', 'c'].map((name) => settings(bench.namespace, name, { a: 'ours' }));
       const unseen = await rendered(bench, manifests);
-      for (const { metadata } of manifests) await bench.others(settings(bench.namespace, metadata.name, { a: 'old' }));
+      for (const { metadata } of manifests) await bench.writeAsOther(settings(bench.namespace, metadata.name, { a: 'old' }));
       const outcome = await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), unseen, never);
       expect(brief(outcome)).toEqual(['a Configured', 'b Configured', 'c Configured']);
-      expect(bench.old).toHaveLength(3);
+      expect(bench.oldValues).toHaveLength(3);
       const saved = bench.shares.saves.map((entries) => entries.filter(({ takenOver }) => takenOver !== undefined).length);
       expect([saved[0], saved.at(-1)]).toEqual([0, 3]);
-      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], oldValues: bench.old }, never);
+      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], oldValues: bench.oldValues }, never);
       for (const manifest of manifests) expect((await bench.live(manifest))?.data).toEqual({ a: 'old' });
     });
 
@@ -337,10 +337,10 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const fault = { code: 'SERVER_ERROR', cluster: bench.client.cluster, message: 'the hub says no', retry: 'LATER' } as const;
-      await bench.others(settings(namespace, 'theirs', { a: 'old' }));
+      await bench.writeAsOther(settings(namespace, 'theirs', { a: 'old' }));
       const manifests = [settings(namespace, 'theirs', { a: 'ours' }), settings(namespace, 'new', { a: 'ours' })];
       const unseen = await bench.rendered(settings(namespace, 'unseen', { a: 'ours' }));
-      await bench.others(settings(namespace, 'unseen', { a: 'old' }));
+      await bench.writeAsOther(settings(namespace, 'unseen', { a: 'old' }));
       const work = bench.work({ conflict: 'Overwrite', storeOldValues: async () => ({ result: 'failed', fault }) });
       const outcome = await applyCopies(work, [...(await rendered(bench, manifests)), unseen], never);
       expect(brief(outcome)).toEqual(['theirs Failed', 'new Created', 'unseen Failed']);
@@ -353,9 +353,9 @@ for (const { title, available, start } of contractServers) {
       const manifest = settings(bench.namespace, 'copy', { a: '1' });
       await applyCopies(bench.work(), await rendered(bench, [manifest]), never);
       const copy = await bench.live(manifest);
-      await bench.others(manifest, { verb: 'delete' });
+      await bench.writeAsOther(manifest, { verb: 'delete' });
       const { labels = {}, annotations = {} } = copy?.metadata ?? {};
-      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
+      await bench.writeAsOther({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
       for (let turn = 0; turn < 3; turn += 1) {
         const outcome = await applyCopies(bench.work(), await rendered(bench, [manifest]), never);
         expect(outcome.copies).toMatchObject([{ action: 'Failed', reason: 'Conflict' }]);
@@ -373,7 +373,7 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       const manifest = (value: string) => settings(bench.namespace, 'copy', { a: value });
       await applyCopies(bench.work({ generation: 1 }), await rendered(bench, [manifest('1')]), never);
-      const first = mortal(bench, 1, []);
+      const first = createCrashingProcess(bench, 1, []);
       await first.live(async () => applyCopies(bench.work({ generation: 2, ...first }), await rendered(bench, [manifest('2')]), never));
       expect((await bench.live(manifest('')))?.data).toEqual({ a: '2' });
       const work = bench.work({ generation: 2 });

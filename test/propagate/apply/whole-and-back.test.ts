@@ -9,7 +9,7 @@ import { ownedPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-import { immortal, mortal } from './crashing-process.ts';
+import { createCrashingProcess, neverCrashes } from './crashing-process.ts';
 
 const settings = (namespace: string, data: Readonly<Record<string, string>>): Manifest => ({
   apiVersion: 'v1',
@@ -85,7 +85,7 @@ for (const { title, available, start } of contractServers) {
       const back = await written(bench, first(bench), { write: 'Apply', generation: 3 });
       expect(back.copies).toMatchObject([{ action: 'Configured' }, { action: 'Configured' }]);
       expect(await standing(bench)).toEqual(asFirst);
-      const quiet = mortal(bench, immortal, []);
+      const quiet = createCrashingProcess(bench, neverCrashes, []);
       await written(bench, first(bench), { write: 'Apply', generation: 3, work: quiet });
       expect(quiet.writes()).toBe(0);
     });
@@ -102,7 +102,7 @@ for (const { title, available, start } of contractServers) {
       using bench = await createCopyBench(server.endpoint);
       await written(bench, first(bench), { write: 'Apply', generation: 1 });
       await written(bench, second(bench), { write: 'Replace', generation: 2 });
-      await bench.others(settings(bench.namespace, { theirs: 'x' }), { verb: 'apply' });
+      await bench.writeAsOther(settings(bench.namespace, { theirs: 'x' }), { verb: 'apply' });
       await written(bench, first(bench), { write: 'Apply', generation: 3 });
       expect(await standing(bench)).toMatchObject({ data: { a: '1', theirs: 'x' } });
     });
@@ -119,11 +119,11 @@ for (const { title, available, start } of contractServers) {
     });
 
     test('has the same final state after a crash at each single write', async () => {
-      for (let life = 0, writes = immortal; life <= writes; life += 1) {
+      for (let life = 0, writes = neverCrashes; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         await written(bench, first(bench), { write: 'Apply', generation: 1 });
         await written(bench, second(bench), { write: 'Replace', generation: 2 });
-        const killed = mortal(bench, life === 0 ? immortal : life, []);
+        const killed = createCrashingProcess(bench, life === 0 ? neverCrashes : life, []);
         await killed.live(() => written(bench, first(bench), { write: 'Apply', generation: 3, work: killed }));
         if (life === 0) writes = killed.writes();
         await written(bench, first(bench), { write: 'Apply', generation: 3 });

@@ -6,7 +6,7 @@ import { keyOfManifest } from '../../../src/manifests/object-key.ts';
 import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import { fingerprintOfPaths } from '../../../src/propagate/plan/copies/owned-fields.ts';
 import { firstIn, shown, startPlannerWorld } from './planner-world.ts';
-import { configMap, deployment, entry, shareOf, sight } from './snapshots.ts';
+import { comparisonRules, configMap, deployment, entry, shareOf } from './snapshots.ts';
 
 const settings = configMap('settings', { ours: '1' });
 const json = (...manifests: readonly Manifest[]) => manifests.map((manifest) => ({ json: manifest }));
@@ -170,7 +170,7 @@ test('makes no dry run for an unchanged copy, and forces fields that Muster sent
   const share = (name: string, { metadata: { uid } }: KubernetesObject) => {
     const facts = {
       appliedHash: sha256Of(settings),
-      observedHash: observedHashOf({ key: keyOfManifest(settings), desired: settings }, same, sight),
+      observedHash: observedHashOf({ key: keyOfManifest(settings), desired: settings }, same, comparisonRules),
     };
     return shareOf(name, [entry(settings, { ...facts, ...(uid === undefined ? {} : { uid }), sent: fingerprintOfPaths(['.data.ours']) })]);
   };

@@ -5,18 +5,18 @@ import type { InventoryEntry } from '../../../src/propagate/model/inventory.ts';
 import { marks } from '../../../src/propagate/model/propagation.ts';
 import type { ConflictMode } from '../../../src/propagate/model/spec.ts';
 import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
-import { actionsOf, clusterIn, configMap, entry, planOf, sight, standing } from './snapshots.ts';
+import { actionsOf, clusterIn, comparisonRules, configMap, entry, existingObject, planOf } from './snapshots.ts';
 
 const modes: readonly ConflictMode[] = ['Abort', 'Adopt', 'Overwrite', 'CreateOnly', 'ServerSideApply'];
 
 const manifest = configMap('settings');
 /** The manifest as it was sent, with the intent token. `answered` is the object with a field that the server added. */
 const carried = { ...manifest, metadata: { ...manifest.metadata, annotations: { [marks.intent]: 'token' } } };
-const answered = { ...standing(carried, 'ours'), immutable: false };
+const answered = { ...existingObject(carried, 'ours'), immutable: false };
 const asSent: Partial<InventoryEntry> = {
   uid: 'ours',
   appliedHash: sha256Of(manifest),
-  observedHash: observedHashOf({ key: keyOfManifest(manifest), desired: manifest }, answered, sight),
+  observedHash: observedHashOf({ key: keyOfManifest(manifest), desired: manifest }, answered, comparisonRules),
 };
 
 const situations = [
@@ -80,7 +80,7 @@ test.each(
     spec: { conflict },
     clusters: {
       a: {
-        ...(live === undefined ? {} : { live: [standing(carried, live)] }),
+        ...(live === undefined ? {} : { live: [existingObject(carried, live)] }),
         ...(known === undefined ? {} : { entries: [entry(manifest, known)] }),
       },
     },
@@ -92,7 +92,7 @@ test.each(
 test('trusts the inventory if the mirror holds another version with other fields', () => {
   const known = entry(manifest, { ...asSent, observedHash: 'of the version that was written' });
   const clusters = (otherVersions: ReadonlySet<string>) => ({
-    a: { live: [standing(manifest, 'ours')], entries: [known], more: { otherVersions } },
+    a: { live: [existingObject(manifest, 'ours')], entries: [known], more: { otherVersions } },
   });
 
   expect(actionsOf(clusterIn(planOf({ template: [manifest], clusters: clusters(new Set()) }), 'a').objects)).toEqual(['UPDATE settings']);

@@ -85,7 +85,7 @@ for (const { title, available, start } of contractServers) {
 
     test('report what would change: the diff has the sent fields and no field ownership', async () => {
       using bench = await createCopyBench(server.endpoint);
-      await bench.others(settings(bench.namespace, { a: '1', theirs: 'x' }));
+      await bench.writeAsOther(settings(bench.namespace, { a: '1', theirs: 'x' }));
       const manifest = settings(bench.namespace, { b: '2' });
       const object = await bench.rendered(manifest, { action: 'ADOPT' });
       const answer = await ask(bench, object, { spec: { conflict: 'Adopt' } });
@@ -104,9 +104,9 @@ for (const { title, available, start } of contractServers) {
     ])('detect that $what before the mirror shows it', async ({ before, after }) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { b: '2' });
-      if (before !== undefined) await bench.others(settings(bench.namespace, before));
+      if (before !== undefined) await bench.writeAsOther(settings(bench.namespace, before));
       const object = await bench.rendered(manifest, before === undefined ? {} : { action: 'ADOPT' });
-      await bench.others(settings(bench.namespace, after), before === undefined ? {} : { verb: 'merge' });
+      await bench.writeAsOther(settings(bench.namespace, after), before === undefined ? {} : { verb: 'merge' });
       const answer = await ask(bench, object, { spec: { conflict: 'Overwrite' } });
 
       expect(answer).toMatchObject({ result: 'stale', live: { result: 'held', object: { data: after } } });
@@ -115,10 +115,10 @@ for (const { title, available, start } of contractServers) {
     test.each([{ again: false }, { again: true }])('detect that the object is gone or was recreated: $again', async ({ again }) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { b: '2' });
-      await bench.others(settings(bench.namespace, { a: '1' }));
+      await bench.writeAsOther(settings(bench.namespace, { a: '1' }));
       const object = await bench.rendered(manifest, { action: 'UPDATE' });
-      await bench.others(settings(bench.namespace, {}), { verb: 'delete' });
-      if (again) await bench.others(settings(bench.namespace, { a: '1' }));
+      await bench.writeAsOther(settings(bench.namespace, {}), { verb: 'delete' });
+      if (again) await bench.writeAsOther(settings(bench.namespace, { a: '1' }));
       const answer = await ask(bench, object);
 
       expect(answer).toMatchObject({ result: 'stale', live: { result: again ? 'held' : 'absent' } });
@@ -132,7 +132,7 @@ for (const { title, available, start } of contractServers) {
       { conflict: 'Abort', sent: ['.data.a', '.data.b'], result: 'accepted' },
     ])('report a field that kubectl owns as $result, with $conflict and the sent fields $sent', async ({ conflict, sent, result }) => {
       using bench = await createCopyBench(server.endpoint);
-      await bench.others(settings(bench.namespace, { a: 'theirs' }), { verb: 'apply' });
+      await bench.writeAsOther(settings(bench.namespace, { a: 'theirs' }), { verb: 'apply' });
       const object = await bench.rendered(settings(bench.namespace, { a: 'ours' }), { action: sent === undefined ? 'ADOPT' : 'UPDATE' });
       const answer = await ask(bench, object, { spec: { conflict }, ...(sent === undefined ? {} : { sent }) });
 
@@ -166,10 +166,10 @@ for (const { title, available, start } of contractServers) {
     test('replace the whole object with PUT, and keep the fields of the member cluster', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { ours: '1' });
-      await bench.others(settings(bench.namespace, { theirs: '1' }));
+      await bench.writeAsOther(settings(bench.namespace, { theirs: '1' }));
       const object = await bench.rendered(manifest, { action: 'ADOPT' });
       const answer = await ask(bench, object, { spec: { conflict: 'Adopt', write: 'Replace' } });
-      await bench.others(settings(bench.namespace, { more: '1' }), { verb: 'merge' });
+      await bench.writeAsOther(settings(bench.namespace, { more: '1' }), { verb: 'merge' });
       const stale = await ask(bench, object, { spec: { conflict: 'Adopt', write: 'Replace' } });
 
       expect(answer).toMatchObject({ result: 'accepted', object: { data: { ours: '1' } } });

@@ -3,19 +3,29 @@ import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import type { PlanSnapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
-import { clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, sight, snapshotOf, standing } from './snapshots.ts';
+import {
+  clusterIn,
+  comparisonRules,
+  configMap,
+  deployment,
+  entry,
+  existingObject,
+  planOf,
+  type SnapshotFacts,
+  snapshotOf,
+} from './snapshots.ts';
 
 const manifest = configMap('settings');
 const base: SnapshotFacts = {
   template: [manifest, deployment('web', 4)],
   spec: { replicas: { mode: 'Divided' } },
-  clusters: { a: { live: [standing(manifest, 'u')] }, b: {}, c: { entries: [entry(configMap('old'), { uid: 'v' })] } },
+  clusters: { a: { live: [existingObject(manifest, 'u')] }, b: {}, c: { entries: [entry(configMap('old'), { uid: 'v' })] } },
 };
 const digestOf = (facts: SnapshotFacts): string => planOf(facts).digest;
 
-const a = (live: Parameters<typeof standing>[0], uid: string, more = {}): SnapshotFacts => ({
+const a = (live: Parameters<typeof existingObject>[0], uid: string, more = {}): SnapshotFacts => ({
   ...base,
-  clusters: { ...base.clusters, a: { live: [standing(live, uid, more)] } },
+  clusters: { ...base.clusters, a: { live: [existingObject(live, uid, more)] } },
 });
 
 test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
@@ -34,7 +44,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
   { what: 'the version and generation of the existing object', facts: a(manifest, 'u', { resourceVersion: '99', generation: '3' }) },
   {
     what: 'status',
-    facts: { ...base, clusters: { ...base.clusters, a: { live: [{ ...standing(manifest, 'u'), status: { phase: 'x' } }] } } },
+    facts: { ...base, clusters: { ...base.clusters, a: { live: [{ ...existingObject(manifest, 'u'), status: { phase: 'x' } }] } } },
   },
   {
     what: 'the owners of fields',
@@ -42,7 +52,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
       ...base,
       clusters: {
         ...base.clusters,
-        a: { live: [{ ...standing(manifest, 'u'), metadata: { ...standing(manifest, 'u').metadata, managedFields: [{}] } }] },
+        a: { live: [{ ...existingObject(manifest, 'u'), metadata: { ...existingObject(manifest, 'u').metadata, managedFields: [{}] } }] },
       },
     },
   },
@@ -53,7 +63,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
       clusters: {
         ...base.clusters,
         a: {
-          live: [standing(manifest, 'u')],
+          live: [existingObject(manifest, 'u')],
           more: {
             live: new Map(
               [...(snapshotOf(base).clusters[0]?.live ?? [])].map(([key, value]) => [
@@ -90,7 +100,7 @@ test('does not include the requester and the time of the request', () => {
     spec: { ...snapshot.spec, requester: { user, at, groups: [], extra: {} } },
   });
   const digests = [snapshot, asked('alice', '2026-01-01T00:00:00Z'), asked('bob', '2026-02-01T00:00:00Z')].map(
-    (one) => renderPlan(one, sight).digest,
+    (one) => renderPlan(one, comparisonRules).digest,
   );
 
   expect(new Set(digests).size).toBe(1);
@@ -140,7 +150,7 @@ test('equal snapshots give equal bytes, and every cluster appears once', () => {
             return [
               name,
               {
-                ...(live === undefined ? {} : { live: [standing(configMap('settings'), live)] }),
+                ...(live === undefined ? {} : { live: [existingObject(configMap('settings'), live)] }),
                 ...(uid === undefined || state === undefined ? {} : { entries: [entry(configMap('settings'), { uid, state })] }),
               },
             ];
@@ -149,7 +159,7 @@ test('equal snapshots give equal bytes, and every cluster appears once', () => {
       });
       const plan = planOf(facts());
 
-      expect(JSON.stringify(renderPlan(shuffled(snapshotOf(facts())), sight))).toBe(JSON.stringify(plan));
+      expect(JSON.stringify(renderPlan(shuffled(snapshotOf(facts())), comparisonRules))).toBe(JSON.stringify(plan));
       const places = [...plan.clusters.map(({ chosen }) => chosen.cluster), ...plan.rejected.map(({ cluster }) => cluster)];
       expect(places.toSorted()).toEqual(clusterNames);
       expect(plan.waves.every((_, index) => plan.clusters.some(({ wave }) => wave === index))).toBe(true);

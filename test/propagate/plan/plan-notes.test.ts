@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
-import { clusterIn, codesOf, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
+import {
+  clusterIn,
+  codesOf,
+  configMap,
+  deployment,
+  entry,
+  existingObject,
+  planOf,
+  type SnapshotFacts,
+  shareOf,
+  specOf,
+} from './snapshots.ts';
 
 const failing = { jsonPatch: [{ op: 'replace', path: '/spec/nothing/here', value: 1 }] };
 const registry = { image: [{ component: 'registry', operator: 'Replace', value: 'r.example.com' }] };
@@ -169,7 +180,7 @@ test('a failed override is a fault of the clusters that it matches only', () => 
 const many = Array.from({ length: 20 }, (_, index) => configMap(`m${index}`));
 const owned = (count: number, more: Parameters<typeof entry>[1] = {}) =>
   many.slice(0, count).map((manifest, index) => entry(manifest, { uid: `u${index}`, ...more }));
-const live = many.map((manifest, index) => standing(manifest, `u${index}`));
+const live = many.map((manifest, index) => existingObject(manifest, `u${index}`));
 
 test.each([
   { what: '3 of 3 of the copies in a cluster that stays', template: many.slice(3, 4), entries: owned(3), held: undefined },

@@ -4,11 +4,11 @@ import { objectAt } from '../../../src/core/json-at.ts';
 import { keyOfManifest } from '../../../src/manifests/object-key.ts';
 import type { RenderedPlan } from '../../../src/propagate/model/plan.ts';
 import { previousCounts } from '../../../src/propagate/plan/previous-counts.ts';
-import { deployment, planOf, type SnapshotFacts, snapshotOf, specOf, standing } from './snapshots.ts';
+import { deployment, existingObject, planOf, type SnapshotFacts, snapshotOf, specOf } from './snapshots.ts';
 
 const [web, worker] = [deployment('web', 6), deployment('worker', 4)];
 const workloads = [web, worker].map((manifest, index) => ({ index, key: keyOfManifest(manifest), count: index === 0 ? 6 : 4 }));
-const counted = (name: string, replicas: number) => standing(deployment(name, replicas), `uid-${name}`);
+const counted = (name: string, replicas: number) => existingObject(deployment(name, replicas), `uid-${name}`);
 const spec = specOf([web, worker]);
 
 test.each<[string, SnapshotFacts['clusters'], Readonly<Record<string, number>>, Readonly<Record<string, readonly number[]>>]>([

@@ -2,7 +2,18 @@ import { expect, test } from 'vitest';
 import { objectAt } from '../../../src/core/json-at.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { keyOfManifest } from '../../../src/manifests/object-key.ts';
-import { actionsOf, clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
+import {
+  actionsOf,
+  clusterIn,
+  configMap,
+  deployment,
+  entry,
+  existingObject,
+  planOf,
+  type SnapshotFacts,
+  shareOf,
+  specOf,
+} from './snapshots.ts';
 
 const weights = (...pairs: readonly (readonly [string, number])[]) =>
   pairs.map(([name, weight]) => ({ set: { clusters: [name] }, weight }));
@@ -171,7 +182,7 @@ test('predicts objects in a namespace or of a kind that the plan itself creates'
   const other = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'two' } };
   const plan = planOf({
     template: [namespace, definition, inside, widget, other, configMap('beside')],
-    clusters: { a: {}, b: { live: [standing(namespace, 'u1'), standing(definition, 'u2')] } },
+    clusters: { a: {}, b: { live: [existingObject(namespace, 'u1'), existingObject(definition, 'u2')] } },
   });
   const predicted = (name: string) => clusterIn(plan, name).objects.flatMap((object) => (object.predicted ? [object.key.name] : []));
 
@@ -272,7 +283,7 @@ test('removes the copies in clusters that are no longer chosen or left the fleet
   const ours = [entry(configMap('settings'), { uid: 'u' }), entry(configMap('shared'), { uid: 'v', state: 'Shared' })];
   const plan = planOf({
     spec: { placement: { clusters: ['a'] } },
-    clusters: { a: {}, b: { entries: ours, live: [standing(configMap('settings'), 'u')] }, c: { entries: [] } },
+    clusters: { a: {}, b: { entries: ours, live: [existingObject(configMap('settings'), 'u')] }, c: { entries: [] } },
     sharesOutsideFleet: [shareOf('gone', ours.slice(0, 1))],
   });
 

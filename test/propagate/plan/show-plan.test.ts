@@ -5,13 +5,13 @@ import type { Manifest } from '../../../src/manifests/manifest.ts';
 import type { DryRun } from '../../../src/propagate/plan/dry-run.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import { showPlan } from '../../../src/propagate/plan/show-plan.ts';
-import { configMap, entry, type SnapshotFacts, shareOf, sight, snapshotOf, standing } from './snapshots.ts';
+import { comparisonRules, configMap, entry, existingObject, type SnapshotFacts, shareOf, snapshotOf } from './snapshots.ts';
 
 const a = clusterName('a');
 
 function show(facts: SnapshotFacts, answers: Readonly<Record<string, DryRun>> = {}) {
   const snapshot = snapshotOf(facts);
-  const rendered = renderPlan(snapshot, sight);
+  const rendered = renderPlan(snapshot, comparisonRules);
   const said = new Map([['a', new Map(Object.entries(answers))]]);
   return showPlan(
     { snapshot, rendered, answers: said, notes: rendered.notes },
@@ -73,7 +73,7 @@ test('shows neither values of sensitive kinds nor their sources', () => {
     metadata: { name: 'keys', namespace: 'default' },
     spec: { password: 'hunter2', user: 'x' },
   };
-  const after = { ...standing(manifest, 'u'), spec: { password: 'hunter2', user: 'x' } };
+  const after = { ...existingObject(manifest, 'u'), spec: { password: 'hunter2', user: 'x' } };
   const plan = show(
     { template: [manifest], clusters: { a: {} } },
     { 'example.com/Config/default/keys': { result: 'accepted', object: after, conflicts: [] } },
@@ -103,7 +103,7 @@ test.each<{ readonly answer: DryRun; readonly code: string | undefined; readonly
   },
   { answer: { result: 'stale', live: { result: 'absent', asOfMs: 1 } }, code: 'CONFLICT', ofCluster: false },
   { answer: { result: 'unserved' }, code: 'NOT_SERVED', ofCluster: false },
-  { answer: { result: 'accepted', object: standing(configMap('settings'), 'u'), conflicts: [] }, code: undefined, ofCluster: false },
+  { answer: { result: 'accepted', object: existingObject(configMap('settings'), 'u'), conflicts: [] }, code: undefined, ofCluster: false },
 ])('shows $code as a fault of the cluster: $ofCluster', ({ answer, code, ofCluster }) => {
   const plan = show({ clusters: { a: {} } }, { '/ConfigMap/default/settings': answer });
 

@@ -14,7 +14,7 @@ import type { PlanSnapshot, SnapshotCluster, TemplateObject } from '../../../src
 import type { MirroredObject } from '../../../src/store/member-objects.ts';
 import { member } from './placing/placing-fixtures.ts';
 
-export const sight: ComparisonRules = { sensitiveKinds: createSensitiveKinds(), listRulesOf: () => noListRules };
+export const comparisonRules: ComparisonRules = { sensitiveKinds: createSensitiveKinds(), listRulesOf: () => noListRules };
 
 export function configMap(name: string, data: Readonly<Record<string, string>> = { a: '1' }): Manifest {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
@@ -121,7 +121,7 @@ export function shareOf(name: string, entries: readonly InventoryEntry[]): Clust
 }
 
 /** Returns the object as a cluster stores it. */
-export function standing(manifest: Manifest, uid: string, more: Readonly<Record<string, string>> = {}): KubernetesObject {
+export function existingObject(manifest: Manifest, uid: string, more: Readonly<Record<string, string>> = {}): KubernetesObject {
   return { ...manifest, metadata: { ...manifest.metadata, uid, resourceVersion: '7', ...more } };
 }
 
@@ -130,7 +130,7 @@ export function entry(manifest: Manifest, more: Partial<InventoryEntry> = {}): I
 }
 
 export function planOf(facts: SnapshotFacts): RenderedPlan {
-  return renderPlan(snapshotOf(facts), sight);
+  return renderPlan(snapshotOf(facts), comparisonRules);
 }
 
 /**

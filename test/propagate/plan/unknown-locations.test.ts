@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { MemberCluster } from '../../../src/changes/members.ts';
 import { objectAt } from '../../../src/core/json-at.ts';
-import { actionsOf, clusterIn, codesOf, configMap, deployment, entry, planOf, shareOf, specOf, standing } from './snapshots.ts';
+import { actionsOf, clusterIn, codesOf, configMap, deployment, entry, existingObject, planOf, shareOf, specOf } from './snapshots.ts';
 
 const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] };
 const unknownLocation: MemberCluster['unknownLocation'] = {
@@ -11,7 +11,7 @@ const unknownLocation: MemberCluster['unknownLocation'] = {
 };
 const settings = configMap('settings');
 const ours = [entry(settings, { uid: 'u' })];
-const holding = { entries: ours, live: [standing(settings, 'u')] };
+const holding = { entries: ours, live: [existingObject(settings, 'u')] };
 const inEu = { facts: { region: 'eu' } };
 
 describe('a cluster with an unknown location', () => {

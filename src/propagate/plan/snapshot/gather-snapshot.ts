@@ -48,8 +48,8 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   const workloads = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
   const clusters = reads.map((read) => readCluster(ports, read, workloads));
   // A cluster that leaves the fleet during the wait stays in this list only. So each cluster appears once.
-  const seen = new Set(reads.map(({ cluster }) => cluster.name));
-  const sharesOutsideFleet = shares.filter(({ cluster }) => !seen.has(cluster));
+  const readClusters = new Set(reads.map(({ cluster }) => cluster.name));
+  const sharesOutsideFleet = shares.filter(({ cluster }) => !readClusters.has(cluster));
   return {
     namespace: request.namespace,
     name: request.name,

@@ -6,7 +6,7 @@ import type { RenderedPlan } from '../../../../src/propagate/model/plan.ts';
 import { observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
 import { renderPlan } from '../../../../src/propagate/plan/render-plan.ts';
 import type { PlanSnapshot } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
-import { type ClusterFacts, sight, snapshotOf } from '../../../propagate/plan/snapshots.ts';
+import { type ClusterFacts, comparisonRules, snapshotOf } from '../../../propagate/plan/snapshots.ts';
 import { shopOverrides, shopTemplate } from '../../shop-template.ts';
 import { cpuNow, cpuSince, finish } from '../../support/measuring.ts';
 
@@ -17,7 +17,7 @@ const canaries = { selector: { matchLabels: { tier: 'canary' } } };
 const names = Array.from({ length: Number(clusterCount) }, (_, index) => `cluster-${index}`);
 
 const empty = snapshotIn(() => ({}));
-const settled = settledAs(renderPlan(empty, sight));
+const settled = settledAs(renderPlan(empty, comparisonRules));
 for (let round = 0; round < 3; round += 1) measured(round);
 const samples = Array.from({ length: rounds }, (_, round) => measured(round));
 finish({
@@ -25,21 +25,21 @@ finish({
   settledMs: median(samples.map((sample) => sample.settledMs)),
   againMs: median(samples.map((sample) => sample.againMs)),
   stringifyMs: median(samples.map((sample) => sample.stringifyMs)),
-  objects: objectsIn(renderPlan(empty, sight)).length,
+  objects: objectsIn(renderPlan(empty, comparisonRules)).length,
 });
 
 function measured(round: number) {
   let plan: RenderedPlan | undefined;
   const newMs = timed(() => {
-    plan = renderPlan(empty, sight);
+    plan = renderPlan(empty, comparisonRules);
   });
   // Objects that no plan has looked at before: nothing of them is remembered.
-  const fresh = settledAs(renderPlan(empty, sight));
+  const fresh = settledAs(renderPlan(empty, comparisonRules));
   let kept: RenderedPlan | undefined;
   const settledMs = timed(() => {
-    kept = renderPlan(fresh, sight);
+    kept = renderPlan(fresh, comparisonRules);
   });
-  const againMs = timed(() => renderPlan(settled, sight));
+  const againMs = timed(() => renderPlan(settled, comparisonRules));
   if (plan === undefined || kept === undefined || !plan.ok || !kept.ok) throw new Error(`round ${round}: ${JSON.stringify(plan?.notes)}`);
   const unlike = objectsIn(kept).filter(({ action }) => action !== 'UNCHANGED');
   if (unlike.length > 0) throw new Error(`round ${round}: ${unlike.length} objects are not as they were written`);
@@ -79,7 +79,7 @@ function entryOf(
     state: 'Owned',
     ...(uid === undefined ? {} : { uid }),
     appliedHash: desiredHash,
-    observedHash: observedHashOf({ key, desired }, live, sight),
+    observedHash: observedHashOf({ key, desired }, live, comparisonRules),
     health: 'Healthy',
   };
 }
