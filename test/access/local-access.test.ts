@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLocalAccess } from '../../src/access/local-access.ts';
 import { clusterName } from '../../src/core/names.ts';
 
-test('in local mode the caller sees what the kubeconfig sees, of every cluster, at once', () => {
+test('shows the caller everything that the kubeconfig may read, of every cluster, at once', () => {
   const access = createLocalAccess();
   const caller = { key: 'local' };
   const cluster = clusterName('north');

@@ -3,7 +3,7 @@ import { clusterName } from '../../src/core/names.ts';
 import type { ClusterCandidate } from '../../src/fleet/cluster-source.ts';
 import { planMembers } from '../../src/fleet/duplicates.ts';
 
-/** A candidate that counts how often somebody asks where it is. */
+/** A candidate that counts how often its address is read. */
 function candidate(name: string, server: string, asked: { times: number }): ClusterCandidate {
   const endpoint = {
     name: clusterName(name),
@@ -38,7 +38,7 @@ test('one address is one cluster unless its uids differ; one uid at two addresse
   expect(seatsOf([c, b, a], { a: '2', c: '2' })).toEqual([['c'], ['b', 'a']]);
 });
 
-test('spells each candidate out once, however many there are and however often they are seated', () => {
+test('prints each candidate once, however many there are and however often the members are planned', () => {
   const asked = { times: 0 };
   const candidates = Array.from({ length: 300 }, (_, index) => candidate(`c-${index}`, `https://server-${index}`, asked));
 

@@ -18,7 +18,7 @@ const usable = (name: string, changes: Partial<Endpoint> = {}): ClusterCandidate
   settings: { labels: {}, namespaces: [], secrets: 'live' },
 });
 
-/** A source whose sets the test gives, one after the other. */
+/** A source whose sets the test provides, one after the other. */
 function scriptedSource(first: readonly ClusterCandidate[]) {
   const sets: (readonly ClusterCandidate[])[] = [first];
   let wake = () => {};
@@ -53,13 +53,13 @@ const duplicatesOf = (fleet: Fleet, name: string) =>
     ?.api.standingFaults.filter(({ code }) => code === 'DUPLICATE')
     .map(({ message }) => message.split(' ')[0]);
 
-test('has the clusters of its source, by name, when it begins', async () => {
+test('begins with the clusters of its source, by name', async () => {
   const { fleet } = await startFleet([usable('south'), usable('north')]);
   await using _ = fleet;
   expect(names(fleet)).toEqual(['north', 'south']);
 });
 
-test('tells of members there are and of those that join, until the signal aborts', async () => {
+test('reports existing members, then those that join, until the signal aborts', async () => {
   const { fleet, say } = await startFleet([usable('north')]);
   await using _ = fleet;
   const listening = new AbortController();
@@ -71,7 +71,7 @@ test('tells of members there are and of those that join, until the signal aborts
   expect(joined).toEqual(['north', 'south']);
 });
 
-test('a set that changes ends and begins only the lives of those that changed', async () => {
+test('a changed set ends and begins only the members that changed', async () => {
   const { fleet, say } = await startFleet([usable('north'), usable('south'), usable('east')]);
   await using _ = fleet;
   const before = new Map<string, Member>(fleet.members().map((member) => [member.name, member]));
@@ -84,7 +84,7 @@ test('a set that changes ends and begins only the lives of those that changed', 
   expect(fleet.member(clusterName('south'))?.signal.aborted).toBe(false);
 });
 
-test('who joins, leaves or is described anew leaves a line in the log; the end of all leaves none', async () => {
+test('logs clusters that join, leave or change, and logs nothing when the fleet ends', async () => {
   const lines: string[] = [];
   const info: Log['info'] = ({ cluster, membership }, message) => lines.push(`${cluster} ${membership} ${message}`);
   const { fleet, say } = await startFleet([usable('north'), usable('south')], { ...silentLog, info });
@@ -120,7 +120,7 @@ test('one server with another CA, or behind another TLS name, is another cluster
   expect(names(fleet)).toEqual(['a', 'b', 'c']);
 });
 
-test('two members at two addresses with one kube-system uid stay two, with a DUPLICATE fault each', async () => {
+test('two members at two addresses with one kube-system uid both stay, each with a DUPLICATE fault', async () => {
   const { fleet, say } = await startFleet([usable('north'), usable('public')]);
   await using _ = fleet;
   const before = fleet.members();
@@ -147,7 +147,7 @@ describe('a description that changes', () => {
     settings: { labels: {}, namespaces: [], secrets: 'live', ...settings },
   });
 
-  /** A fleet of `north` alone, and what became of its connections. */
+  /** A fleet with the member `north`, and a record of its connections. */
   async function startConnecting() {
     const { source, say } = scriptedSource([usable('north')]);
     const connections: { readonly signal: AbortSignal; readonly current: () => Endpoint }[] = [];
@@ -192,7 +192,7 @@ describe('a description that changes', () => {
     expect(told).toEqual(['north']);
   });
 
-  test('in what is mirrored is another member over the same connection', async () => {
+  test('in what is mirrored makes another member over the same connection', async () => {
     const { fleet, say, connections, member } = await startConnecting();
     await using _ = fleet;
     const before = member();
@@ -203,7 +203,7 @@ describe('a description that changes', () => {
   });
 
   test.each([{ server: 'https://moved.test' }, { tlsServerName: 'other.test' }, { impersonation: { user: 'eve', groups: [], extra: {} } }])(
-    'in %o is another member over another connection',
+    'in %o makes another member over another connection',
     async (endpoint) => {
       const { fleet, say, connections, member } = await startConnecting();
       await using _ = fleet;
@@ -215,7 +215,7 @@ describe('a description that changes', () => {
   );
 });
 
-test('two uids are two clusters, whatever their address says', async () => {
+test('two uids are two clusters, whatever their address', async () => {
   const { fleet, say } = await startFleet([usable('a', { server: 'https://one.test' })]);
   await using _ = fleet;
   fleet.identified(clusterName('a'), 'uid-a');
@@ -224,7 +224,7 @@ test('two uids are two clusters, whatever their address says', async () => {
   expect(names(fleet)).toEqual(['a', 'b']);
 });
 
-test('a name that is described otherwise than before is not taken for the cluster it was', async () => {
+test('a name with a new description is not mistaken for its earlier cluster', async () => {
   const { fleet, say } = await startFleet([usable('a'), usable('b')]);
   await using _ = fleet;
   fleet.identified(clusterName('a'), 'uid-1');
@@ -233,7 +233,7 @@ test('a name that is described otherwise than before is not taken for the cluste
   expect(names(fleet)).toEqual(['a', 'b']);
 });
 
-test('a cluster whose description is broken is a member that answers why', async () => {
+test('a cluster with a broken description is a member whose requests fail with the reason', async () => {
   const broken: ClusterCandidate = {
     result: 'broken',
     name: clusterName('odd'),
@@ -266,7 +266,7 @@ test('uses the first of two sources that have a cluster of the same name', async
   expect(servers).toEqual(['https://north.test:6443', 'https://south.test:6443']);
 });
 
-test('its end is the end of every member and of its sources', async () => {
+test('ends every member and its sources when it ends', async () => {
   const { fleet } = await startFleet([usable('north'), usable('south')]);
   const members = fleet.members();
   await fleet[Symbol.asyncDispose]();

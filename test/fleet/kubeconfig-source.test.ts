@@ -48,7 +48,7 @@ const problem = (promise: Promise<unknown>) =>
     (error: MusterError) => `${error.code}: ${error.message}`,
   );
 
-test('every context is a cluster of its name, the current one first', async () => {
+test('makes a cluster of each context, by its name, the current one first', async () => {
   const kubeconfig = kubeconfigWith([contextOf('north'), contextOf('south', { namespace: 'shop' }), contextOf('east')], {
     currentContext: 'south',
   });
@@ -57,12 +57,12 @@ test('every context is a cluster of its name, the current one first', async () =
   expect(candidates[0]?.settings).toEqual({ labels: {}, namespaces: ['shop'], secrets: 'live' });
 });
 
-test('named contexts are taken in the order of their flags, and no others', async () => {
+test('takes named contexts in the order of their flags, and no others', async () => {
   const kubeconfig = kubeconfigWith([contextOf('north'), contextOf('south'), contextOf('east')], { currentContext: 'south' });
   expect(namesOf(await firstOf(open(kubeconfig, { contexts: ['east', 'north', 'east'] })))).toEqual(['east', 'north']);
 });
 
-test('the config file names clusters, says what is known of them, and no other context joins', async () => {
+test('takes only the clusters of the config file, with their settings', async () => {
   const usual = kubeconfigWith([contextOf('kind-a'), contextOf('kind-b', { namespace: 'shop' })], { currentContext: 'kind-b' });
   const other = kubeconfigWith([contextOf('prod')], { currentContext: 'prod', paths: ['/etc/prod'] });
   const load = async (file: string | undefined) => (file === undefined ? usual : other);
@@ -86,7 +86,7 @@ test('the config file names clusters, says what is known of them, and no other c
   expect(namesOf(await firstOf(open(undefined, { load, clusters, contexts: ['prod', 'kind-a'] })))).toEqual(['prod', 'a']);
 });
 
-test('says undefined if nothing was named and nothing found', async () => {
+test('gives undefined if nothing was named and nothing was found', async () => {
   expect(await open(undefined)).toBeUndefined();
   expect(await open(kubeconfigWith([]))).toBeUndefined();
 });
@@ -155,7 +155,7 @@ test.each([
   },
 );
 
-/** A kubeconfig file of the test's own: a line per context, `!` for what cannot be read. */
+/** Follows a kubeconfig file of the test: one line per context, `!` for an unreadable file. */
 async function followFile(file: string, more: Partial<KubeconfigSourceOptions> = {}) {
   const load = async () => {
     const text = await readFile(file, 'utf8').catch(() => '!');
@@ -180,7 +180,7 @@ async function followFile(file: string, more: Partial<KubeconfigSourceOptions> =
   return {
     seen,
     done: follow(),
-    /** Resolves when a set is the wanted one: between them there may be equal ones. */
+    /** Resolves at the wanted set. Equal sets may come before it. */
     until: async (wanted: string) => {
       while (seen.at(-1) !== wanted) await new Promise<void>((resolve) => (wake = resolve));
     },
@@ -203,7 +203,7 @@ test('follows a file that is written, replaced by a rename, deleted and made aga
   await looking(clock, () => seen.at(-1) === 'west');
 });
 
-test('follows a file behind symbolic links, as a mounted Secret is', async () => {
+test('follows a file behind symbolic links, such as a mounted Secret', async () => {
   const clock = createManualClock();
   for (const [version, name] of Object.entries({ '..1': 'north', '..2': 'south' })) {
     await mkdir(path.join(folder, version));
@@ -218,7 +218,7 @@ test('follows a file behind symbolic links, as a mounted Secret is', async () =>
   await looking(clock, () => seen.at(-1) === 'south');
 });
 
-test.each(['config', '..data/config'])('hears of a change of %s at once, without waiting for the next look', async (changed) => {
+test.each(['config', '..data/config'])('notices a change of %s at once, without waiting for the next poll', async (changed) => {
   const clock = createManualClock();
   await mkdir(path.join(folder, '..data'));
   await writeFile(path.join(folder, '..data/config'), 'north');
@@ -227,7 +227,7 @@ test.each(['config', '..data/config'])('hears of a change of %s at once, without
   const { seen } = await followFile(path.join(folder, 'config'), { clock });
   await looking(clock, () => seen.length === 2);
   const before = clock.monotonic();
-  // It listens again before it goes to sleep until the next look.
+  // The source watches the file before it sleeps until the next poll.
   await vi.waitUntil(() => clock.nextDueMs === before + 5_000, { timeout: 20_000 });
   await writeFile(path.join(folder, changed), 'south');
   await vi.waitUntil(() => (clock.nextDueMs ?? Number.POSITIVE_INFINITY) <= before + 50, { timeout: 20_000 });
@@ -236,7 +236,7 @@ test.each(['config', '..data/config'])('hears of a change of %s at once, without
   expect(clock.monotonic()).toBe(before + 50);
 });
 
-test('a file broken while it runs keeps the last good state and says so once', async () => {
+test('keeps the last good state while a file is broken, and logs that once', async () => {
   const file = path.join(folder, 'config');
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (_, message) => lines.push(message), info: (_, message) => lines.push(message) };
@@ -261,7 +261,7 @@ test('a file broken while it runs keeps the last good state and says so once', a
   expect(seen.slice(0, -1).every((set) => set === 'north')).toBe(true);
 });
 
-/** Lets one look follow the other until it is seen: file operations take their own time, whatever the clock says. */
+/** Polls until the change is noticed, because file operations take real time, whatever the clock says. */
 async function looking(clock: ReturnType<typeof createManualClock>, isSeen: () => boolean): Promise<void> {
   await vi.waitUntil(
     async () => {
@@ -272,7 +272,7 @@ async function looking(clock: ReturnType<typeof createManualClock>, isSeen: () =
   );
 }
 
-test('ends with its signal, while it waits too', async () => {
+test('ends with its signal, also while it waits', async () => {
   const file = path.join(folder, 'config');
   await writeFile(file, 'north');
   const clock = createManualClock();

@@ -32,7 +32,7 @@ const pods = (count: number) =>
     ),
   });
 
-test('a column is computed once for each object, however many conditions are about it', () => {
+test('computes a column once for each object, however many conditions use it', () => {
   const column = columnsOf(pod).find(({ name }) => name === 'requests');
   if (column === undefined) throw new Error('no column');
   const get = vi.spyOn(column, 'get');
@@ -42,7 +42,7 @@ test('a column is computed once for each object, however many conditions are abo
   expect(get).toHaveBeenCalledTimes(20);
 });
 
-test('a column is computed anew for the next object, and for the same one of another moment', () => {
+test('computes a column again for the next object, and for the same object at another moment', () => {
   const source = pods(2);
   const matches = compileWhere(model, [pod], { path: 'requests.cpu', eq: '1m' }).predicateFor(source);
   const [first, second] = [...source.store.objects()];
@@ -51,7 +51,7 @@ test('a column is computed anew for the next object, and for the same one of ano
   expect([first, second, first, changed, first].map(matches)).toEqual([false, true, false, true, false]);
 });
 
-test('a value that is compared with many operands is read once', () => {
+test('reads a value once that is compared with many operands', () => {
   const where = compileWhere(model, [pod], { or: Array.from({ length: 50 }, (_, index) => ({ path: 'requests.cpu', lt: index - 60 })) });
   const source = pods(20);
   vi.mocked(values.orderKeyOf).mockClear();

@@ -4,7 +4,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { type Held, type OverSocket, startOverSocket } from './over-socket.ts';
 
-// Rows of docs/internals/mirror.md 8 over real sockets, on loopback: transport, reflector and store together. The clock is the test's.
+// Rows of docs/internals/mirror.md 8 over real sockets on loopback: transport, reflector and store together. The test owns the clock.
 
 const ways: readonly (readonly [string, Partial<SimClusterOptions>])[] = [
   ['HTTP/2, WatchList', { protocols: 'h2', version: '1.36.3' }],
@@ -35,7 +35,7 @@ async function start(options: Partial<SimClusterOptions>, before?: (sim: SimClus
   return running;
 }
 
-/** Three pods, mirrored. */
+/** Starts a cluster with three Pods, mirrored. */
 async function startWithPods(options: Partial<SimClusterOptions>): Promise<OverSocket & { readonly held: Held }> {
   const started = await start(options, (sim) => {
     for (const name of ['web', 'api', 'job']) sim.put(pod(name));
@@ -55,7 +55,7 @@ function pod(name: string, value = '0', namespace = 'default'): KubernetesObject
 }
 
 describe.each(ways)('over %s', (_way, options) => {
-  test('row 1: a list answered 500 three times is asked again by the backoff, then whole', async () => {
+  test('row 1: a list answered 500 three times is requested again by the backoff, then complete', async () => {
     const { sim, hold, mirrors, clock } = await start(options, (server) => {
       server.put(pod('web'));
       server.answer({ status: 500, times: 3 }, { resource: 'pods' });
@@ -75,7 +75,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(clock.monotonic()).toBeLessThan(20_000);
   });
 
-  test('row 2: 429 with Retry-After, in seconds or as a date, is waited for without a list', async () => {
+  test('row 2: waits for a Retry-After of 429, in seconds or as a date, without another list', async () => {
     const { sim, held, clock, pass } = await startWithPods(options);
     const lists = held.asked('list');
     for (const retryAfterOf of [() => '7', () => new Date(clock.now() + 8_000).toUTCString()]) {
@@ -92,7 +92,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(held.asked('list')).toBe(lists);
   });
 
-  test('row 3: all but two namespaces forbidden are two scopes; granted, they are one', async () => {
+  test('row 3: a kind forbidden in all but two namespaces has two scopes, and one scope once it is granted', async () => {
     const { sim, hold, until } = await start(options, (server) => {
       for (const name of ['a', 'b', 'c']) {
         server.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -111,7 +111,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(held.mirror.faults()).toEqual([]);
   });
 
-  test('row 4: a right lost under an open watch is told; after a minute what it gave is dropped, and no deletion told', async () => {
+  test('row 4: a right lost under an open watch is reported; its objects are dropped after a minute, without delete events', async () => {
     const { sim, held, until, clock } = await startWithPods(options);
     const sinceMs = clock.monotonic();
     sim.forbid({ resource: 'pods' });
@@ -125,7 +125,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(held.follower.events.map(({ type }) => type)).not.toContain('deleted');
   });
 
-  test('row 5: a token that is no longer good is a fault of the cluster, and what is held is served', async () => {
+  test('row 5: an expired credential is a fault of the cluster, and the mirror is still served', async () => {
     const { sim, held, until, mirrors, clock } = await startWithPods(options);
     const { token } = sim;
     sim.rotateToken();
@@ -140,9 +140,9 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('row 8: a token that expires between pages, with churn, is a whole list, and no part of it is seen before', async () => {
+  test('row 8: a continue token that expires between pages, with churn, causes a whole list, and no part of it is visible before', async () => {
     const { sim, hold, until } = await start({ ...options, version: '1.36.3' }, (server) => {
-      // Only the most recent list has pages: one of any version comes whole, from the server's cache.
+      // Only the most recent list has pages. A list of any version comes in one answer, from the server's cache.
       server.streaming({ type: 'refused' }, { resource: 'pods' });
       server.answer({ status: 410 }, { resource: 'pods', verb: 'list' });
       server.fill('Pod', 1_200, pod('web'));
@@ -157,16 +157,19 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(sim.requests.filter(({ resource, status }) => resource?.resource === 'pods' && status === 410)).toHaveLength(2);
   });
 
-  test.each(['status', 'event', 'now'] as const)('row 9: 410 (%s) is a list at v, in which what vanished is deleted once', async (as) => {
-    const { sim, held } = await startWithPods(options);
-    sim.expire(as, { resource: 'pods' });
-    sim.close({ resource: 'pods' });
-    sim.remove('Pod', 'web', 'default');
-    sim.compact();
-    await held.converges();
-  });
+  test.each(['status', 'event', 'now'] as const)(
+    'row 9: 410 (%s) causes a list at v, in which vanished objects are deleted once',
+    async (as) => {
+      const { sim, held } = await startWithPods(options);
+      sim.expire(as, { resource: 'pods' });
+      sim.close({ resource: 'pods' });
+      sim.remove('Pod', 'web', 'default');
+      sim.compact();
+      await held.converges();
+    },
+  );
 
-  test('row 9: after a fail-over to a server that lags behind, nothing older is held', async () => {
+  test('row 9: after a fail-over to a server that lags behind, no older object is held', async () => {
     const { sim, held, pass } = await startWithPods(options);
     sim.put(pod('web', 'new'));
     await held.converges();
@@ -189,7 +192,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(held.mirror.store.epoch).not.toBe(epoch);
   });
 
-  test('row 10: ERROR keeps v; the third 500 in a row lists', async () => {
+  test('row 10: ERROR keeps v, and the third 500 in a row causes a list', async () => {
     const { sim, held, pass, reports } = await startWithPods(options);
     const lists = held.asked('list');
     for (const code of [429, 418, 500]) {
@@ -207,7 +210,7 @@ describe.each(ways)('over %s', (_way, options) => {
   });
 
   test.each(['line', 'character'] as const)(
-    'row 11: a stream cut in the middle of a %s resumes from v, and the effect is there once',
+    'row 11: a stream cut in the middle of a %s resumes from v, and its effect appears once',
     async (where) => {
       const { sim, held } = await startWithPods(options);
       const lists = held.asked('list');
@@ -248,7 +251,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(reports.map(({ what }) => what)).toContain('unreadable');
   });
 
-  test('row 14: silence is noticed, what is held is served with its age, and no event is lost', async () => {
+  test('row 14: silence is noticed, the mirror is served with its age, and no event is lost', async () => {
     const { sim, held, until, mirrors, clock } = await startWithPods(options);
     const dark = sim.silence();
     const sinceMs = clock.monotonic();
@@ -265,7 +268,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await until(() => mirrors.clusters()[0]?.phase === 'SYNCED');
   });
 
-  test('row 15: one that never came up is UNREACHABLE within 10 s, and comes back alone', async () => {
+  test('row 15: a cluster that never answered is UNREACHABLE within 10 s, and recovers by itself', async () => {
     const { sim, until, mirrors, clock, hold } = await start(options, (server) => server.put(pod('web')));
     const refused = sim.refuse();
     sim.disconnect();
@@ -277,7 +280,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('row 15: one that dies after the sync is UNREACHABLE within 10 s, still served, and comes back alone without a list', async () => {
+  test('row 15: a cluster that fails after the sync is UNREACHABLE within 10 s, still served, and recovers without a list', async () => {
     const { sim, until, mirrors, held, pass } = await startWithPods(options);
     const lists = held.asked('list');
     const refused = sim.refuse();
@@ -292,7 +295,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(held.asked('list')).toBe(lists);
   });
 
-  test('row 17: GOAWAY costs no event', async () => {
+  test('row 17: GOAWAY loses no event', async () => {
     const { sim, held } = await startWithPods(options);
     sim.goAway();
     sim.put(pod('web', 'after'));
@@ -302,7 +305,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('row 18: headers that come with the first event stand', async () => {
+  test('row 18: headers that arrive with the first event count as an open watch', async () => {
     const { sim, hold, until, pass } = await start(options, (server) => {
       server.put(pod('web'));
       server.holdHeaders({ resource: 'pods', verb: 'watch' });
@@ -315,7 +318,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('P9: row 21: one recreated in a gap is deleted as the old, then applied as the new', async () => {
+  test('P9: row 21: an object recreated in a gap is deleted as the old one, then applied as the new one', async () => {
     const { sim, held } = await startWithPods(options);
     const old = held.mirror.store.get('default', 'web')?.metadata.uid;
     const stalled = sim.stall({ resource: 'pods' });
@@ -333,7 +336,7 @@ describe.each(ways)('over %s', (_way, options) => {
     ]);
   });
 
-  test('row 22: a list in which nothing changed says nothing', async () => {
+  test('row 22: a list without a change sends no event', async () => {
     const { sim, held } = await startWithPods(options);
     const web = held.mirror.store.get('default', 'web');
     const lists = held.asked('list');
@@ -344,7 +347,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(held.mirror.store.get('default', 'web')).toBe(web);
   });
 
-  test('row 22: a new default at the same version is applied once for each object that changed', async () => {
+  test('row 22: a new default at the same version is applied once for each changed object', async () => {
     const { sim, held, mirrors } = await startWithPods(options);
     const version = `${options.version?.slice(0, 5)}99`;
     sim.upgrade(version, (object) =>
@@ -356,7 +359,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(mirrors.clusters()[0]?.version).toBe(`v${version}`);
   });
 
-  test('row 23: a definition withdrawn is GONE; defined anew it is a new mirror', async () => {
+  test('row 23: a withdrawn definition is GONE; defined again it is a new mirror', async () => {
     const { sim, hold, until, mirrors } = await start(options, (server) => {
       server.define(definition);
       server.put({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one', namespace: 'default' }, spec: {} });
@@ -376,7 +379,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(second.mirror.store.epoch).not.toBe(first.mirror.store.epoch);
   });
 
-  test('B20: row 24: an aggregated API that is down is kept as it was known, and the fault names its group', async () => {
+  test('B20: row 24: the kinds of an unavailable aggregated API are kept, and the fault names its group', async () => {
     const { sim, hold, until, mirrors } = await start(options, (server) => {
       server.aggregate({
         group: 'metrics.k8s.io',
@@ -414,7 +417,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges(80_000);
   });
 
-  test('row 26: HTML, and a redirect, are MALFORMED: nothing is stored or followed, what is held stays', async () => {
+  test('row 26: HTML and a redirect are MALFORMED: nothing is stored or followed, and the mirror stays', async () => {
     const { sim, held, until } = await startWithPods(options);
     const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html></html>', times: Number.POSITIVE_INFINITY };
     const html = sim.answer(page, { resource: 'pods' });
@@ -431,7 +434,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('row 31: stopped while connecting, listing, watching or waiting, nothing is left open', async () => {
+  test('row 31: a mirror stopped while connecting, listing, watching or waiting leaves nothing open', async () => {
     for (const moment of ['connecting', 'listing', 'watching', 'waiting'] as const) {
       const { sim, hold, leave, until, mirrors } = await start(options, (server) => {
         server.fill('Pod', 1_200, pod('web'));
@@ -477,7 +480,7 @@ describe.each(ways)('over %s', (_way, options) => {
 describe('row 19: a WatchList', () => {
   const streaming = { protocols: 'h2', version: '1.36.3' } as const;
 
-  test('that is refused is a list', async () => {
+  test('that is refused becomes a list', async () => {
     const { sim, hold } = await start(streaming, (server) => server.put(pod('web')));
     sim.streaming({ type: 'refused' }, { resource: 'pods' });
     const held = await hold('Pod');
@@ -485,7 +488,7 @@ describe('row 19: a WatchList', () => {
     expect(held.asked('list')).toBe(1);
   });
 
-  test('without an end is not SYNCED, and a list after 30 s', async () => {
+  test('without an end is not SYNCED, and becomes a list after 30 s', async () => {
     const { sim, hold, pass } = await start(streaming, (server) => server.put(pod('web')));
     sim.streaming({ type: 'endless' }, { resource: 'pods' });
     const held = await hold('Pod');
@@ -495,7 +498,7 @@ describe('row 19: a WatchList', () => {
     await held.converges(7_000);
   });
 
-  test('that dies half-way is begun anew, also with what was deleted meanwhile', async () => {
+  test('that breaks half-way begins again, with deletions that happened meanwhile', async () => {
     const { sim, hold } = await start(streaming, (server) => server.fill('Pod', 500, pod('web')));
     sim.streaming({ type: 'dying' }, { resource: 'pods' });
     const held = await hold('Pod');
@@ -503,7 +506,7 @@ describe('row 19: a WatchList', () => {
     await held.converges();
   });
 
-  test('whose end comes late applies what happened before it', async () => {
+  test('with a late end applies what happened before it', async () => {
     const { sim, hold, pass } = await start(streaming, (server) => server.fill('Pod', 50, pod('web')));
     sim.streaming({ type: 'late', delayMs: 10_000 }, { resource: 'pods' });
     const held = await hold('Pod');

@@ -5,11 +5,12 @@ import { servedKind } from '../support/cluster/fake-discovery.ts';
 import { turns } from '../support/manual-clock.ts';
 import { contentOf, followStore, pod, pods, startWatching, usualKinds } from './watching.ts';
 
-// docs/internals/mirror.md 3.4: a kind that may be read in some namespaces only is never told to be whole where somebody's namespace was not asked for.
+// docs/internals/mirror.md 3.4: a kind that may be read in some namespaces only is never reported as complete before every requested
+// namespace was reviewed.
 const signal = new AbortController().signal;
 const reviews = 'apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
-/** Pods in `shop` and `web`, which nobody may list namespaces to find, mirrored for one who named `shop`. */
+/** Mirrors Pods of `shop` and `web` for a query that named `shop`. Namespaces may not be listed. */
 async function startInShop(permitted: readonly string[], apiOf = (fake: FakeCluster) => fake.api) {
   const watching = startWatching();
   const north = watching.fake('north');
@@ -23,7 +24,7 @@ async function startInShop(permitted: readonly string[], apiOf = (fake: FakeClus
   return { watching, north, mirror, clock: watching.clock, name: (...names: string[]) => watching.hold(north, pods, names) };
 }
 
-test('a namespace that a query names is not known before it was asked for, also while others are whole', async () => {
+test('a requested namespace is unknown before its right was reviewed, even if others are complete', async () => {
   const { watching, mirror, name } = await startInShop(['shop', 'web']);
   await using _ = watching;
   expect(mirror.sync().phase).toBe('SYNCED');
@@ -36,7 +37,7 @@ test('a namespace that a query names is not known before it was asked for, also 
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
 });
 
-test('a namespace that is not granted leaves the others whole', async () => {
+test('a namespace that is not granted leaves the others complete', async () => {
   const { watching, mirror, name } = await startInShop(['shop']);
   await using _ = watching;
   name('web');
@@ -47,7 +48,7 @@ test('a namespace that is not granted leaves the others whole', async () => {
   expect(mirror.store.namespaces()).toEqual(['shop']);
 });
 
-test('a question that could not be answered is no refusal: it is a fault, nobody waits for it, and it is asked again', async () => {
+test('a failed review is a fault, not a refusal: nobody waits for it, and it is repeated', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
   await using _ = watching;
   north.fail({ of: reviews, times: 2, fault: north.fault('SERVER_ERROR', { code: 500 }) });
@@ -64,7 +65,7 @@ test('a question that could not be answered is no refusal: it is a fault, nobody
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
 });
 
-test('a server that lets nobody ask is not asked again and again', async () => {
+test('does not repeat reviews on a server that forbids them', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop']);
   await using _ = watching;
   using _refused = north.fail({ of: reviews, fault: north.fault('FORBIDDEN', { code: 403 }) });
@@ -76,7 +77,7 @@ test('a server that lets nobody ask is not asked again and again', async () => {
   expect(north.requests('send', reviews).length).toBe(before + 1);
 });
 
-test('a right that was given since is found by the next query that names the namespace, at most one question per 10 s', async () => {
+test('finds a right granted since by the next query for the namespace, with at most one review per 10 s', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop']);
   await using _ = watching;
   name('web');
@@ -94,7 +95,7 @@ test('a right that was given since is found by the next query that names the nam
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
 });
 
-test('where nothing was granted, a right that was given since is found by the next query too', async () => {
+test('finds a right granted since by the next query, even if nothing was granted before', async () => {
   const { watching, mirror, name, north, clock } = await startInShop([]);
   await using _ = watching;
   expect(mirror.sync()).toMatchObject({ phase: 'MISSING', fault: { code: 'FORBIDDEN' } });
@@ -110,7 +111,7 @@ test.each([
   ['before it was made', 0],
   ['a moment after', 3_000],
   ['half a minute after', 29_000],
-])('a namespace is read that was made later, if the right was given %s, though nobody names it', async (_when, ms) => {
+])('reads a namespace that was created later if the right was given %s, even if no query names it', async (_when, ms) => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Namespace', { metadata: { name: 'shop' } });
@@ -130,7 +131,7 @@ test.each([
   expect(mirror.sync().phase).toBe('SYNCED');
 });
 
-test('what may be read is not known before the namespaces are', async () => {
+test('does not know what may be read before the namespaces are known', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.endless.add('Namespace');
@@ -146,14 +147,14 @@ test('what may be read is not known before the namespaces are', async () => {
   expect(mirror.store.namespaces()).toEqual(['shop']);
   expect(mirror.settled()).toBe(false);
   expect(mirror.sync()).toMatchObject({ phase: 'SYNCING', fault: { code: 'SYNCING' } });
-  // The list of namespaces that never ends is given up after 30 s.
+  // The list of namespaces never ends, and is given up after 30 s.
   await watching.clock.advance(30_000);
   expect(mirror.settled()).toBe(true);
   expect(mirror.sync().phase).toBe('SYNCED');
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
 });
 
-test('all namespaces granted while a namespace is being asked for: one scope, whole, and no other', async () => {
+test('uses one complete scope if all namespaces are granted during a review', async () => {
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));
   let slow = false;
@@ -182,7 +183,7 @@ test('all namespaces granted while a namespace is being asked for: one scope, wh
   expect(north.openWatches.filter(({ resource }) => resource.kind === 'Pod').map(({ namespace }) => namespace)).toEqual([undefined]);
 });
 
-test('all namespaces granted and lost again: what was granted before is no longer taken for known', async () => {
+test('reviews again after all namespaces were granted and lost: earlier grants no longer count', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
   await using _ = watching;
   name('web');
@@ -197,7 +198,7 @@ test('all namespaces granted and lost again: what was granted before is no longe
   expect(mirror.store.namespaces()).toEqual(['web']);
 });
 
-test('a kind that cannot be watched asks for the right to list alone', async () => {
+test('reviews only the right to list for a kind that cannot be watched', async () => {
   const metrics = servedKind({ group: 'metrics.k8s.io', kind: 'PodMetrics', version: 'v1beta1', resource: 'pods', verbs: ['get', 'list'] });
   await using watching = startWatching();
   const north = watching.fake('north', [...usualKinds, metrics]);
@@ -211,7 +212,7 @@ test('a kind that cannot be watched asks for the right to list alone', async () 
   expect(north.requests('send', reviews).filter(({ of }) => of === reviews).length).toBe(2);
 });
 
-test('whoever follows is told when the first lists of single namespaces are whole, once', async () => {
+test('sends synced to followers once, when the first lists of single namespaces are complete', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('one', '0', 'shop'));
@@ -225,7 +226,7 @@ test('whoever follows is told when the first lists of single namespaces are whol
   expect(follower.events.map(({ type }) => type)).toEqual(['applied', 'synced']);
 });
 
-test('whoever follows is told that it is true again after a right was lost in one of two namespaces', async () => {
+test('sends synced to followers again after a right was lost in one of two namespaces', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
   await using _ = watching;
   name('web');
@@ -246,7 +247,7 @@ test.each([
 ])('after a right was lost %s, what is listed again is of now, and no older than what was told', async (_what, permitted) => {
   await using watching = startWatching();
   const north = watching.fake('north');
-  // Before WatchList: a list "of any version" is as old as the server's cache.
+  // A version without WatchList. Its list "of any version" is as old as the server's cache.
   north.gitVersion = 'v1.31.0';
   for (const namespace of ['shop', 'web']) north.put('Pod', pod('one', 'old', namespace));
   north.permitted = permitted;
@@ -270,7 +271,7 @@ test.each([
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `team-${index}`);
 
-test('a namespace for which there was no room is a fault until all may be listed, and no other is', async () => {
+test('reports a fault for a namespace without room until all may be listed, and for no other', async () => {
   const teams = numbered(401);
   const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
   await using _ = watching;
@@ -295,7 +296,7 @@ test('a namespace for which there was no room is a fault until all may be listed
   expect(watching.changes.slice(told)).toContainEqual(expect.objectContaining({ type: 'mirrored', kind: { group: '', kind: 'Pod' } }));
 });
 
-test('a namespace that was denied is a fault, known at once for 10 s, and another where there is no room to ask again', async () => {
+test('reports a denied namespace at once for 10 s, and another fault if there is no room for another review', async () => {
   const teams = numbered(399);
   const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
   await using _ = watching;
@@ -322,7 +323,7 @@ test('a namespace that was denied is a fault, known at once for 10 s, and anothe
   expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
 });
 
-test('a namespace for which there was no room is asked for as soon as there is, and what becomes of it is told', async () => {
+test('reviews a namespace without room as soon as there is room, and reports the result', async () => {
   const teams = numbered(399);
   const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
   await using _ = watching;
@@ -345,7 +346,7 @@ test('a namespace for which there was no room is asked for as soon as there is, 
   expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
 });
 
-test('that a namespace is denied for which there was no room is told when it is known', async () => {
+test('reports a denied namespace that had no room as soon as the denial is known', async () => {
   let held = false;
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));
@@ -378,7 +379,7 @@ test('that a namespace is denied for which there was no room is told when it is 
 test.each([
   ['few are read', 0],
   ['more are read than are tried for nobody', 300],
-])('a namespace that was denied is found by itself when the right is given, though nobody names it again: %s', async (_what, count) => {
+])('finds a denied namespace by itself when the right is given, even if no query names it: %s', async (_what, count) => {
   const teams = numbered(count);
   const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
   await using _ = watching;
@@ -392,7 +393,7 @@ test.each([
   expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
 });
 
-test('while a namespace is asked for it is not unread: the mirror is SYNCING', async () => {
+test('is SYNCING while a namespace is being reviewed, without an unmirrored fault', async () => {
   const { watching, mirror, name } = await startInShop(['shop']);
   await using _ = watching;
   name('web');
@@ -403,7 +404,7 @@ test('while a namespace is asked for it is not unread: the mirror is SYNCING', a
   expect(mirror.sync().phase).toBe('SYNCED');
 });
 
-test('that not all namespaces are listed is told with those that are, as far as they are in sight', async () => {
+test('names the mirrored namespaces, as far as they are visible, if not all are listed', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web', ...numbered(5)]);
   await using _ = watching;
   name('web');
@@ -424,7 +425,7 @@ test('that not all namespaces are listed is told with those that are, as far as 
   expect(mirror.partialListFault('all')).toBeUndefined();
 });
 
-test('whoever names more namespaces than are tried for nobody is answered of all of them, also at the first question', async () => {
+test('reviews all namespaces that a query names, even beyond the number that is tried without one', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   const teams = numbered(300);
@@ -438,7 +439,7 @@ test('whoever names more namespaces than are tried for nobody is answered of all
   expect(mirror.store.size).toBe(300);
 });
 
-test('a server that answers no question has at most 50 of them to answer, and namespaces beyond 400 are a fault at once', async () => {
+test('limits unanswered reviews to 50, and reports namespaces beyond 400 at once', async () => {
   let inFlight = 0;
   let most = 0;
   let asked = 0;

@@ -14,35 +14,39 @@ import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.t
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { contentOf, type Follower, followStore } from './watching.ts';
 
-/** One embedded cluster, mirrored over real sockets, by one clock that only the test moves. */
+/** One embedded cluster, mirrored over real sockets. Only the test moves the clock. */
 export interface OverSocket extends AsyncDisposable {
   readonly sim: SimCluster;
   readonly clock: ManualClock;
   readonly mirrors: MirrorRegistry;
   readonly reports: readonly WatchReport[];
-  /** Ends the cluster's life. */
+  /** Removes the cluster. */
   leave(): void;
   /** Holds the mirror of a kind as soon as it is served, without waiting for its list. */
   hold(kind: string): Promise<Held>;
-  /** Moves time on, slowly enough for sockets to follow. */
+  /** Moves the clock, slowly enough for sockets to follow. */
   pass(ms: number): Promise<void>;
-  /** Moves time on until it is so. @throws {Error} if it has not become so in that time. */
+  /**
+   * Moves the clock until the condition holds.
+   *
+   * @throws {Error} if the condition does not hold within that time.
+   */
   until(isSo: () => boolean, withinMs?: number): Promise<void>;
 }
 
 export interface Held extends Disposable {
   readonly mirror: MirrorReader;
-  /** Follows since the mirror was last settled, or held. */
+  /** Follows the store since the mirror last settled, or since it was held. */
   readonly follower: Follower;
-  /** Waits until the mirror equals the server, then checks that what was told adds up to it. */
+  /** Waits until the mirror equals the server, then checks that the received events lead to the same content. */
   converges(withinMs?: number): Promise<void>;
-  /** Waits until it is watched again, too. From here on the follower's events count. */
+  /** Also waits until the kind is watched again. The follower's events count from then on. */
   settles(withinMs?: number): Promise<void>;
-  /** Requests for the kind that the server saw, by verb: lists, and watches. */
+  /** Returns the number of lists or watches of the kind that the server received. */
   asked(verb: 'list' | 'watch'): number;
 }
 
-/** So much of our time passes per step, and so much of the machine's. */
+/** The virtual and real milliseconds that pass in each step. */
 const step = { virtualMs: 200, realMs: 3 } as const;
 
 export async function startOverSocket(
@@ -64,7 +68,7 @@ export async function startOverSocket(
     await inRealTime(step.realMs);
   };
   const until = async (isSo: () => boolean, withinMs = 60_000) => {
-    // Most of it needs no time at all.
+    // Most conditions hold without moving the clock.
     for (let turn = 0; turn < 30 && !isSo(); turn++) await inRealTime(1);
     for (const endMs = clock.monotonic() + withinMs; !isSo(); await tick(step.virtualMs)) {
       if (clock.monotonic() > endMs) throw new Error(`expected it to become so within ${withinMs} ms: ${isSo}`);
@@ -122,7 +126,7 @@ function heldOf(
     converges,
     async settles(withinMs) {
       await until(isWatched, withinMs);
-      // A watch that ends within its first second is another matter.
+      // A watch that ends within its first second follows another rule.
       const openedMs = clock.monotonic();
       await until(() => clock.monotonic() - openedMs > 1_000);
       await converges(withinMs);
@@ -136,7 +140,7 @@ function heldOf(
   };
 }
 
-/** What the server has, as a mirror holds it. */
+/** Returns the objects of the server in the form of a mirror. */
 function truth(sim: SimCluster, kind: string): readonly KubernetesObject[] {
   return sim.objects(kind).map((object) => {
     const { managedFields: _, ...metadata } = object.metadata;

@@ -15,7 +15,7 @@ import {
   widgets,
 } from './watching.ts';
 
-// Rows of docs/internals/mirror.md 8 at the port `ClusterApi`: no socket, a clock of the test's own, and chance that always says 0.
+// Rows of docs/internals/mirror.md 8 at the port `ClusterApi`: no sockets, a clock of the test's own, and random numbers that are always 0.
 const signal = new AbortController().signal;
 
 async function startWithPods(...names: readonly string[]) {
@@ -29,7 +29,7 @@ async function startWithPods(...names: readonly string[]) {
   return { ...watching, north, member, lease, mirror, started: watching };
 }
 
-test('row 1: a list that answers 500 three times is asked for by the backoff, then whole', async () => {
+test('row 1: a list that answers 500 three times is requested by the backoff, then complete', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -48,7 +48,7 @@ test('row 1: a list that answers 500 three times is asked for by the backoff, th
   expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
 });
 
-test('row 2: 429 with Retry-After 7 is waited for, without a list, and others go on', async () => {
+test('row 2: waits for 429 with Retry-After 7 without a list, while other kinds continue', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -68,7 +68,7 @@ test('row 2: 429 with Retry-After 7 is waited for, without a list, and others go
   expect(north.requests('list', 'Pod')).toHaveLength(lists);
 });
 
-test('row 3: a kind that is forbidden is that kind only, and whole once it is granted', async () => {
+test('row 3: a forbidden kind affects no other kind, and is complete once it is granted', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -86,7 +86,7 @@ test('row 3: a kind that is forbidden is that kind only, and whole once it is gr
   expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
 });
 
-test('row 3: where only two namespaces may be read they are two scopes with disjoint keys, and later one', async () => {
+test('row 3: two readable namespaces are two scopes with disjoint keys, and later one scope', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   for (const name of ['a', 'b', 'c']) {
@@ -112,7 +112,7 @@ test('row 3: where only two namespaces may be read they are two scopes with disj
   north.permitted = undefined;
   await watching.clock.advance(60_000);
   expect(mirror.faults()).toEqual([]);
-  // What the narrow scopes hold may be newer than a list of any version.
+  // The single namespaces may be newer than a list of any version.
   expect(north.requests('watch', 'Pod').at(-1)?.start).toMatchObject({ version: '', initialEvents: true });
   expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
   expect(follower.content()).toEqual(contentOf(north.objects('Pod')));
@@ -120,7 +120,7 @@ test('row 3: where only two namespaces may be read they are two scopes with disj
   expect(north.openWatches.filter(({ resource }) => resource.kind === 'Pod').map(({ namespace }) => namespace)).toEqual([undefined]);
 });
 
-test('row 3: a namespace that a query names is asked for at once', async () => {
+test('row 3: reviews a namespace at once that a query names', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web', '0', 'hidden'));
@@ -136,7 +136,7 @@ test('row 3: a namespace that a query names is asked for at once', async () => {
   expect(second.mirror.store.size).toBe(1);
 });
 
-test('row 4: a right lost under an open watch is told, then what it gave is dropped, and no deletion is told', async () => {
+test('row 4: a right lost under an open watch is reported, then its objects are dropped without delete events', async () => {
   const { north, clock, mirror, started } = await startWithPods('web', 'api');
   await using _ = started;
   await turns();
@@ -160,7 +160,7 @@ test('row 4: a right lost under an open watch is told, then what it gave is drop
   expect(started.mirrors.peek(north.name, { group: '', kind: 'Node' })?.sync().phase).toBe('SYNCED');
 });
 
-test('row 4: a right that comes back within the minute costs nothing', async () => {
+test('row 4: a right that returns within the minute costs nothing', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -176,7 +176,7 @@ test('row 4: a right that comes back within the minute costs nothing', async () 
   expect(north.requests('list', 'Pod')).toHaveLength(lists);
 });
 
-test('row 4: a namespace that may no longer be read takes nothing of the others with it', async () => {
+test('row 4: a namespace that may no longer be read does not affect the others', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   for (const name of ['a', 'b']) {
@@ -198,7 +198,7 @@ test('row 4: a namespace that may no longer be read takes nothing of the others 
   expect(follower.events.map(({ type }) => type)).not.toContain('deleted');
 });
 
-test('B12: row 5: a 401 that is made good resumes from v; a storm of them is told', async () => {
+test('B12: row 5: resumes from v after a 401 that a retry solves, and reports repeated ones', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -217,7 +217,7 @@ test('B12: row 5: a 401 that is made good resumes from v; a storm of them is tol
   expect(started.mirrors.cluster(north.name)).toMatchObject({ phase: 'DEGRADED' });
 });
 
-test('row 8: a token that expires on a later page begins the whole list again, and no part of it is stored before', async () => {
+test('row 8: a continue token that expires on a later page begins the whole list again, and no part of it is stored before', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   for (let index = 0; index < 1_200; index++) north.put('Pod', pod(`web-${index}`));
@@ -239,7 +239,7 @@ test('row 8: a token that expires on a later page begins the whole list again, a
   expect(follower.events.filter(({ type }) => type === 'applied')).toHaveLength(1_200);
 });
 
-test('row 8: what a first page brought before it was cut off is forgotten', async () => {
+test('row 8: drops a first page if the list breaks after it', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   for (const name of ['web', 'api']) north.put('Pod', pod(name));
@@ -271,7 +271,7 @@ test('row 8: churn between pages is corrected by the watch', async () => {
   expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
 });
 
-test.each(['as status', 'as ERROR'])('row 9: 410 %s is a list, in which what vanished is deleted once', async (how) => {
+test.each(['as status', 'as ERROR'])('row 9: 410 %s causes a list, in which vanished objects are deleted once', async (how) => {
   const { north, mirror, started } = await startWithPods('web', 'api');
   await using _ = started;
   await turns();
@@ -293,7 +293,7 @@ test.each(['as status', 'as ERROR'])('row 9: 410 %s is a list, in which what van
   expect(follower.content()).toEqual(contentOf(north.objects('Pod')));
 });
 
-test('B17: row 9: an etcd restored is another history: all of it is held, and cursors are void', async () => {
+test('B17: row 9: a restored etcd is another history: all objects are held, and cursors are void', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -308,7 +308,7 @@ test('B17: row 9: an etcd restored is another history: all of it is held, and cu
   expect(mirror.store.epoch).not.toBe(epoch);
 });
 
-test('row 10: ERROR 500 keeps v; the third in a row lists', async () => {
+test('row 10: ERROR 500 keeps v, and the third in a row causes a list', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -326,7 +326,7 @@ test('row 10: ERROR 500 keeps v; the third in a row lists', async () => {
   expect(started.reports.filter(({ what }) => what === 'errorEvent')).toHaveLength(3);
 });
 
-test('row 11: a stream cut off resumes from v, and the effect is there exactly once', async () => {
+test('row 11: a broken stream resumes from v, and its effect appears exactly once', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -348,7 +348,7 @@ test.each([
   ['an unknown type', '{"type":"PATCHED","object":{}}'],
   ['another kind', '{"type":"ADDED","object":{"kind":"Service","metadata":{"name":"web","resourceVersion":"7"}}}'],
   ['no name', '{"type":"ADDED","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}}'],
-])('row 12: %s is no event lost: MALFORMED, and a list', async (_what, line) => {
+])('row 12: %s loses no event: it is MALFORMED, and causes a list', async (_what, line) => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -361,7 +361,7 @@ test.each([
   expect(started.reports.map(({ what }) => what)).toEqual(['unreadable']);
 });
 
-test('row 12: if it always comes, there is a list in 30 s at most, and what is held is served', async () => {
+test('row 12: lists within 30 s if it always happens, and serves the mirror', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await clock.advance(200_000);
@@ -378,7 +378,7 @@ test('row 12: if it always comes, there is a list in 30 s at most, and what is h
   expect([...told].toSorted()).toEqual(['STALE MALFORMED', 'SYNCED undefined']);
 });
 
-test('row 14: a server that falls silent is served as it was, with its age, and nothing is lost', async () => {
+test('row 14: serves the mirror of a silent server with its age, and loses nothing', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await clock.advance(5_000);
@@ -403,7 +403,7 @@ test('row 14: a server that falls silent is served as it was, with its age, and 
   expect(started.mirrors.cluster(north.name)?.phase).toBe('SYNCED');
 });
 
-test('P13: row 15: a cluster that never came up is UNREACHABLE within 10 s, delays no readiness, and comes back alone', async () => {
+test('P13: row 15: a cluster that never answered is UNREACHABLE within 10 s, delays no readiness, and recovers by itself', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   const south = watching.fake('south');
@@ -424,7 +424,7 @@ test('P13: row 15: a cluster that never came up is UNREACHABLE within 10 s, dela
   expect(watching.mirrors.acquire(south.name, pods)).toBeDefined();
 });
 
-test('row 15: one that dies after the sync is UNREACHABLE within 10 s, and is back alone', async () => {
+test('row 15: a cluster that fails after the sync is UNREACHABLE within 10 s, and recovers by itself', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -443,7 +443,7 @@ test('row 15: one that dies after the sync is UNREACHABLE within 10 s, and is ba
   expect(north.requests('list', 'Pod')).toHaveLength(lists);
 });
 
-test('row 18: a watch closed at once, always, is at most four requests a minute in the long run', async () => {
+test('row 18: a watch that is always closed at once costs at most four requests a minute in the long run', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await clock.advance(1_000);
@@ -460,7 +460,7 @@ test('row 18: a watch closed at once, always, is at most four requests a minute 
   expect(mirror.store.size).toBe(1);
 }, 60_000);
 
-test('row 19: 422 to a WatchList is a list; so is one without an end, after 30 s', async () => {
+test('row 19: 422 to a WatchList causes a list, and so does a WatchList without an end, after 30 s', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -480,7 +480,7 @@ test('row 19: 422 to a WatchList is a list; so is one without an end, after 30 s
   expect(silent.mirror.store.size).toBe(1);
 });
 
-test('row 19: a WatchList that dies half-way is begun anew, and deletes what vanished meanwhile', async () => {
+test('row 19: a WatchList that breaks half-way begins again, and deletes what vanished meanwhile', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -498,7 +498,7 @@ test('row 19: a WatchList that dies half-way is begun anew, and deletes what van
   expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
 });
 
-test('row 19: once one kind has waited in vain for the end of a WatchList, no other asks for one', async () => {
+test('row 19: after one kind has waited in vain for the end of a WatchList, no other kind requests one', async () => {
   await using watching = startWatching();
   const many = Array.from({ length: 20 }, (_, index) =>
     servedKind({ group: 'apps', kind: `Kind${index}`, version: 'v1', resource: `kinds${index}` }),
@@ -512,7 +512,7 @@ test('row 19: once one kind has waited in vain for the end of a WatchList, no ot
   expect(leases.map(({ mirror }) => mirror.sync().phase)).toEqual(many.map(() => 'SYNCED'));
 });
 
-test('row 20: an hour of bookmarks, then a restart: resumed from the bookmark', async () => {
+test('row 20: after an hour of bookmarks a restart resumes from the last bookmark', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -531,7 +531,7 @@ test('row 20: an hour of bookmarks, then a restart: resumed from the bookmark', 
   expect(started.reports).toContainEqual(expect.objectContaining({ what: 'bookmarkIgnored' }));
 });
 
-test('row 21: one recreated in a gap is deleted as the old, then applied as the new; what comes twice is one', async () => {
+test('row 21: an object recreated in a gap is deleted as the old one, then applied as the new one; repeated events count once', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -556,7 +556,7 @@ test('row 21: one recreated in a gap is deleted as the old, then applied as the 
   expect(follower.events.filter(({ type }) => type === 'applied' || type === 'deleted')).toHaveLength(2);
 });
 
-test('row 22: a relist in which nothing changed says nothing', async () => {
+test('row 22: a relist without a change sends no event', async () => {
   const { north, mirror, started } = await startWithPods('web', 'api');
   await using _ = started;
   await turns();
@@ -569,7 +569,7 @@ test('row 22: a relist in which nothing changed says nothing', async () => {
   expect(mirror.store.get('default', 'web')).toBe(held);
 });
 
-test('row 22: another version of the server is a list compared by content: each object that changed is applied once', async () => {
+test('row 22: another version of the server causes a list compared by content, and each changed object is applied once', async () => {
   const { north, clock, mirror, started } = await startWithPods('web', 'api');
   await using _ = started;
   await turns();
@@ -582,7 +582,7 @@ test('row 22: another version of the server is a list compared by content: each 
   expect(started.mirrors.cluster(north.name)?.version).toBe('v1.37.0');
 });
 
-test('row 22: an upgrade that begins with an outage tells what changed, and no reset', async () => {
+test('row 22: an upgrade that begins with an outage sends the changes, and no reset', async () => {
   const { north, clock, mirror, started } = await startWithPods('web', 'api');
   await using _ = started;
   await turns();
@@ -595,7 +595,7 @@ test('row 22: an upgrade that begins with an outage tells what changed, and no r
   expect(told.map(({ type }) => type)).toEqual(['applied', 'applied']);
 });
 
-test('row 23: a kind that is withdrawn is GONE; back again it is a new mirror with a new epoch', async () => {
+test('row 23: a withdrawn kind is GONE; when it returns it is a new mirror with a new epoch', async () => {
   await using watching = startWatching();
   const north = watching.fake('north', [...usualKinds, widgets]);
   north.put(definitionsKey, definitionFor(widgets));
@@ -627,7 +627,7 @@ test('row 23: a kind that is withdrawn is GONE; back again it is a new mirror wi
   expect([...second.mirror.store.objects()].map(({ metadata }) => metadata.name)).toEqual(['two']);
 });
 
-test('row 25: a kind that cannot be watched is polled, and its changes are the new objects', async () => {
+test('row 25: polls a kind that cannot be watched, and its changes are the new objects', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -647,7 +647,7 @@ test('row 25: a kind that cannot be watched is polled, and its changes are the n
   expect(mirror.sync()).toMatchObject({ phase: 'STALE', fault: { code: 'SERVER_ERROR' } });
 });
 
-test('B10: row 29: what the store cannot take in costs a list, and the store is whole', async () => {
+test('B10: row 29: an object that the store cannot take costs a list, and the store is complete', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();

@@ -8,7 +8,8 @@ import { turns } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { contentOf, followStore, pod, pods, startWatching, type Watching } from './watching.ts';
 
-// Whatever happens to a cluster, in whatever order: after the last fault the mirror is the server's equal, and what was told adds up to it.
+// Whatever happens to a cluster, in any order: after the last fault the mirror equals the server, and the received events lead to the same
+// content.
 
 type Action =
   | { readonly type: 'put' | 'recreate' | 'remove'; readonly name: string; readonly namespace: string; readonly value: string }
@@ -77,7 +78,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const seed = Number(process.env.MUSTER_SEED ?? Date.now() % 0x7fffffff);
 
-test(`a mirror is its server's equal after the last fault (MUSTER_SEED=${seed})`, async () => {
+test(`a mirror equals its server after the last fault (MUSTER_SEED=${seed})`, async () => {
   const property = fc.asyncProperty(fc.array(action, { maxLength: 60 }), fc.boolean(), fc.integer(), async (actions, streaming, chance) => {
     await using watching = startWatching({ random: seededRandom(chance) });
     const north = watching.fake('north');
@@ -103,7 +104,7 @@ async function run(watching: Watching, north: FakeCluster, actions: readonly Act
   for (const rule of rules) rule[Symbol.dispose]();
   north.thaw();
   north.permitted = undefined;
-  // The longest that anything waits: the retry of all namespaces, twice as late each time.
+  // The longest wait: the retry of all namespaces, whose interval doubles each time.
   await watching.clock.advance(1_300_000);
 
   expect(mirror.sync()).toMatchObject({ phase: 'SYNCED' });
@@ -191,7 +192,7 @@ function faultNamed(north: FakeCluster, name: keyof typeof faults) {
   return north.fault(code, 'status' in rest ? rest.status : undefined);
 }
 
-/** Each uid is deleted once at most, nothing is applied after it, and its versions never go back; a reset begins anew. */
+/** Checks that each uid is deleted at most once, is not applied afterwards, and has versions that never go back. A reset begins anew. */
 function checkHistory(events: readonly StoreEvent[]): void {
   const deleted = new Set<string>();
   const versions = new Map<string, string>();

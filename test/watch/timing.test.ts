@@ -22,7 +22,7 @@ test('the backoff doubles from 0.8 to 30 s, times a random factor in [1, 2)', ()
   expect(backoffMs({ attempt: 5_000, random: 0 })).toBe(30_000);
 });
 
-test('Retry-After is a floor, of at most 10 minutes, above which those who were refused together part', () => {
+test('waits at least for Retry-After, of at most 10 minutes, plus up to a second to spread clients', () => {
   expect(backoffMs({ attempt: 0, random: 0, retryAfterMs: 7_000 })).toBe(7_000);
   expect(backoffMs({ attempt: 0, random: 0.5, retryAfterMs: 7_000 })).toBe(7_500);
   expect(backoffMs({ attempt: 5, random: 0, retryAfterMs: 7_000 })).toBe(25_600);
@@ -37,7 +37,7 @@ function startBreaker(random: () => number = () => 0) {
   return { clock, life, probes, breaker };
 }
 
-test('B3: three connection failures in a row open the breaker, two with an answer between them do not', () => {
+test('B3: three connection failures in a row open the breaker, but not two with an answer between them', () => {
   const { breaker } = startBreaker();
   breaker.failed(fault);
   breaker.failed(fault);
@@ -51,7 +51,7 @@ test('B3: three connection failures in a row open the breaker, two with an answe
   expect(breaker.fault).toBeUndefined();
 });
 
-test('B3: an open breaker probes once per step of the backoff, and a closed one not at all', async () => {
+test('B3: an open breaker sends one probe per step of the backoff, and a closed one none', async () => {
   const { breaker, clock, probes, life } = startBreaker();
   for (let count = 0; count < 3; count++) breaker.failed(fault);
   await clock.advance(60_000);
@@ -65,7 +65,7 @@ test('B3: an open breaker probes once per step of the backoff, and a closed one 
   expect(clock.sleepers).toBe(0);
 });
 
-test('those who wait for the breaker wake spread over a second per 20', async () => {
+test('wakes callers of the breaker spread over a second per 20', async () => {
   const { breaker, clock } = startBreaker(seededRandom(7));
   const wokenMs: number[] = [];
   const gone = new AbortController();
@@ -80,7 +80,7 @@ test('those who wait for the breaker wake spread over a second per 20', async ()
   for (const count of perSecond) expect(count).toBeGreaterThan(8);
 });
 
-test('C6: nothing new is listed while the heap is nearly full; what is held already is listed again', async () => {
+test('C6: lists no new kind while the heap is nearly full, but lists held kinds again', async () => {
   const heap = fakeHeap();
   const admission = new ListAdmission(undefined, heap);
   const entered: string[] = [];
@@ -98,7 +98,7 @@ test('C6: nothing new is listed while the heap is nearly full; what is held alre
   expect(entered).toEqual(['held', 'new']);
 });
 
-test('C8: the admission bounds lists per cluster and bytes over all, small ones first', async () => {
+test('C8: admission limits lists per cluster and bytes over all, small lists first', async () => {
   const admission = new ListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const signal = new AbortController().signal;
   const entered: string[] = [];
@@ -129,7 +129,7 @@ test('C8: the admission bounds lists per cluster and bytes over all, small ones 
   expect(entered.slice(5)).toEqual(['n-large']);
 });
 
-test('a list larger than the bound enters alone; one that gives up leaves its place', async () => {
+test('admits a list alone that is larger than the limit, and forgets one that gives up', async () => {
   const admission = new ListAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const given = new AbortController();
   const leave = await admission.enter({ cluster: 'north', bytesInFlight: 500, bytesToCome: 500, isNew: true }, given.signal);
@@ -142,7 +142,7 @@ test('a list larger than the bound enters alone; one that gives up leaves its pl
   expect(next).toBeDefined();
 });
 
-test('discovery comes every 5 minutes ± 20 %, by the backoff after a failure, and sooner when told', async () => {
+test('discovers every 5 minutes ± 20 %, by the backoff after a failure, and sooner on request', async () => {
   const clock = createManualClock({ random: () => 0.5 });
   const life = new AbortController();
   const askedMs: number[] = [];
@@ -165,7 +165,7 @@ test('discovery comes every 5 minutes ± 20 %, by the backoff after a failure, a
   expect(clock.sleepers).toBe(0);
 });
 
-test('who rests goes on one per turn of the loop, in order', async () => {
+test('resumes resting callers one per event-loop turn, in order', async () => {
   const pace = createDecodePace(createManualClock());
   const order: string[] = [];
   for (const name of ['a', 'b', 'c']) void pace.rest().then(() => order.push(name));
@@ -175,7 +175,7 @@ test('who rests goes on one per turn of the loop, in order', async () => {
   expect(order).toEqual(['a', 'b', 'c']);
 });
 
-test('a slice is spent after 8 ms', async () => {
+test('ends a slice after 8 ms', async () => {
   const clock = createManualClock();
   const slice = createDecodePace(clock).begin();
   await clock.advance(7);

@@ -24,10 +24,10 @@ const clusterScoped = [
   }),
 ];
 
-/** The warm kinds, pods and secrets: what a fake serves if a test says nothing. */
+/** The kinds that a fake serves by default: the warm kinds, Pods and Secrets. */
 export const usualKinds: readonly ServedResource[] = [...clusterScoped, pods, secrets];
 
-/** `keyOfKind` of the definitions. */
+/** The result of `keyOfKind` for definitions. */
 export const definitionsKey = 'CustomResourceDefinition.apiextensions.k8s.io';
 
 export interface Watching extends AsyncDisposable {
@@ -36,14 +36,14 @@ export interface Watching extends AsyncDisposable {
   readonly changes: readonly MirrorsChange[];
   readonly reports: readonly WatchReport[];
   readonly errors: readonly unknown[];
-  /** Lets the cluster in, until the controller given back aborts. */
+  /** Engages the cluster until the returned controller aborts. */
   engage(fake: FakeCluster, settings?: Partial<EngagedCluster>): AbortController;
   fake(name: string, kinds?: readonly ServedResource[]): FakeCluster;
   /** Fails if the kind is not served. */
   hold(fake: FakeCluster, kind: ServedResource, namespaces?: readonly string[]): MirrorLease;
 }
 
-/** Mirrors over fakes, by a clock of the test's own. */
+/** Starts mirrors over fakes, with a clock of the test's own. */
 export function startWatching(options: Partial<MirrorsOptions> & { readonly random?: () => number } = {}): Watching {
   const { random, ...rest } = options;
   const clock = createManualClock(random === undefined ? {} : { random });
@@ -79,12 +79,12 @@ export function startWatching(options: Partial<MirrorsOptions> & { readonly rand
   };
 }
 
-/** A pod, as small as one can be. */
+/** A minimal Pod. */
 export function pod(name: string, value = '0', namespace = 'default'): KubernetesObject {
   return { metadata: { name, namespace, labels: { value } }, spec: { value } };
 }
 
-/** A definition of the kind, established. */
+/** An established definition of the kind. */
 export function definitionFor({ group, kind, resource }: ServedResource, generation = 1): KubernetesObject {
   return {
     metadata: { name: `${resource}.${group}`, generation },
@@ -93,7 +93,7 @@ export function definitionFor({ group, kind, resource }: ServedResource, generat
   };
 }
 
-/** What a mirror holds or a server has, comparably: each object with uid and version, by key. */
+/** The comparable content of a mirror or server: each object with uid and version, by key. */
 export function contentOf(objects: Iterable<KubernetesObject>): Readonly<Record<string, unknown>> {
   const entries = Array.from(objects, ({ kind: _, apiVersion: __, ...object }) => [
     `${object.metadata.namespace ?? ''}/${object.metadata.name}`,
@@ -102,10 +102,10 @@ export function contentOf(objects: Iterable<KubernetesObject>): Readonly<Record<
   return Object.fromEntries(entries.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
 }
 
-/** Follows a store's feed as a reader must: folds it, and remembers what was told. */
+/** Follows a store's feed as a reader must: folds the events, and remembers them. */
 export interface Follower {
   readonly events: readonly StoreEvent[];
-  /** What the reader believes the store holds. */
+  /** The content of the store according to the received events. */
   content(): Readonly<Record<string, unknown>>;
 }
 

@@ -11,7 +11,7 @@ import { objectOf } from '../../support/store/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };
 
-/** Objects as the naive model sees them. Quantities are tenths, so that doubles add them exactly enough to be told apart. */
+/** An object of the naive model. Quantities are multiples of 0.1, so sums of doubles are exact enough to be distinguished. */
 interface Plain {
   readonly namespace: string;
   readonly name: string;
@@ -54,7 +54,7 @@ const question = fc.record({
   page: fc.integer({ min: 1, max: 3 }),
 });
 
-test('groups, sums and extremes are those of all matching objects in sight, whatever the page', () => {
+test('groups, sums and extremes are those of all matching visible objects, not only of the page', () => {
   fc.assert(
     fc.property(fc.tuple(sourceSketch, sourceSketch, sourceSketch), question, (sketches, { by, order, first, filter, page }) => {
       const sources = sketches.map(({ objects, sight }, index) =>

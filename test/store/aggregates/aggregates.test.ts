@@ -19,7 +19,7 @@ function sumOf(path: string, ...specs: readonly string[]): string | undefined {
   return sum && printQuantity(sum);
 }
 
-/** As it is printed: integers beyond 2^53 are no doubles. */
+/** Prints the groups as text, because doubles cannot hold integers beyond 2^53. */
 function groupsOf(by: readonly string[], specs: readonly string[], order: GroupOrder = 'KEY_ASC'): string {
   const groups = compileGroups(asked, { by, order, first: 100 })(matchesIn(sourceOfSpecs(...specs)));
   return JSON.stringify(groups.map(({ keys, count }) => [...keys, count]));
@@ -50,7 +50,7 @@ describe('sums are exact:', () => {
   });
 });
 
-describe('the smallest and the largest, as served:', () => {
+describe('finds the smallest and the largest value, as served:', () => {
   const cases: readonly (readonly [string, string, readonly string[], string | undefined, string | undefined])[] = [
     ['integers of any size', 'spec.big', ['9007199254740993', '9007199254740992', '-1'], '-1', '9007199254740993'],
     ['quantities', 'spec.amount', ['"1Gi"', '"900M"', '"1500m"'], '"1500m"', '"1Gi"'],
@@ -77,38 +77,38 @@ describe('the smallest and the largest, as served:', () => {
 });
 
 describe('groups', () => {
-  test('have the values as keys, as served, and null for what is missing, last', () => {
+  test('have the values as keys, as served, with null for missing values, which come last', () => {
     expect(groupsOf(['spec.amount'], ['{"amount":"1"}', '{}', '{"amount":"250m"}', '{"amount":"1000m"}', '{"amount":"250m"}'])).toBe(
       '[["250m",2],["1",1],["1000m",1],[null,1]]',
     );
   });
 
-  test('keep what has another type or digit apart', () => {
+  test('keep values apart that differ in type or in one digit', () => {
     expect(groupsOf(['spec.port'], ['{"port":80}', '{"port":"80"}', '{"port":80}'])).toBe('[[80,2],["80",1]]');
     expect(groupsOf(['spec.big'], ['{"big":9007199254740993}', '{"big":9007199254740992}', '{"big":9007199254740993}'])).toBe(
       '[[9007199254740992,1],[9007199254740993,2]]',
     );
   });
 
-  test('take maps and lists of JSON by what they hold', () => {
+  test('compare maps and lists of JSON by their content', () => {
     expect(groupsOf(['spec.any'], ['{"any":{"a":1,"b":[2]}}', '{"any":{"b":[2],"a":1}}', '{"any":"{}"}', '{"any":[2]}'])).toBe(
       '[["{}",1],[[2],1],[{"a":1,"b":[2]},2]]',
     );
   });
 
-  test('come by count, then by keys', () => {
+  test('are ordered by count, then by keys', () => {
     expect(groupsOf(['spec.count'], ['{"count":10}', '{"count":2}', '{"count":9}', '{"count":9}', '{}'], 'COUNT_DESC')).toBe(
       '[[9,2],[2,1],[10,1],[null,1]]',
     );
   });
 
-  test('hold an object once for each of its different values, and for each combination', () => {
+  test('have an object once for each of its different values, and for each combination', () => {
     const specs = ['{"names":["a","b","a"],"count":1}', '{"names":["a"],"parts":[{"zones":["x","y"]},{"zones":["x"]}]}'];
     expect(groupsOf(['spec.names'], specs)).toBe('[["a",2],["b",1]]');
     expect(groupsOf(['spec.names', 'spec.parts.zones'], specs)).toBe('[["a","x",1],["a","y",1],["a",null,1],["b",null,1]]');
   });
 
-  test('are of all kinds that have the path, and the others lack a value', () => {
+  test('cover all kinds that have the path; objects of other kinds have no value', () => {
     const matches = matchesIn(
       sourceOfSpecs('{"count":1}'),
       sourceOf({ kind: other, objects: [objectOf({ name: 'x', spec: { count: 1 } })] }),
@@ -120,7 +120,7 @@ describe('groups', () => {
     ]);
   });
 
-  test('are bounded, as are the places of objects in them', () => {
+  test('are bounded, and so are the places of objects in them', () => {
     const many = Array.from({ length: 400 }, (_, index) => `"n${index}"`).join(',');
     const grouped =
       (by: readonly string[], ...specs: readonly string[]) =>
@@ -133,7 +133,7 @@ describe('groups', () => {
   });
 });
 
-describe('is refused before anything is looked at:', () => {
+describe('refuses before it reads any object:', () => {
   const group = (by: readonly string[]) => () => compileGroups(asked, { by, order: 'KEY_ASC', first: 1 });
   const cases: readonly (readonly [string, () => unknown, string])[] = [
     [

@@ -12,7 +12,7 @@ describe('IntList', () => {
 });
 
 describe('PairNumbers', () => {
-  it('numbers each pair once, in the order in which they come', () => {
+  it('numbers each pair once, in the order of first appearance', () => {
     const numbers = new PairNumbers();
     const expected = new Map<string, number>();
     for (let step = 0; step < 20_000; step += 1) {

@@ -9,7 +9,7 @@ import { listInto, neverAsked, objectOf, printEvent, versionOf } from '../../sup
 describe('resuming', () => {
   const told = (events: readonly StoreEvent[] | undefined) => events?.map(printEvent);
 
-  test('gives what came after any version that was reached', () => {
+  test('gives the changes after any version that was reached', () => {
     const { store, apply } = storeUnderChange('a');
     apply('b');
     store.confirmed(versionOf(15));
@@ -24,7 +24,7 @@ describe('resuming', () => {
     expect(store.changesSince('e', versionOf(30))).toEqual([]);
   });
 
-  test('says that the delta is unknown: too old, ahead, another epoch, opaque', () => {
+  test('reports an unknown delta: version too old, ahead, of another epoch, opaque', () => {
     const { store, apply } = storeUnderChange('a');
     apply('b');
     for (const version of [9, 12, '011', 'abc']) expect(store.changesSince('e', versionOf(version))).toBeUndefined();
@@ -35,19 +35,19 @@ describe('resuming', () => {
     expect(store.changesSince('e+1', versionOf(4))).toBeUndefined();
   });
 
-  test('says that the delta is unknown at a version that a list jumped over', () => {
+  test('reports an unknown delta at a version that a list skipped', () => {
     const { store } = storeUnderChange('a');
     store.confirmed(versionOf(103));
     listInto(store, [objectOf({ name: 'a', version: 1 })], 200);
     for (const version of [104, 105, 199]) expect(store.changesSince('e', versionOf(version))).toBeUndefined();
     for (const version of [50, 103, 200]) expect(store.changesSince('e', versionOf(version))).toEqual([]);
-    // A bookmark after the list closes no gap before the list.
+    // A bookmark after the list does not close the gap before the list.
     store.confirmed(versionOf(210));
     expect(store.changesSince('e', versionOf(105))).toBeUndefined();
     for (const version of [103, 200, 205, 210]) expect(store.changesSince('e', versionOf(version))).toEqual([]);
   });
 
-  test('works by equality where versions are opaque', () => {
+  test('finds opaque versions by equality', () => {
     const store = createStore({ epoch: 'e', clock: createManualClock() });
     listInto(store, [], 'v-a');
     store.applied(objectOf({ name: 'x' }), versionOf('v-c'), neverAsked);
@@ -58,7 +58,7 @@ describe('resuming', () => {
     expect(store.changesSince('e', versionOf('v-x'))).toBeUndefined();
   });
 
-  test('tells again what a list by content changed at a version already reached', () => {
+  test('repeats the changes of a list by content at a version that was reached before', () => {
     const { store } = storeUnderChange('a');
     const stage = store.replace({ byContent: true });
     stage.add(objectOf({ name: 'a', version: 1, spec: {} }), neverAsked);
@@ -94,7 +94,7 @@ describe('resuming', () => {
     expect(store.changesSince('e', versionOf(11))).toHaveLength(1);
   });
 
-  test('forgets a list of more changes than it remembers', () => {
+  test('forgets everything after a list with more changes than it remembers', () => {
     const { store } = storeUnderChange();
     listInto(
       store,

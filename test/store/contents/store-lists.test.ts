@@ -5,7 +5,7 @@ import { apply, emptyStore, storeOf } from '../../support/store/store-fixtures.t
 import { contentsOf, listInto, neverAsked, objectOf, printEvent, versionOf } from '../../support/store/store-objects.ts';
 
 describe('a list', () => {
-  test('is seen whole at its commit, and not before', () => {
+  test('becomes visible as a whole at its commit', () => {
     const store = storeOf('a', 'b');
     const stage = store.replace();
     stage.add(objectOf({ name: 'c', version: 12 }), neverAsked);
@@ -17,7 +17,7 @@ describe('a list', () => {
     expect(store.version).toBe('12');
   });
 
-  test('discarded, or committed twice, has no effect', () => {
+  test('has no effect after it was discarded or committed', () => {
     const store = storeOf('a');
     const stage = store.replace();
     stage.discard();
@@ -36,12 +36,12 @@ describe('a list', () => {
     ['another uid', { uid: 'other' }],
     ['another name', { name: 'b' }],
     ['no uid', { uid: '' }],
-  ])('keeps nothing of %s', (_, changed) => {
+  ])('keeps no object with %s', (_, changed) => {
     const stage = storeOf('a').replace();
     expect(stage.keep({ namespace: 'default', name: 'a', uid: 'default-a', version: '1', ...changed })).toBe(false);
   });
 
-  test('by content keeps nothing unparsed, and tells of what changed at the same version', async () => {
+  test('by content keeps no unparsed object, and reports changes at the same version', async () => {
     const store = storeOf('a', 'b');
     const lines = await linesOf(store, () => {
       const stage = store.replace({ byContent: true });
@@ -53,7 +53,7 @@ describe('a list', () => {
     expect(lines).toEqual(['applied default/a@1 was @1']);
   });
 
-  test('takes back what was deleted while it came', () => {
+  test('removes an object that was deleted while the list was received', () => {
     const store = storeOf('a', 'b');
     const stage = store.replace();
     stage.keep({ namespace: 'default', name: 'a', uid: 'default-a', version: '1' });
@@ -65,7 +65,7 @@ describe('a list', () => {
     expect(contentsOf(store)).toEqual([]);
   });
 
-  test('tells deletions first, then what came, and nothing of what is equal', async () => {
+  test('reports deletions first, then other changes, and nothing about equal objects', async () => {
     const store = storeOf('gone', 'new-uid', 'changed', 'equal', 'kept');
     const lines = await linesOf(store, () => {
       const stage = store.replace();
@@ -85,7 +85,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('in which nothing changed says nothing', async () => {
+  test('without a change sends no event', async () => {
     const store = storeOf('a', 'b');
     const lines = await linesOf(store, () => {
       const stage = store.replace();
@@ -96,7 +96,7 @@ describe('a list', () => {
     expect(store.version).toBe('30');
   });
 
-  test('of one namespace leaves the others alone', () => {
+  test('of one namespace leaves the others unchanged', () => {
     const store = emptyStore();
     listInto(store, [objectOf({ name: 'x', namespace: 'a', version: 1 }), objectOf({ name: 'y', namespace: 'b', version: 1 })]);
     const stage = store.replace({ namespace: 'a' });
@@ -106,7 +106,7 @@ describe('a list', () => {
     expect(contentsOf(store)).toEqual(['a/z@5', 'b/y@1']);
   });
 
-  test('does not undo what events told of later versions while it came', () => {
+  test('does not undo events of later versions that arrived meanwhile', () => {
     const store = storeOf('kept', 'deleted', 'changed');
     const stage = store.replace();
     for (const name of ['kept', 'deleted']) stage.keep({ namespace: 'default', name, uid: `default-${name}`, version: '1' });
@@ -119,7 +119,7 @@ describe('a list', () => {
     expect(contentsOf(store)).toEqual(['default/changed@22', 'default/created@23', 'default/kept@24']);
   });
 
-  test('undoes what events told of earlier versions', () => {
+  test('undoes events of earlier versions', () => {
     const store = storeOf('a');
     const stage = store.replace();
     apply(store, { name: 'b', version: 11 });
@@ -128,7 +128,7 @@ describe('a list', () => {
   });
 });
 
-/** What a reader that joins now is told of what the action does. */
+/** Returns the events that a new reader receives from the action. */
 async function linesOf(store: MirrorStore, action: () => void): Promise<readonly string[]> {
   const lines: string[] = [];
   const stop = new AbortController();

@@ -11,7 +11,7 @@ import { deepFreeze, neverAsked, objectOf, versionOf } from '../../support/store
 const fault: Fault = { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'lost', retry: 'LATER' };
 const namespaces = ['a', 'b'];
 
-/** A cluster that is nothing but a map and a counter. */
+/** The naive cluster: a map and a counter. */
 class Cluster {
   readonly objects = new Map<string, KubernetesObject>();
   version = 10;
@@ -82,7 +82,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Folds what it is told, and insists that the telling is consistent. A slow one takes a batch only when it is let. */
+/** Folds the events that it receives, and checks that they are consistent. A slow follower takes a batch only on request. */
 class Follower {
   readonly fold = new Map<string, KubernetesObject>();
   readonly stop = new AbortController();
@@ -112,7 +112,7 @@ class Follower {
         return;
       }
       case 'deleted': {
-        // Each deletion once: what is deleted is known, and by this uid.
+        // Each deletion arrives once: the object is known, and has this uid.
         expect(this.fold.get(placeOf(event.object))?.metadata.uid).toBe(event.object.metadata.uid);
         this.fold.delete(placeOf(event.object));
         return;
@@ -131,7 +131,7 @@ class Run {
   readonly cluster = new Cluster();
   readonly store = createStore({ epoch: 'e', clock: createManualClock() });
   readonly followers: Follower[] = [];
-  /** Cursors of resumers: what they knew at a version. */
+  /** Cursors of clients that resume, with the state that they knew at that version. */
   readonly cursors: { readonly version: string; readonly epoch: string; readonly fold: ReadonlyMap<string, string> }[] = [];
 
   constructor() {
@@ -173,7 +173,7 @@ class Run {
     this.store.deleted(object ?? stranger, versionOf(this.cluster.version), neverAsked);
   }
 
-  /** What a reflector does: pages while the cluster moves on, then the watch from the list's version. */
+  /** Does what a reflector does: pages while the cluster changes, then the watch from the version of the list. */
   private list({ churn, namespace, keep, byContent }: Omit<Extract<Step, { type: 'list' }>, 'type'>): void {
     const stage: ListStage = this.store.replace({ byContent, ...(namespace === undefined ? {} : { namespace }) });
     const version = this.cluster.version;
@@ -182,7 +182,7 @@ class Run {
       if (keep && stage.keep(identityOf(object))) continue;
       stage.add(copy(object), neverAsked);
     }
-    // Another scope's watch tells of later versions while the list is on its way.
+    // The watch of another scope receives later versions while the list is received.
     for (const where of churn) {
       if (this.cluster.version % 2 === 0) this.delete(where);
       else this.store.applied(this.cluster.put(where), versionOf(this.cluster.version), neverAsked);
@@ -241,7 +241,7 @@ class Run {
       });
   }
 
-  /** The store is the cluster, indexes and order with it. */
+  /** Checks that the store equals the cluster, with its indexes and order. */
   checkStore(): void {
     const { store, cluster } = this;
     const expected = [...cluster.objects.values()];
@@ -287,7 +287,7 @@ class Run {
   }
 }
 
-test('the store is the cluster, every fold is the store, and a cursor that is taken up leads there too', async () => {
+test('the store equals the cluster, every reader equals the store, and a resumed cursor leads to the same state', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const run = new Run();

@@ -20,7 +20,7 @@ describe('reading', () => {
     expect(store.countIn('absent')).toBe(0);
   });
 
-  test('keeps a page of names in order through any changes', () => {
+  test('keeps the sorted names of a page current through any changes', () => {
     const store = emptyStore();
     const names = new Set<string>();
     for (let step = 0; step < 400; step += 1) {
@@ -36,7 +36,7 @@ describe('reading', () => {
     }
   });
 
-  test('gives a list that no later change touches, and the same one until there is one', () => {
+  test('gives a list that never changes, and the same list until there is a change', () => {
     const store = storeOf('a', 'b');
     const page = store.inNamespace('default');
     const before = [...page];
@@ -47,7 +47,7 @@ describe('reading', () => {
     expect(store.inNamespace('default').map(({ metadata }) => metadata.resourceVersion)).toEqual(['11', '1', '12']);
   });
 
-  test('finds by label, owner and node, and follows changes', () => {
+  test('finds objects by label, owner and node, and follows changes', () => {
     const store = emptyStore();
     const owned = (name: string, owner: string, node: string, app: string) =>
       objectOf({
@@ -87,7 +87,7 @@ describe('reading', () => {
     expect(find({ by: 'label', key: 'app', values: ['db', 'web'] })).toEqual([]);
   });
 
-  test('forgets an index 10 minutes after its last use, and makes it again', async () => {
+  test('drops an index 10 minutes after its last use, and makes it again', async () => {
     const clock = createManualClock();
     const store = createStore({ epoch: 'e', clock });
     listInto(
@@ -126,7 +126,7 @@ describe('reading', () => {
     expect(store.bytes - bare).toBe(held * 48);
   });
 
-  test('an index of a label follows objects that get it, change it and lose it', () => {
+  test('updates an index of a label when objects get it, change it or lose it', () => {
     const store = emptyStore();
     listInto(store, [objectOf({ name: 'a', labels: { app: 'web' } }), objectOf({ name: 'b' })]);
     const found = () =>
@@ -141,7 +141,7 @@ describe('reading', () => {
     expect(found()).toEqual([[], []]);
   });
 
-  test('hands out objects that nobody writes to later', () => {
+  test('returns objects that nobody writes to later', () => {
     const store = emptyStore();
     const stage = store.replace();
     for (const name of ['a', 'b']) stage.add(objectOf({ name, version: 1, spec: { list: [{ a: 'a text that is long' }] } }), neverAsked);

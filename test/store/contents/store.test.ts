@@ -18,7 +18,7 @@ import {
 const fault: Fault = { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'the right to list was lost', retry: 'LATER' };
 
 describe('one event', () => {
-  test('adds, replaces and deletes, and moves the version', () => {
+  test('adds, replaces and deletes objects, and moves the version', () => {
     const store = storeOf('a');
     apply(store, { name: 'b', version: 11 });
     apply(store, { name: 'a', version: 12 });
@@ -29,7 +29,7 @@ describe('one event', () => {
     expect(store.size).toBe(1);
   });
 
-  test('told twice changes nothing but the version', () => {
+  test('changes only the version if it arrives twice', () => {
     const store = storeOf('a');
     const held = store.get('default', 'a');
     apply(store, { name: 'a', version: 1 });
@@ -39,14 +39,14 @@ describe('one event', () => {
     expect(contentsOf(store)).toEqual(['default/a@1']);
   });
 
-  test('about a uid that has left does not touch its successor', () => {
+  test('about the uid of a deleted object does not change its successor', () => {
     const store = storeOf('a');
     apply(store, { name: 'a', uid: 'second', version: 12 });
     store.deleted(objectOf({ name: 'a', version: 13 }), versionOf(13), neverAsked);
     expect(store.get('default', 'a')?.metadata.uid).toBe('second');
   });
 
-  test('never moves the version back where versions can be compared', () => {
+  test('never moves the version back if versions can be compared', () => {
     const store = storeOf('a');
     store.confirmed(versionOf(20));
     store.confirmed(versionOf(19));
@@ -67,8 +67,8 @@ describe('one event', () => {
   });
 });
 
-describe('what is held', () => {
-  test('has no managedFields, but keeps those of embedded objects and of texts', () => {
+describe('a held object', () => {
+  test('has no managedFields, but keeps those of embedded objects and in texts', () => {
     const store = emptyStore();
     const spec = '{"template":{"metadata":{"managedFields":[{"manager":"x"}]}},"text":"\\"managedFields\\": []"}';
     store.applied(
@@ -79,7 +79,7 @@ describe('what is held', () => {
     expect(JSON.stringify(store.get('', 'a'))).toBe(`{"metadata":{"name":"a","uid":"u"},"spec":${spec}}`);
   });
 
-  test('by the policy of metadata is nothing else, and no last-applied-configuration', () => {
+  test('has only metadata under the policy metadata, without last-applied-configuration', () => {
     const store = emptyStore('metadata');
     const secret = parseObject(
       JSON.stringify({
@@ -107,7 +107,7 @@ describe('what is held', () => {
     expect(text).not.toMatch(/hunter2|aHVudGVyMg/);
   });
 
-  test('holds integers exactly, asking for the exact parse only then', () => {
+  test('has exact integers, and is parsed exactly only for them', () => {
     const store = emptyStore();
     const text = '{"metadata":{"name":"a","uid":"u","managedFields":[]},"spec":{"n":9007199254740993,"m":7}}';
     store.applied(parseObject(text), versionOf(1), exactly(text));
@@ -123,7 +123,7 @@ describe('what is held', () => {
     expect(JSON.stringify(store.get('', 'a')?.spec)).toBe('{"n":9007199254740992,"m":7}');
   });
 
-  test('shares with the sibling of the same controller, also after the last of them has changed hands', () => {
+  test('shares memory with a sibling of the same controller, also after the last sibling got another controller', () => {
     const store = emptyStore();
     const owned = (name: string, version: number) =>
       objectOf({
@@ -141,7 +141,7 @@ describe('what is held', () => {
     expect(store.get('default', 'c')?.spec).toBe(a?.spec);
   });
 
-  test('is counted, and forgotten when it leaves', () => {
+  test('is counted, and no longer counted after it is deleted', () => {
     const store = emptyStore();
     const spec = { text: 'x'.repeat(10_000) };
     apply(store, { name: 'a', spec, version: 1 });
@@ -156,7 +156,7 @@ describe('what is held', () => {
 });
 
 describe('another history of the cluster', () => {
-  test('is a list below the version held: the epoch changes, and the diff is told as ever', async () => {
+  test('begins with a list below the held version: the epoch changes, and the diff is sent as usual', async () => {
     const store = storeOf('a', 'b');
     const lines = await linesOf(store, () => listInto(store, [objectOf({ name: 'a', version: 1 })], 9));
     expect(store.epoch).toBe('e+1');
@@ -171,7 +171,7 @@ describe('another history of the cluster', () => {
     ['11', '9'],
     ['abc', 'abb'],
     ['10', '010'],
-  ])('is not at %s where %s is told by an opaque or equal version', (held, listed) => {
+  ])('does not begin at %s if %s has an opaque or equal version', (held, listed) => {
     const store = emptyStore();
     listInto(store, [], held);
     listInto(store, [], listed);
@@ -179,8 +179,8 @@ describe('another history of the cluster', () => {
   });
 });
 
-describe('narrow scopes', () => {
-  test('are as true as the oldest of them, until a list of everything', () => {
+describe('scopes of single namespaces', () => {
+  test('are as current as the oldest of them, until a list of all namespaces', () => {
     const store = emptyStore();
     store.replace({ namespace: 'a' }).commit(versionOf(20));
     expect(store.version).toBe('20');
@@ -194,7 +194,7 @@ describe('narrow scopes', () => {
     expect(store.version).toBe('40');
   });
 
-  test('have an epoch of their own, as their cursors know nothing of other namespaces', () => {
+  test('have an epoch of their own, because their cursors do not cover other namespaces', () => {
     const store = storeOf('a');
     expect(store.epoch).toBe('e');
     store.replace({ namespace: 'b' }).commit(versionOf(20));
@@ -204,7 +204,7 @@ describe('narrow scopes', () => {
     expect(store.epoch).toBe('e');
   });
 
-  test('that knew more than the list of everything leave no cursor behind that would miss it', () => {
+  test('with later versions than the list of all namespaces leave no cursor that would miss events', () => {
     const store = storeOf('a');
     store.replace({ namespace: 'b' }).commit(versionOf(10));
     const stage = store.replace();
@@ -219,7 +219,7 @@ describe('narrow scopes', () => {
 });
 
 describe('an end', () => {
-  test('empties without telling a deletion, and resets readers at the next list', async () => {
+  test('empties the store without delete events, and resets readers at the next list', async () => {
     const store = storeOf('a', 'b');
     const stage = store.replace();
     stage.keep({ namespace: 'default', name: 'a', uid: 'default-a', version: '1' });
@@ -230,7 +230,7 @@ describe('an end', () => {
     expect(await linesOf(store, () => listInto(store, [objectOf({ name: 'b', version: 1 })], 21))).toEqual(['reset to 1', 'synced']);
   });
 
-  test('is final when the kind has left', async () => {
+  test('is final after the kind has left', async () => {
     const store = storeOf('a');
     const lines = await linesOf(store, () => {
       apply(store, { name: 'b', version: 11 });
@@ -246,7 +246,7 @@ describe('an end', () => {
   });
 });
 
-/** What a reader that joins now is told of what the action does. */
+/** Returns the events that a new reader receives from the action. */
 async function linesOf(store: MirrorStore, action: () => void): Promise<readonly string[]> {
   const lines: string[] = [];
   const stop = new AbortController();

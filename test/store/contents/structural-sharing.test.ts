@@ -16,17 +16,17 @@ const pod = (status: Json, labels = { app: 'web-with-a-long-name' }) =>
     status,
   });
 
-test('gives the old object itself if all is equal', () => {
+test('returns the old object itself if both are equal', () => {
   const old = deepFreeze(pod({ phase: 'Running', list: [1, null, true, { a: [] }] }));
   expect(shareStructure(old, pod({ phase: 'Running', list: [1, null, true, { a: [] }] })).object).toBe(old);
 });
 
-test('the order of keys is no difference', () => {
+test('ignores the order of keys', () => {
   const old = deepFreeze(parseObject('{"metadata":{"name":"a","uid":"u"},"spec":{"x":1,"y":2}}'));
   expect(shareStructure(old, parseObject('{"spec":{"y":2,"x":1},"metadata":{"uid":"u","name":"a"}}')).object).toBe(old);
 });
 
-test('takes over every equal subtree, and writes into the fresh object only', () => {
+test('shares every equal subtree, and writes only into the fresh object', () => {
   const old = deepFreeze(
     pod({
       phase: 'Pending',
@@ -68,13 +68,13 @@ test.each([
   ['none for an own __proto__', '{"__proto__":{}}', '{}'],
   ['another own __proto__', '{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}'],
   ['inherited names', '{}', '{"constructor":{},"toString":{},"hasOwnProperty":{}}'],
-])('sees %s', (_, before, after) => {
+])('notices %s', (_, before, after) => {
   const old = deepFreeze(parseObject(`{"metadata":{"name":"a"},"spec":${before}}`));
   const { object } = shareStructure(old, parseObject(`{"metadata":{"name":"a"},"spec":${after}}`));
   expect(JSON.stringify(object)).toBe(`{"metadata":{"name":"a"},"spec":${after}}`);
 });
 
-test('keeps __proto__ as the data that it is', () => {
+test('keeps __proto__ as plain data', () => {
   const text = '{"metadata":{"name":"a","labels":{"__proto__":"x"}},"spec":{"__proto__":{"polluted":true},"a":1}}';
   const old = deepFreeze(parseObject(text.replace('"a":1', '"a":2')));
   const { object } = shareStructure(old, parseObject(text));
@@ -95,27 +95,24 @@ test.each([10, 31, 32, 33, 64, 5_000])('compares %i levels without overflowing',
   expect(shareStructure(undefined, parseObject(deepText(levels, '1'))).inexact).toBe(false);
 });
 
-test.each(['9007199254740993', '-9007199254740992', '9223372036854775807', '1e300'])(
-  'finds the inexact %s wherever it stands',
-  (number) => {
-    for (const text of [
-      `{"metadata":{"name":"a"},"spec":{"x":[${number}]}}`,
-      `{"metadata":{"name":"a","generation":${number}}}`,
-      deepText(40, number),
-      deepText(3_000, number),
-    ]) {
-      expect(shareStructure(undefined, parseObject(text)).inexact).toBe(true);
-      expect(shareStructure(parseObject(text), parseObject(text)).inexact).toBe(true);
-      expect(shareStructure(parseObject('{"metadata":{"name":"a"}}'), parseObject(text)).inexact).toBe(true);
-    }
-  },
-);
+test.each(['9007199254740993', '-9007199254740992', '9223372036854775807', '1e300'])('finds the inexact %s at any place', (number) => {
+  for (const text of [
+    `{"metadata":{"name":"a"},"spec":{"x":[${number}]}}`,
+    `{"metadata":{"name":"a","generation":${number}}}`,
+    deepText(40, number),
+    deepText(3_000, number),
+  ]) {
+    expect(shareStructure(undefined, parseObject(text)).inexact).toBe(true);
+    expect(shareStructure(parseObject(text), parseObject(text)).inexact).toBe(true);
+    expect(shareStructure(parseObject('{"metadata":{"name":"a"}}'), parseObject(text)).inexact).toBe(true);
+  }
+});
 
-test.each(['9007199254740991', '-9007199254740991', '0.1', '-0', '1e15', '"9007199254740993"'])('takes %s as exact', (number) => {
+test.each(['9007199254740991', '-9007199254740991', '0.1', '-0', '1e15', '"9007199254740993"'])('accepts %s as exact', (number) => {
   expect(shareStructure(undefined, parseObject(`{"metadata":{"name":"a"},"spec":${number}}`)).inexact).toBe(false);
 });
 
-test('shares raw numbers by their digits, and knows them from objects of the same form', () => {
+test('shares raw numbers with equal digits, and distinguishes them from objects of the same form', () => {
   const text = '{"metadata":{"name":"a"},"spec":{"n":9007199254740993,"m":[9007199254740995]}}';
   const old = deepFreeze(exactly(text)());
   expect(shareStructure(old, exactly(text)()).object).toBe(old);
@@ -129,7 +126,7 @@ test('shares raw numbers by their digits, and knows them from objects of the sam
   expect(JSON.stringify(shareStructure(parseObject(plain), exactly(text)()).object)).toBe(text);
 });
 
-test('counts what an object holds by itself', () => {
+test('counts the bytes that an object holds by itself', () => {
   const old = pod({ phase: 'Running' });
   const alone = shareStructure(undefined, old).weight;
   expect(alone.own).toBe(alone.total);
@@ -140,7 +137,7 @@ test('counts what an object holds by itself', () => {
   expect(shareStructure(old, pod({ phase: 'Running' })).weight.own).toBe(0);
 });
 
-test('whatever is shared with, the result says what the fresh object said', () => {
+test('gives a result that equals the fresh object, whatever it shares', () => {
   const text = jsonText.map((spec) => `{"metadata":{"name":"a"},"spec":${spec}}`);
   fc.assert(
     fc.property(text, text, (before, after) => {

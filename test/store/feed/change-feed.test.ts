@@ -11,7 +11,7 @@ import { listInto, neverAsked, objectOf, printEvent, recorder, versionOf } from 
 const fault: Fault = { code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' };
 
 describe('joining', () => {
-  test('takes snapshot and position in one turn: no change is told twice or not at all', async () => {
+  test('takes snapshot and position at one moment, so no change is sent twice or missed', async () => {
     const { store, apply, remove, follow } = storeUnderChange('a', 'b');
     apply('c');
     const { followed, lines } = follow();
@@ -24,7 +24,7 @@ describe('joining', () => {
     expect(store.size).toBe(3);
   });
 
-  test('with a signal that has aborted gives the snapshot and nothing later', async () => {
+  test('with an aborted signal gives the snapshot and no later events', async () => {
     const { store, apply } = storeUnderChange('a');
     const { reader, batches } = recorder();
     expect(store.follow(reader, AbortSignal.abort()).snapshot).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('joining', () => {
 });
 
 describe('pulling', () => {
-  test('hands over at once what waits, and nothing of it again', async () => {
+  test('delivers the waiting events at once, and never again', async () => {
     const { store, apply, remove, follow } = storeUnderChange('a');
     const { followed, lines } = follow();
     apply('b');
@@ -47,7 +47,7 @@ describe('pulling', () => {
     expect(lines()).toHaveLength(2);
   });
 
-  test('hands over more than a batch, and the end', async () => {
+  test('delivers more than one batch, and the end', async () => {
     const { store, apply, follow } = storeUnderChange();
     const { followed, lines } = follow();
     for (let index = 0; index < 1_500; index++) apply(`pod-${index % 900}`);
@@ -59,7 +59,7 @@ describe('pulling', () => {
     expect(lines()).toHaveLength(901);
   });
 
-  test('is without effect while a batch is still handled, and after the abort', async () => {
+  test('has no effect while a batch is handled, and after the abort', async () => {
     const { store, apply, stop } = storeUnderChange();
     const handled = Promise.withResolvers<void>();
     const batches: (readonly StoreEvent[])[] = [];
@@ -80,8 +80,8 @@ describe('pulling', () => {
   });
 });
 
-describe('telling', () => {
-  test('tells what a reader last knew of what was deleted, however often it changed since', async () => {
+describe('sending', () => {
+  test('sends with a deletion the state that the reader knew last, however often it changed since', async () => {
     const { apply, remove, follow } = storeUnderChange('a');
     const { batches } = follow();
     apply('a');
@@ -91,7 +91,7 @@ describe('telling', () => {
     expect(event?.type === 'deleted' && event.before.metadata.resourceVersion).toBe('1');
   });
 
-  test('waits for the end of the turn, and tells all of the turn at once', async () => {
+  test('waits for the end of the turn, and sends all changes of the turn together', async () => {
     const { apply, follow } = storeUnderChange();
     const { batches } = follow();
     apply('a');
@@ -103,7 +103,7 @@ describe('telling', () => {
     expect(batches.map((batch) => batch.map(printEvent))).toEqual([['applied default/a@11', 'applied default/b@12']]);
   });
 
-  test('stops at the abort, also with changes waiting', async () => {
+  test('stops at the abort, even if changes wait', async () => {
     const { apply, follow, stop } = storeUnderChange();
     const { batches } = follow();
     apply('a');
@@ -113,7 +113,7 @@ describe('telling', () => {
     expect(batches).toEqual([]);
   });
 
-  test('merges what one turn does to an object', async () => {
+  test('merges the changes of one object in one turn', async () => {
     const { apply, remove, follow } = storeUnderChange('held', 'dies', 'returns');
     const { lines } = follow();
     apply('held');
@@ -135,7 +135,7 @@ describe('telling', () => {
     ]);
   });
 
-  test('keeps the old uid ahead of the new one of its name', async () => {
+  test('sends the old uid before the new one of the same name', async () => {
     const { store, apply, follow } = storeUnderChange('a');
     const { lines, batches } = follow();
     apply('a');
@@ -153,7 +153,7 @@ describe('telling', () => {
     expect(store.size).toBe(2);
   });
 
-  test('ends one that throws, and that one alone', async () => {
+  test('ends a reader that throws, and no other', async () => {
     const { store, apply, follow, errors, stop } = storeUnderChange();
     let calls = 0;
     store.follow(() => {
@@ -175,7 +175,7 @@ describe('telling', () => {
     expect(errors).toHaveLength(2);
   });
 
-  test('says confirmed every 30 s at most', async () => {
+  test('sends confirmed at most every 30 s', async () => {
     const { store, clock, follow } = storeUnderChange();
     const { batches } = follow();
     for (let second = 0; second < 90; second += 10) {
@@ -185,7 +185,7 @@ describe('telling', () => {
     expect(batches.flat()).toEqual([100, 130, 160].map((version) => ({ type: 'confirmed', version: String(version) })));
   });
 
-  test('says failed and synced once each way', async () => {
+  test('sends failed and synced once for each change of state', async () => {
     const { store, follow } = storeUnderChange();
     const { lines } = follow();
     store.synced();
@@ -203,7 +203,7 @@ describe('telling', () => {
     expect(lines()).toEqual(['failed UNREACHABLE', 'synced', 'failed UNREACHABLE', 'synced']);
   });
 
-  test('of a first list of one namespace leaves synced to the writer', async () => {
+  test('leaves synced to the writer after a first list of one namespace', async () => {
     const store = createStore({ epoch: 'e', clock: createManualClock() });
     const { reader, lines } = recorder();
     store.follow(reader, new AbortController().signal);
@@ -217,7 +217,7 @@ describe('telling', () => {
 });
 
 describe('thousands of readers', () => {
-  /** Time passes only by what readers do: 1 ms each. */
+  /** Readers on a clock that each call of a reader moves by 1 ms. */
   function crowd(count: number) {
     let nowMs = 0;
     const told: number[] = [];
@@ -235,7 +235,7 @@ describe('thousands of readers', () => {
     return { store, stop, told, batches, pulls, apply };
   }
 
-  test('are told over several turns, in order, of what they share', async () => {
+  test('receive their events over several turns, in order', async () => {
     const { told, batches, apply } = crowd(20);
     apply('a', 11);
     await turns(1);
@@ -245,7 +245,7 @@ describe('thousands of readers', () => {
     expect(new Set(batches.map(([batch]) => batch)).size).toBe(1);
   });
 
-  test('miss nothing of what comes between their turns, and are told nothing twice', async () => {
+  test('miss no event between their turns, and receive none twice', async () => {
     const { batches, pulls, apply } = crowd(20);
     apply('a', 11);
     await turns(1);
@@ -268,7 +268,7 @@ describe('thousands of readers', () => {
     ]);
   });
 
-  test('who come while something waits are not told it: it is there already', async () => {
+  test('that join while events wait do not receive them, because their snapshot has them', async () => {
     const { store, stop, apply } = crowd(3);
     apply('a', 11);
     const { reader, lines } = recorder();
@@ -278,11 +278,11 @@ describe('thousands of readers', () => {
     expect(lines()).toEqual(['applied default/a@12 was @11']);
   });
 
-  test('who leave too much unread get a reset, once', async () => {
+  test('that leave too much unread receive one reset', async () => {
     const { batches, pulls, apply } = crowd(20);
     apply('a', 1);
     await turns(1);
-    // The first one keeps up, so that nothing is merged, and the last one does not.
+    // The first reader keeps up, so that nothing is merged. The last one does not.
     for (let version = 2; version < 8_010; version++) {
       apply(`p${version}`, version);
       pulls[0]?.();
@@ -307,7 +307,7 @@ describe('a slow reader', () => {
     return { batches, release: () => release() };
   }
 
-  test('is not called again before it is done, and finds the rest merged', async () => {
+  test('is called again only after it is done, and finds later events merged', async () => {
     const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('a');
@@ -322,7 +322,7 @@ describe('a slow reader', () => {
     expect(batches.map((batch) => batch.map(printEvent))).toEqual([['applied default/a@11'], ['applied default/b@13']]);
   });
 
-  test('behind by more than 1,000 changes gets one reset with what is held then; the others miss nothing', async () => {
+  test('behind by more than 1,000 changes receives one reset with the current objects; the others miss nothing', async () => {
     const { store, apply, stop, follow } = storeUnderChange('first');
     const { batches, release } = slow(store, stop.signal);
     const { lines } = follow();
@@ -346,7 +346,7 @@ describe('a slow reader', () => {
     expect(batches[2]?.map(printEvent)).toEqual(['applied default/more@1014']);
   });
 
-  test('behind by 1,000 changes is told them all', async () => {
+  test('behind by 1,000 changes receives all of them', async () => {
     const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('x');
@@ -358,7 +358,7 @@ describe('a slow reader', () => {
     expect(batches[1]).toHaveLength(1_000);
   });
 
-  test('behind by more than 1 MiB gets a reset', async () => {
+  test('behind by more than 1 MiB receives a reset', async () => {
     const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('x');
@@ -391,7 +391,7 @@ describe('a slow reader', () => {
 describe('a list', () => {
   const many = (count: number, version: number) => Array.from({ length: count }, (_, index) => objectOf({ name: `p${index}`, version }));
 
-  test('of ten thousand changes makes nobody slow: it comes in chunks, turn by turn', async () => {
+  test('of ten thousand changes makes no reader slow, because it is sent in chunks, turn by turn', async () => {
     const { store, follow } = storeUnderChange();
     const { batches, lines } = follow();
     listInto(store, many(10_500, 20), 20);
@@ -404,7 +404,7 @@ describe('a list', () => {
     expect(lines()[0]).toBe('applied default/p0@20');
   });
 
-  test('carries its version on its last event only', async () => {
+  test('has its version on its last event only', async () => {
     const { store, follow } = storeUnderChange('gone');
     const { batches } = follow();
     listInto(store, many(3, 20), 20);
@@ -413,7 +413,7 @@ describe('a list', () => {
     expect(versions).toEqual([undefined, undefined, undefined, '20']);
   });
 
-  test('leaves what changes after it in order', async () => {
+  test('is followed by later changes in order', async () => {
     const { store, follow } = storeUnderChange();
     const { lines } = follow();
     listInto(store, many(2_000, 20), 20);
@@ -423,7 +423,7 @@ describe('a list', () => {
     expect(lines().slice(2_000)).toEqual(['applied default/p0@21 was @20', 'deleted default/p1@22 by event']);
   });
 
-  test('left unread nine times over becomes a reset', async () => {
+  test('becomes a reset if nine lists are unread', async () => {
     const { store, stop } = storeUnderChange();
     const batches: (readonly StoreEvent[])[] = [];
     let release: () => void = () => undefined;
@@ -443,7 +443,7 @@ describe('a list', () => {
 });
 
 describe('an end', () => {
-  test('comes last, after all that waits, to everyone once', async () => {
+  test('comes last, after all waiting events, once for each reader', async () => {
     const { store, follow } = storeUnderChange('a');
     const { lines, batches } = follow();
     listInto(
@@ -458,7 +458,7 @@ describe('an end', () => {
     expect(batches).toHaveLength(2);
   });
 
-  test('frees what readers who left held', async () => {
+  test('frees the events of readers that have left', async () => {
     const { store, stop, follow } = storeUnderChange('a');
     follow();
     stop.abort();
@@ -468,10 +468,10 @@ describe('an end', () => {
   });
 });
 
-test('who falls behind is not told of a failure that was over before it came', async () => {
+test('does not report a failure to a reader far behind if it was over before the reader came', async () => {
   const base = createManualClock();
   let nowMs = 0;
-  // Each look at it takes 5 ms: every follower waits for a turn of its own.
+  // Each read of the clock takes 5 ms, so every follower is called in a turn of its own.
   const monotonic = () => {
     nowMs += 5;
     return nowMs;

@@ -7,7 +7,10 @@ import { sample, smallModel, sourceOf } from '../../support/store/query-sources.
 import { runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
-/** Two small namespaces and a large one, all of one app and each of its own team, so that a label's bucket may be larger than what is asked for. */
+/**
+ * Two small namespaces and a large one. All objects have one app label, and each namespace its own team, so a label may select more objects
+ * than are requested.
+ */
 const sizes = { a: 80, b: 10, big: 500 } as const;
 const objects = Object.entries(sizes).flatMap(([namespace, size]) =>
   Array.from({ length: size }, (_, index) =>
@@ -20,7 +23,7 @@ const objects = Object.entries(sizes).flatMap(([namespace, size]) =>
   ),
 );
 
-/** What a query finds, and how many objects the store gave for that by which way. */
+/** Returns what a query finds, and how many objects it read from the store by which way. */
 function lookedAt(spec: Partial<QuerySpec>, sight?: readonly string[]) {
   const source = sourceOf({ objects, ...(sight === undefined ? {} : { sight }) });
   const ways: string[] = [];
@@ -73,7 +76,7 @@ const cases: readonly Case[] = [
   { name: 'nothing that an index knows', spec: { namespaces: ['a'], search: 'n7' }, finds: 11, by: ['a 80'] },
 ];
 
-test.each(cases)('the shortest way: $name', ({ spec, sight, finds, by }) => {
+test.each(cases)('finds candidates by the cheapest way: $name', ({ spec, sight, finds, by }) => {
   const { totalCount, ways } = lookedAt(spec, sight);
   expect(totalCount).toBe(finds);
   expect(ways).toEqual(by);

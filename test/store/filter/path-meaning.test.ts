@@ -13,21 +13,21 @@ const path = (key: string, over: Partial<ReadPath> = {}): ReadPath => ({
 });
 const cluster = { name: 'north', labels: { env: 'prod', tier: 'a' }, phase: 'SYNCED' };
 
-test('says what paths are in the model, whatever they are called', () => {
+test('describes what paths are in the model, whatever their names', () => {
   const ofText = createMeaning([path('size')])(cluster);
   expect(createMeaning([path('size', { text: 'Size' })])({ ...cluster, phase: 'UNREACHABLE' })).toBe(ofText);
   expect(createMeaning([path('size', { type: { scalar: 'Int' } })])(cluster)).not.toBe(ofText);
   expect(createMeaning([path('size', { steps: [{ key: 'size', list: true }] })])(cluster)).not.toBe(ofText);
 });
 
-test('a column is another thing than a field of its name, or another column', () => {
+test('distinguishes a column from a field of its name and from other columns', () => {
   const column = (name: string): Column => ({ name, type: { scalar: 'String' }, nullable: false, description: '', get: () => name });
   const computed = (name: string): ModelPath => ({ ...path('x'), from: 'column', column: column(name), steps: [] });
   const meanings = [{ ...path('phase'), steps: [] }, computed('phase'), computed('ready')].map((one) => createMeaning([one])(cluster));
   expect(new Set(meanings).size).toBe(3);
 });
 
-test('says the values that are named of the cluster, and no others', () => {
+test('contains the named values of the cluster, and no others', () => {
   const steps = [
     { key: 'labels', list: false },
     { key: 'env', list: false },

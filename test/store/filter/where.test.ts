@@ -15,7 +15,7 @@ import { objectOf } from '../../support/store/store-objects.ts';
 vi.mock('../../../src/core/nearest-word.ts', { spy: true });
 vi.mock('../../../src/model/paths/paths.ts', { spy: true });
 
-/** Names of the objects of the source that pass. */
+/** Returns the names of the matching objects. */
 function found(source: QuerySource, where: WhereInput, kinds: readonly ModelKind[] = [sample]): readonly string[] {
   const matches = compileWhere(smallModel, kinds, where).predicateFor(source);
   return [...source.store.objects()].filter(matches).map(({ metadata }) => metadata.name);
@@ -113,7 +113,7 @@ describe('compares by type:', () => {
     expect(found(source, where)).toEqual(indexes.map((index) => `s${index}`));
   });
 
-  test('each of many operands, and nothing between them', () => {
+  test('compares with each of many operands, and with nothing between them', () => {
     const source = sourceOfSpecs(...Array.from({ length: 101 }, (_, count) => `{"count":${count}}`));
     const even = Array.from({ length: 51 }, (_, index) => 100 - 2 * index);
     for (const length of [1, 2, 3, 50, 51]) {
@@ -129,7 +129,7 @@ describe('compares by type:', () => {
   });
 });
 
-describe('what is absent', () => {
+describe('handles absent values', () => {
   const source = sourceOfSpecs('{"text":"x"}', '{"text":null}', '{}', '{"names":[]}', '{"names":["a"]}');
 
   test.each<[WhereInput, readonly string[]]>([
@@ -147,7 +147,7 @@ describe('what is absent', () => {
   });
 });
 
-describe('lists', () => {
+describe('handles lists', () => {
   const source = sourceOfSpecs(
     '{"parts":[{"name":"a","size":1,"zones":["x","y"]},{"name":"b","size":9,"zones":["z"]}]}',
     '{"parts":[{"name":"a","size":9}]}',
@@ -205,7 +205,7 @@ describe('lists', () => {
   });
 });
 
-describe('logic', () => {
+describe('handles logic', () => {
   const source = sourceOfSpecs('{"count":1,"text":"a"}', '{"count":2,"text":"a"}', '{"count":3,"text":"b"}');
 
   test.each<[WhereInput, readonly string[]]>([
@@ -234,7 +234,7 @@ describe('logic', () => {
   });
 });
 
-test('asks the cluster, and what the object is read as', () => {
+test('filters by the cluster, and by the version under which an object is read', () => {
   const facts = { labels: { 'example.com/tier': 'gold' }, region: 'eu', zones: ['eu-1', 'eu-2'], provider: 'kind', version: 'v1.36.3' };
   const source = sourceOf({ cluster: 'north', facts, objects: [objectOf({ name: 'a' })] });
   for (const where of [
@@ -257,18 +257,18 @@ describe('several kinds', () => {
   const others = sourceOf({ kind: other, objects: [objectOf({ name: 'b', spec: { text: 1, only: 'y' } })] });
   const both = (where: WhereInput) => [...found(samples, where, [sample, other]), ...found(others, where, [sample, other])];
 
-  test('lack what only others have', () => {
+  test('have no value at paths of other kinds', () => {
     expect(both({ path: 'spec.only', eq: 'y' })).toEqual(['b']);
     expect(both({ path: 'spec.only', ne: 'y' })).toEqual(['a']);
     expect(both({ path: 'spec.only', exists: false })).toEqual(['a']);
     expect(both({ path: 'spec.only', exists: false, eq: 'y' })).toEqual([]);
     expect(both({ path: 'spec.parts', some: { path: 'name', eq: 'x' } })).toEqual([]);
     expect(both({ not: { path: 'spec.count', eq: 1 } })).toEqual(['b']);
-    // A number fits the JSON of one kind and not the text of the other.
+    // A number fits the JSON of one kind, but not the text of the other.
     expect(both({ path: 'spec.text', eq: 1 })).toEqual(['b']);
   });
 
-  test('need the path to fit one of them', () => {
+  test('must include one kind with the path', () => {
     const none: WhereInput = { path: 'spec.none', eq: 1 };
     expect(refusal({ or: [{ path: 'spec.only', eq: 'y' }, none] }, [sample, other])).toMatch(/no field spec\.none/);
     expect(refusal({ and: [none, none] }, [sample, other])).toMatch(/no field spec\.none/);
@@ -326,7 +326,7 @@ describe('refuses', () => {
     expect(refusal(where)).toMatch(message);
   });
 
-  test('nothing that is within the bounds', () => {
+  test('accepts everything within the limits', () => {
     const source = sourceOfSpecs('{"text":"x","any":1}');
     expect(found(source, nested(15))).toEqual([]);
     expect(found(source, { or: tooMany.slice(0, 100) })).toEqual(['s0']);
@@ -335,7 +335,7 @@ describe('refuses', () => {
   });
 });
 
-describe('says the same of few objects as of many, where spec.nodeName is', () => {
+describe('gives the same for few objects as for many, with an index on spec.nodeName', () => {
   const nodeNamed: readonly (readonly [string, TypeReference, Json, string])[] = [
     ['a text', { scalar: 'String' }, 'n1', 'n1'],
     ['a list', { list: { scalar: 'String' } }, ['n1', 'n2'], 'n1'],
@@ -374,7 +374,7 @@ describe('says the same of few objects as of many, where spec.nodeName is', () =
   });
 });
 
-test('tells indexes what all that is asked for has in common', () => {
+test('gives indexes the properties that all matching objects share', () => {
   const hints = (where: WhereInput) => compileWhere(smallModel, [sample], where).indexHintsFor(sample);
   expect(hints({ path: 'metadata.name', eq: 'a' })).toEqual([{ by: 'name', values: ['a'] }]);
   expect(hints({ path: 'metadata.namespace', in: ['a', 'b'] })).toEqual([{ by: 'namespace', values: ['a', 'b'] }]);
@@ -408,21 +408,21 @@ describe('a filter over many kinds', () => {
     return 'not refused';
   };
 
-  test('says what was meant by the kind that has the nearest, and names no other', () => {
+  test('suggests the nearest path of a kind, and no other kind', () => {
     expect(failing({ path: 'spec.replcas', gte: 1 })).toMatch(
       /^no field spec\.replcas in any of the \d\d kinds asked; did you mean spec\.replicas \(Deployment, ReplicaSet, \w+, …\)\?$/,
     );
-    // What all kinds have needs no name of one.
+    // A path of all kinds is reported without the name of a kind.
     expect(failing({ path: 'metadata.nmae', eq: 'x' })).toMatch(
       /^no field metadata\.nmae in any of the \d\d kinds asked; did you mean metadata\.name\?$/,
     );
     expect(failing({ path: 'metadata.labels.a.b', eq: 'x' })).toMatch(/did you mean metadata\.labels\["a\.b"\]\?$/);
     expect(failing({ path: 'zzzzzzzzzz', eq: 'x' })).toMatch(/^no field zzzzzzzzzz in any of the \d\d kinds asked$/);
-    // A kind that has the path says what is wrong there.
+    // A kind that has the path reports what is wrong there.
     expect(failing({ path: 'spec.replicas', contains: 'x' })).toMatch(/on spec\.replicas, which is a Int, got contains$/);
   });
 
-  test('looks for what was meant once, and walks each path once for each kind', () => {
+  test('looks for a suggestion once, and walks each path once for each kind', () => {
     const path = 'spec.template.spec.contanersN.imag';
     const walks = vi.mocked(paths.findPath).mockClear();
     const searches = vi.mocked(near.nearestWordWithEdits).mockClear();
@@ -431,7 +431,7 @@ describe('a filter over many kinds', () => {
     expect(searches.mock.calls.length).toBeLessThanOrEqual(kinds.length);
   });
 
-  test('is bounded by comparisons times kinds, the values of `in` aside', () => {
+  test('is limited by comparisons times kinds, without the values of in', () => {
     const many = (count: number): WhereInput => ({ or: Array.from({ length: count }, () => ({ path: 'metadata.name', eq: 'x' })) });
     const copies = Array.from({ length: 11 }, () => kinds).flat();
     expect(() => compileWhere(model, copies, many(Math.ceil(10_001 / copies.length)))).toThrow(/at most 10000 comparisons times kinds/);

@@ -7,7 +7,7 @@ import { compileExtreme, compileGroups, compileSum, runQuery } from '../../suppo
 
 const asked = { model: smallModel, kinds: [sample] };
 
-/** 50 objects: each with three names, of which two are the same, two parts, and one amount. */
+/** 50 objects. Each has three names of which two are equal, two parts, and one amount. */
 const source = sourceOfSpecs(
   ...Array.from(
     { length: 50 },
@@ -16,7 +16,7 @@ const source = sourceOfSpecs(
 );
 const { matches } = runQuery([source], { first: 1, keepMatches: true });
 
-/** How many looks were told. */
+/** Returns the number of reads that were reported. */
 function looksOf(work: (look: CountReads) => unknown): number {
   let told = 0;
   work((looks) => {
@@ -25,7 +25,7 @@ function looksOf(work: (look: CountReads) => unknown): number {
   return told;
 }
 
-describe('what is looked at is told:', () => {
+describe('reports reads:', () => {
   const groups = (...by: readonly string[]) => {
     const grouped = compileGroups(asked, { by, order: 'COUNT_DESC', first: 1 });
     return (look: CountReads) => grouped(matches, look);
@@ -49,7 +49,7 @@ describe('what is looked at is told:', () => {
     expect(looksOf(work)).toBe(looks);
   });
 
-  test('and what it is told by may end it, long before the end', () => {
+  test('can be ended by the receiver of the counts, long before the end', () => {
     const many: readonly SourceMatches[] = Array.from({ length: 1_000 }, () => matches).flat();
     const works: readonly ((look: CountReads) => unknown)[] = [
       (look) => compileSum(asked, 'spec.amount')(many, look),
@@ -69,7 +69,7 @@ describe('what is looked at is told:', () => {
   });
 });
 
-test('looks are told by the thousand, and the rest at the end', () => {
+test('reports reads in groups of a thousand, and the rest at the end', () => {
   const told: number[] = [];
   const looks = createReadCounter((some) => told.push(some));
   for (const some of [999, 1, 500, 2_000]) looks.add(some);

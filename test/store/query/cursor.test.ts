@@ -16,7 +16,7 @@ const position: OrderPosition = {
   kind: 'Pod',
 };
 
-test('a position survives being printed', () => {
+test('a printed position can be parsed again', () => {
   expect(parseOrderPosition(printOrderPosition(position))).toEqual(position);
   expect(parseOrderPosition(printOrderPosition({ ...position, keys: [] }))).toEqual({ ...position, keys: [] });
 });
@@ -37,11 +37,11 @@ test.each([
   expect(parseOrderPosition(new TextEncoder().encode(text))).toBeUndefined();
 });
 
-test('bytes that are no text are no position', () => {
+test('bytes that are not text are no position', () => {
   expect(parseOrderPosition(new Uint8Array([0xff, 0xfe]))).toBeUndefined();
 });
 
-test('questions that mean the same give one text', () => {
+test('lists with one meaning give one text', () => {
   const one = canonicalFilter({
     kinds: ['Pod', 'Node'],
     clusters: ['b', 'a', 'a'],
@@ -63,7 +63,7 @@ test('questions that mean the same give one text', () => {
   expect(one).toBe(other);
 });
 
-test('questions that differ give different texts', () => {
+test('lists with different meanings give different texts', () => {
   const questions = [
     {},
     { clusters: [] },

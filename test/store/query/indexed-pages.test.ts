@@ -8,7 +8,7 @@ import { sample, smallModel, sourceOf } from '../../support/store/query-sources.
 import { runQuery } from '../../support/store/store-at-once.ts';
 import { neverAsked, objectOf, versionOf } from '../../support/store/store-objects.ts';
 
-// More than an index is asked for: each store holds these, and a few that come and go.
+// Makes each store large enough for an index. A few more objects come and go.
 const others = Array.from({ length: 70 }, (_, index) => sketchOf({ namespace: 'z', name: `other-${index}`, family: 'other' }));
 
 interface Sketch {
@@ -49,7 +49,7 @@ const step = fc.record({
   }),
 });
 
-test('pages that an index answers follow every change, over several clusters', () => {
+test('pages from an index follow every change, over several clusters', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const sources = ['c0', 'c1'].map((cluster) => sourceOf({ cluster, objects: others }));
@@ -87,7 +87,7 @@ test('pages that an index answers follow every change, over several clusters', (
   );
 });
 
-test('more than is worth an order is looked through all the same', () => {
+test('scans the objects if there are too many of them to sort', () => {
   const objects = Array.from({ length: 2_001 }, (_, index) =>
     sketchOf({ namespace: 'a', name: `n${String(index).padStart(4, '0')}`, family: 'x' }),
   );
@@ -99,7 +99,7 @@ test('more than is worth an order is looked through all the same', () => {
   expect([totalCount, ...hits.map(({ object }) => object.metadata.name)]).toEqual([2_001, 'n0000', 'n0001']);
 });
 
-test('a filter that says more than an index knows is asked of each object', () => {
+test('reads each object if a filter has conditions that no index knows', () => {
   const source = sourceOf({
     objects: [...others, ...[1, 2].map((revision) => sketchOf({ namespace: 'a', name: `n${revision}`, family: 'x', revision }))],
   });

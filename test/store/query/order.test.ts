@@ -7,7 +7,7 @@ import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../../suppor
 import { runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
-/** Names in this order, read page by page, each from the printed cursor of the one before. */
+/** Returns the names in this order, read page by page. Each page begins at the printed cursor of the previous one. */
 function ordered(sources: readonly QuerySource[], orderBy: readonly OrderByInput[], first = 2): readonly string[] {
   const order = compileOrder(smallModel, [sample, other], orderBy);
   const names: string[] = [];
@@ -57,13 +57,13 @@ describe('sorts by type, missing values last in both directions:', () => {
     );
     const present = indexes.filter((index) => !missing.includes(index));
     expect(ordered([source], [{ path }])).toEqual([...present, ...missing].map((index) => `s${index}`));
-    // Of a list the greatest counts when the greatest comes first.
+    // In descending order the largest element of a list decides.
     const descending = field === 'names' ? [0, 2, 3] : present.toReversed();
     expect(ordered([source], [{ path, direction: 'DESC' }])).toEqual([...descending, ...missing].map((index) => `s${index}`));
   });
 });
 
-test('P3: equal keys fall back on namespace, name and cluster, ascending', () => {
+test('P3: equal keys are ordered by namespace, name and cluster, ascending', () => {
   const object = (namespace: string, name: string, text: string) => objectOf({ namespace, name, spec: { text } });
   const north = sourceOf({ cluster: 'north', objects: [object('b', 'x1', 'k'), object('a', 'x2', 'k'), object('a', 'x0', 'l')] });
   const east = sourceOf({ cluster: 'east', objects: [object('a', 'x2', 'k')] });
@@ -74,7 +74,7 @@ test('P3: equal keys fall back on namespace, name and cluster, ascending', () =>
   expect(places).toEqual(['a/x0@north', 'a/x2@east', 'a/x2@north', 'b/x1@north']);
 });
 
-test('several keys count one after the other, each in its direction', () => {
+test('several keys apply one after the other, each in its direction', () => {
   const source = sourceOfSpecs('{"text":"a","count":1}', '{"text":"b","count":2}', '{"text":"a","count":2}', '{"text":"b"}');
   expect(
     ordered(
@@ -96,7 +96,7 @@ test('several keys count one after the other, each in its direction', () => {
   ).toEqual(['s0', 's1', 's2', 's3']);
 });
 
-test('different kinds have one order, also where their types differ or a kind lacks the field', () => {
+test('different kinds have one order, even if types differ or a kind lacks the field', () => {
   const samples = sourceOf({ objects: [objectOf({ name: 'a', spec: { text: '5' } }), objectOf({ name: 'b', spec: {} })] });
   const others = sourceOf({
     kind: other,
@@ -107,7 +107,7 @@ test('different kinds have one order, also where their types differ or a kind la
   expect(ordered([samples, others], [{ path: 'kind', direction: 'DESC' }], 3)).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('texts that begin alike for 1,024 characters are equal for the order, and a cursor stays small', () => {
+test('texts that are equal for 1,024 characters are equal in the order, and a cursor stays small', () => {
   const long = 'x'.repeat(100_000);
   const source = sourceOfSpecs(`{"text":"${long}b"}`, `{"text":"${long}a"}`, '{"text":"y"}');
   expect(ordered([source], [{ path: 'spec.text' }], 1)).toEqual(['s0', 's1', 's2']);
@@ -128,11 +128,11 @@ test.each<[string, readonly OrderByInput[], RegExp]>([
   expect(compile).toThrow(message);
 });
 
-test('P10: a path that no kind has is refused with what was meant by the kinds that have it', () => {
+test('P10: a path that no kind has is refused with a suggestion from the kinds that have one', () => {
   expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.cuont' }])).toThrow(
     /^no field spec\.cuont in any of the 2 kinds asked; did you mean spec\.count \(Sample\)\?$/,
   );
-  // Of a kind that has the path, what is wrong there.
+  // The error of a kind that has the path comes first.
   expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.tags' }])).toThrow(
     /expected a path to a single value, got spec\.tags/,
   );

@@ -11,7 +11,7 @@ import { other, sample, smallModel, sourceOf } from '../../support/store/query-s
 import { runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
-/** Objects as the naive model sees them: only what its questions ask. */
+/** An object of the naive model, with only the fields that its queries need. */
 interface Plain {
   readonly cluster: string;
   readonly kind: string;
@@ -104,7 +104,7 @@ const question: fc.Arbitrary<Question> = fc.record({
   first: fc.integer({ min: 1, max: 6 }),
 });
 
-test('pages through any question are the naive filter, sorted and cut', () => {
+test('the pages of any query equal the naive filter, sorted and cut', () => {
   fc.assert(
     fc.property(fc.tuple(sourceSketch, sourceSketch, sourceSketch, sourceSketch), question, (sketches, asked) => {
       const made = sketches.map(({ objects, sight }, index) =>
@@ -138,7 +138,7 @@ test('pages through any question are the naive filter, sorted and cut', () => {
         expect(page.hasPreviousPage).toBe(seen.length > 0);
         expect(page.hits.length).toBe(Math.min(asked.first, expected.length - seen.length));
         seen.push(...page.hits.map(placeOfHit));
-        // Else a cursor that does not move would page for ever.
+        // Otherwise a cursor that does not move would page forever.
         expect(seen.length).toBeLessThanOrEqual(expected.length);
         expect(page.hasNextPage).toBe(seen.length < expected.length);
         const last = page.hits.at(-1);
@@ -199,7 +199,7 @@ function compare({ order }: Question, a: Plain, b: Plain): number {
   return p < q ? -1 : p > q ? 1 : 0;
 }
 
-/** Parts are parted by what comes before every other sign, so that they compare one after the other. */
+/** Joins the parts by a character that sorts before all others, so that they compare one after the other. */
 function placeOf({ namespace, name, cluster, kind }: Plain): string {
   return [namespace, name, cluster, kind].join('\0');
 }

@@ -17,7 +17,7 @@ const objects = Array.from({ length: 2_000 }, (_, index) =>
 );
 const newcomer = objectOf({ name: 'newcomer', spec: { text: 'a', amount: '100' } });
 
-test('a scan finds what was there at its first step, whatever changes between two steps', () => {
+test('a scan finds the objects of its first step, whatever changes between two steps', () => {
   const source = sourceOf({ objects });
   const spec = { where, order, first: 500, keepMatches: true };
   const before = runQuery([source], spec);
@@ -47,7 +47,7 @@ test.each<[string, () => Steps<unknown>]>([
   expect(steps).toBeGreaterThanOrEqual(9);
 });
 
-// A hundred conditions on a text of 900 kB take 100 ms and more.
+// A hundred conditions on a text of 900 kB take more than 100 ms.
 const longObjects = ['ab', 'ba', 'abc'].map((text, index) =>
   objectOf({ name: `n${index}`, spec: { text: text.repeat(900_000 / text.length) } }),
 );
@@ -55,7 +55,7 @@ const longTexts = compileWhere(smallModel, kinds, {
   or: Array.from({ length: 100 }, (_, index) => ({ path: 'spec.text', contains: index === 99 ? 'bca' : `ab${index}` })),
 });
 
-test('a scan can be interrupted between two conditions on a long text, and counts each of them once', () => {
+test('a scan can be interrupted between two conditions on a long text, and counts each once', () => {
   let looks = 0;
   const look = (more: number) => {
     looks += more;
@@ -66,12 +66,12 @@ test('a scan can be interrupted between two conditions on a long text, and count
   for (; step.done !== true; step = work.next()) steps += 1;
   expect(step.value.hits.map(({ object }) => object.metadata.name)).toEqual(['n2']);
   expect(steps).toBeGreaterThanOrEqual(297);
-  // 300 texts of 900,000 characters: 512 of them count as a value, and 8 values as a look.
+  // 300 texts of 900,000 characters: 512 characters count as a value, and 8 values as a read.
   expect(looks).toBeGreaterThan(65_000);
   expect(looks).toBeLessThan(67_000);
 });
 
-test('a moment of a store stays as it was, through changes, lists and the loss of everything', () => {
+test('a frozen store stays as it was through changes, lists and the loss of all objects', () => {
   const { store } = sourceOf({ objects: objects.slice(0, 3) });
   using moment = store.freeze();
   const seen = () => ['n0', 'n1', 'n2', 'newcomer'].map((name, index) => moment.get(index === 3 ? 'default' : `ns${index}`, name)?.spec);
@@ -88,7 +88,7 @@ test('a moment of a store stays as it was, through changes, lists and the loss o
   expect(store.get('ns0', 'n0')).toBeUndefined();
 });
 
-test('values that are compared are charged, long texts more', () => {
+test('compared values are counted as reads, long texts more than once', () => {
   const source = sourceOf({
     objects: [
       objectOf({ name: 'many', spec: { names: Array.from({ length: 800 }, (_, index) => `n${index}`) } }),

@@ -43,7 +43,7 @@ describe('one order over all clusters', () => {
     expect(kinds({ where: filter({}) })).toEqual(kinds({}));
   });
 
-  test('puts cluster-scoped objects first, as they are in no namespace', () => {
+  test('puts cluster-scoped objects first, because they have no namespace', () => {
     const nodes = sourceOf({ cluster: 'north', kind: other, objects: [objectOf({ name: 'zzz', namespace: '' })] });
     expect(places([...both, nodes], { first: 1 })).toEqual(['/zzz@north']);
     expect(places([nodes], { namespaces: ['a'] })).toEqual([]);
@@ -106,14 +106,14 @@ describe('conditions', () => {
     expect(places(both, spec)).toEqual(expected);
   });
 
-  test('never pass what labels inherit', () => {
+  test('are not met by inherited names of labels', () => {
     const hostile = sourceOf({ objects: [objectOf({ name: 'x', metadata: { labels: null } }), objectOf({ name: 'y' })] });
     expect(places([hostile], { search: 'constructor' })).toEqual([]);
     expect(places([hostile], { selector: parseLabelSelector('!constructor') })).toHaveLength(2);
     expect(places([hostile], { where: filter({ path: 'metadata.labels.constructor', exists: true }) })).toEqual([]);
   });
 
-  test('give the same with an index as without', () => {
+  test('give the same result with an index as without', () => {
     const many = sourceOf({
       objects: Array.from({ length: 500 }, (_, index) =>
         objectOf({
@@ -139,7 +139,7 @@ describe('conditions', () => {
   });
 });
 
-describe('sight', () => {
+describe('visibility', () => {
   const narrow = { ...north, visibility: { type: 'namespaces', namespaces: new Set(['a', 'c']) } } as const;
 
   test.each<Partial<QuerySpec>>([
@@ -162,7 +162,7 @@ describe('sight', () => {
     });
   });
 
-  test('meets the namespaces asked for', () => {
+  test('is intersected with the requested namespaces', () => {
     expect(places([narrow], { namespaces: ['a', 'b'] })).toEqual(['a/web@north']);
     expect(places([narrow], { namespaces: ['b'] })).toEqual([]);
     expect(places([narrow], { where: filter({ path: 'metadata.namespace', eq: 'b' }) })).toEqual([]);
@@ -188,7 +188,7 @@ describe('pages', () => {
       const last = result.hits.at(-1);
       if (last === undefined || !result.hasNextPage) break;
       after = result.positionOf(last);
-      // The object the cursor names leaves, others come on both sides.
+      // The object of the cursor is deleted, and objects are added on both sides of it.
       version += 1;
       source.store.deleted(objectOf({ name: last.object.metadata.name, version }), versionOf(version), neverAsked);
       for (const name of [`p00-${page}`, `p24-${page}`]) source.store.applied(objectOf({ name, version }), versionOf(version), neverAsked);
@@ -197,7 +197,7 @@ describe('pages', () => {
     expect(names.filter((name) => !seen.includes(name))).toEqual([]);
   });
 
-  test('count all that matches, whatever the page', () => {
+  test('count all matching objects, not only those of the page', () => {
     const source = sourceOf({ objects: names.map((name) => objectOf({ name })) });
     for (const spec of [{}, { search: 'p' }]) {
       const first = runQuery([source], { first: 10, ...spec });
@@ -210,7 +210,7 @@ describe('pages', () => {
     }
   });
 
-  test('beyond the end, and before the first object, are told as such', () => {
+  test('beyond the end, or before the first object, say so', () => {
     const source = sourceOf({ objects: [objectOf({ name: 'm', namespace: 'm' })] });
     const at = (namespace: string, name: string) => ({ keys: [], namespace, name, cluster: 'north', kind: 'Sample.example.com' });
     for (const spec of [{}, { search: 'm' }]) {
@@ -233,7 +233,7 @@ describe('pages', () => {
     expect(() => runQuery(both, { first: 1, order, after })).toThrow(MusterError);
   });
 
-  test('without a filter look only into the namespaces they reach', () => {
+  test('without a filter read only the namespaces that they reach', () => {
     const source = sourceOf({ objects: ['a', 'b', 'c'].flatMap((namespace) => names.map((name) => objectOf({ name, namespace }))) });
     const looked: string[] = [];
     const store: StoreReader = {

@@ -12,13 +12,13 @@ import { pods } from '../watching.ts';
 const maxBytes = 1_000;
 const minutes = 60_000;
 
-/** A cache whose list is broken goes round for ever, and asks for the time at each step: no schedule here needs so many. */
+/** A cache with a broken list loops forever, and reads the clock in each step. No schedule of this test reads it so often. */
 const mostLooks = 20_000;
 
 interface Idling {
   readonly mirror: OwnedMirror;
   bytes: number;
-  /** Whether somebody holds it, or it is idle, or it was evicted. */
+  /** Whether the mirror is held, idle or evicted. */
   condition: 'held' | 'idle' | 'evicted';
   evictions: number;
 }
@@ -28,19 +28,19 @@ interface Place {
   readonly heap: FakeHeap;
   readonly idle: IdleMirrors;
   readonly all: Idling[];
-  /** One more, which somebody holds. */
+  /** Adds a mirror that is held. */
   add(bytes: number): Idling;
-  /** Nobody holds it any more. */
+  /** Releases the mirror. */
   rest(one: Idling): void;
   take(one: Idling): void;
-  /** Bytes of those that are idle. */
+  /** Returns the bytes of all idle mirrors. */
   idleBytes(): number;
   end(): void;
 }
 
 async function open(): Promise<Place> {
   const clock = createManualClock();
-  // lru-cache takes a time of 0 for none.
+  // lru-cache treats a time of 0 as no time.
   await clock.advance(1);
   let looks = 0;
   const counting: Clock = {
@@ -74,7 +74,7 @@ async function open(): Promise<Place> {
     rest(one) {
       one.condition = 'idle';
       idle.add(one.mirror, () => {
-        // As an owner does: what has ended is taken out, once more.
+        // Like the owner, removes a mirror once more after it has ended.
         take(one);
         one.condition = 'evicted';
         one.evictions++;
@@ -85,7 +85,7 @@ async function open(): Promise<Place> {
   };
 }
 
-/** Of a mirror, nothing but its size counts here. */
+/** A mirror with a size. The cache reads nothing else. */
 function mirrorOf(bytes: () => number, clock: Clock): OwnedMirror {
   const store = createStore({ epoch: 'one', clock });
   const sized = Object.create(store, { bytes: { get: bytes } }) as typeof store;
@@ -111,7 +111,7 @@ function mirrorOf(bytes: () => number, clock: Clock): OwnedMirror {
   };
 }
 
-test('C6: from 80 % of the heap on every idle mirror is evicted at once, and none that is held', async () => {
+test('C6: from 80 % of the heap on every idle mirror is evicted at once, and no held one', async () => {
   const place = await open();
   const held = place.add(1);
   for (let count = 0; count < 5; count++) place.rest(place.add(1));
@@ -123,7 +123,7 @@ test('C6: from 80 % of the heap on every idle mirror is evicted at once, and non
   place.end();
 });
 
-test('many that went idle together are all evicted, once each, when their time is over', async () => {
+test('evicts mirrors that became idle together once each, when their time is over', async () => {
   const place = await open();
   for (let count = 0; count < 50; count++) place.rest(place.add(1));
   await place.clock.advance(4 * minutes);
@@ -133,7 +133,7 @@ test('many that went idle together are all evicted, once each, when their time i
   place.end();
 });
 
-test('one that needs the place of all others evicts them all, once each', async () => {
+test('evicts all other mirrors once each if one mirror needs the memory of all', async () => {
   const place = await open();
   for (let count = 0; count < 50; count++) place.rest(place.add(20));
   const large = place.add(maxBytes);
@@ -143,7 +143,7 @@ test('one that needs the place of all others evicts them all, once each', async 
   place.end();
 });
 
-test('one that is taken while another is being evicted stays', async () => {
+test('keeps a mirror that is taken into use while another is being evicted', async () => {
   const place = await open();
   const [first, second] = [place.add(1), place.add(1)];
   for (const [one, other] of [
@@ -167,7 +167,7 @@ test('one that is taken while another is being evicted stays', async () => {
 describe('random schedules', () => {
   const seed = Number(process.env.MUSTER_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-  test(`end with every idle mirror evicted once, and none that somebody holds (MUSTER_SEED=${seed})`, async () => {
+  test(`evict every idle mirror once, and no held one (MUSTER_SEED=${seed})`, async () => {
     for (let round = 0; round < 300; round++) await runSchedule(seededRandom(seed + round), `MUSTER_SEED=${seed}, round ${round}`);
   }, 60_000);
 });
@@ -192,7 +192,7 @@ async function runSchedule(random: () => number, what: string): Promise<void> {
     },
     () => {
       const one = anyOf('idle');
-      // Falls due when a sweep does.
+      // The mirror expires at the time of a sweep.
       void place.clock.sleep(30_000 - (place.clock.monotonic() % 30_000) + 1, life.signal).then(() => {
         if (one?.condition === 'idle') place.take(one);
       });
@@ -200,7 +200,7 @@ async function runSchedule(random: () => number, what: string): Promise<void> {
   ];
   for (let act = 0; act < 60; act++) {
     acts[Math.floor(random() * acts.length)]?.();
-    // A second mostly, so that many fall due in one sweep; sometimes a sweep, or the time of all.
+    // Mostly one second, so that many mirrors expire in one sweep. Sometimes a sweep, or the whole time.
     if (random() < 0.2) await place.clock.advance([1_000, 30_000, 5 * minutes][Math.floor(random() * 3)] ?? 0);
   }
   await place.clock.advance(30_000);

@@ -34,7 +34,7 @@ function world() {
   return { clock, mirrors, objects, life, names, errors };
 }
 
-test('says of an object what the mirror says, and how true that is', async () => {
+test('reports an object as the mirror has it, and how current that is', async () => {
   const { mirrors, objects, clock } = world();
   expect(objects.read(north, kind, place)).toMatchObject({ result: 'unread', fault: { code: 'GONE' } });
   const cluster = mirrors.join('north');
@@ -57,7 +57,7 @@ test('says of an object what the mirror says, and how true that is', async () =>
   expect(cluster.leases).toBe(0);
 });
 
-test('what is left out of a mirror of single namespaces is unread, never absent', () => {
+test('reports objects outside mirrored namespaces as unread, never as absent', () => {
   const { mirrors, objects } = world();
   const cluster = mirrors.join('north');
   cluster.discover(deployments);
@@ -66,7 +66,7 @@ test('what is left out of a mirror of single namespaces is unread, never absent'
   expect(objects.read(north, kind, place)).toMatchObject({ result: 'unread', fault: { code: 'FORBIDDEN' } });
 });
 
-test('tells served kinds apart by version: what is not served in it is absent', () => {
+test('distinguishes served kinds by version: a version that is not served is absent', () => {
   const { mirrors, objects } = world();
   const ask = (apiVersion: string) => objects.served(north, { apiVersion, kind: 'Deployment' });
   expect(ask('apps/v1')).toBeUndefined();
@@ -78,7 +78,7 @@ test('tells served kinds apart by version: what is not served in it is absent', 
   expect(ask('v1')).toBe('absent');
 });
 
-test('holds a mirror through leaving and coming back, and tells what changed in it once in a turn', async () => {
+test('holds a mirror while its cluster leaves and returns, and reports changes once in a turn', async () => {
   const { mirrors, objects, names } = world();
   const hold = new AbortController();
   objects.hold(north, kind, hold.signal);
@@ -114,7 +114,7 @@ test('holds a mirror through leaving and coming back, and tells what changed in 
   expect(again.leases).toBe(0);
 });
 
-test('is held as long as one of several holds it, and ends with its own signal', () => {
+test('keeps a mirror until the last holder releases it', () => {
   const { mirrors, objects, life } = world();
   const [one, two] = [new AbortController(), new AbortController()];
   const cluster = mirrors.join('north');
@@ -133,7 +133,7 @@ test('is held as long as one of several holds it, and ends with its own signal',
   expect(mirrors.followers).toBe(0);
 });
 
-test('waits for first lists, no longer than it is told, and gives its leases back', async () => {
+test('waits for first lists no longer than requested, and releases its leases', async () => {
   const { mirrors, objects, clock } = world();
   const cluster = mirrors.join('north');
   const wanted = [{ cluster: north, kind }];
@@ -158,7 +158,7 @@ test('waits for first lists, no longer than it is told, and gives its leases bac
   await late;
 });
 
-test('B10: a listener that throws is logged, and keeps no other from hearing', async () => {
+test('B10: logs a subscriber that throws, and still calls the others', async () => {
   const { mirrors, objects, life, names, errors } = world();
   objects.onChange(() => {
     throw new Error('mine');

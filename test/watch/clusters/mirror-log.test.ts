@@ -6,7 +6,7 @@ import { type MirrorLine, MirrorLog } from '../../../src/watch/clusters/mirror-l
 import { startGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-/** A log that keeps its lines, the level first. */
+/** Creates a log that keeps its lines, with the level first. */
 function keptLog() {
   const lines: { readonly level: keyof Log; readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[] = [];
   const at = (level: keyof Log) => (fields: Readonly<Record<string, unknown>>, message: string) => lines.push({ level, fields, message });
@@ -64,7 +64,7 @@ test.each<[string, readonly Told[]]>([
   expect(lines.map(({ level }) => level)).toEqual(told.map(([, level]) => level));
 });
 
-test('one kind says nothing of another', () => {
+test('the lines of one kind do not depend on another kind', () => {
   const { log, lines } = keptLog();
   const mirrors = new MirrorLog(name, log);
   mirrors.write({ kind: 'Pod', sync: lost, objects: 1, cluster: 'unreachable' });

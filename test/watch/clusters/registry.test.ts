@@ -9,7 +9,7 @@ const signal = new AbortController().signal;
 const podKind = { group: '', kind: 'Pod' };
 const nodeKind = { group: '', kind: 'Node' };
 
-test('a mirror starts when somebody asks for its kind, and serves all who ask by one watch', async () => {
+test('starts a mirror with the first lease of its kind, and serves all leases by one watch', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);
@@ -32,7 +32,7 @@ test('warm kinds are mirrored from the start and never evicted', async () => {
   expect(north.openWatches.map(({ resource }) => resource.kind).toSorted()).toEqual(['CustomResourceDefinition', 'Namespace', 'Node']);
 });
 
-test('P7: an idle mirror ends after 5 minutes, and not while somebody holds it', async () => {
+test('P7: an idle mirror ends after 5 minutes, and not while it has a lease', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);
@@ -58,7 +58,7 @@ test('P7: an idle mirror ends after 5 minutes, and not while somebody holds it',
   expect(watching.hold(north, pods).mirror).not.toBe(third.mirror);
 });
 
-test('idle mirrors are bounded by bytes: the one idle longest goes first, also when it grew while idle', async () => {
+test('idle mirrors are limited by bytes: the one idle for longest ends first, even if it grew while idle', async () => {
   await using watching = startWatching({ maxIdleBytes: 20_000 });
   const north = watching.fake('north');
   for (let index = 0; index < 5; index++) north.put('Pod', pod(`web-${index}`));
@@ -80,7 +80,7 @@ test('idle mirrors are bounded by bytes: the one idle longest goes first, also w
   expect(watching.mirrors.peek(north.name, podKind)).toBeUndefined();
 });
 
-test('row 31: 100 starts and stops leave nothing behind, and nothing is asked or told after a stop', async () => {
+test('row 31: 100 starts and stops leave nothing behind, and nothing is requested or reported after a stop', async () => {
   await using watching = startWatching();
   const idleSleepers = watching.clock.sleepers;
   const north = watching.fake('north');
@@ -104,7 +104,7 @@ test('row 31: 100 starts and stops leave nothing behind, and nothing is asked or
   expect(watching.mirrors.clusters()).toEqual([]);
 });
 
-test('a cluster that leaves tells its readers GONE, and lets go of what it held', async () => {
+test('a cluster that leaves sends GONE to its readers, and frees its objects', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -123,7 +123,7 @@ test('a cluster that leaves tells its readers GONE, and lets go of what it held'
   await watching.mirrors.whenDiscovered(north.name, signal);
 });
 
-test('row 32: one that leaves while listing and joins at once is written to by its new life only', async () => {
+test('row 32: a cluster that leaves while listing and joins at once is written to by its new mirrors only', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.endless.add('Pod');
@@ -143,7 +143,7 @@ test('row 32: one that leaves while listing and joins at once is written to by i
   expect(mirror.store.size).toBe(1);
 });
 
-test('a cluster engaged again under its name takes the place of the one before', async () => {
+test('a cluster that is engaged again under its name replaces the earlier one', async () => {
   await using watching = startWatching();
   const [north, other] = [watching.fake('north'), watching.fake('north')];
   other.gitVersion = 'v1.35.0';
@@ -157,7 +157,7 @@ test('a cluster engaged again under its name takes the place of the one before',
   expect(watching.mirrors.cluster(north.name)?.version).toBe('v1.35.0');
 });
 
-test('says what it knows of a cluster as soon as it knows it', async () => {
+test('reports the facts of a cluster as soon as they are known', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);
@@ -184,7 +184,7 @@ test('the age of a healthy cluster stays small without an event', async () => {
   expect(mirror.sync()).toMatchObject({ phase: 'SYNCED', asOfMs: watching.clock.now() });
 });
 
-test('a kind defined while running is served within half a second, with a WatchList', async () => {
+test('a kind defined while running is served within half a second, by a WatchList', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);
@@ -199,7 +199,7 @@ test('a kind defined while running is served within half a second, with a WatchL
   expect(north.requests('watch', 'Widget.example.com')[0]?.start?.initialEvents).toBe(true);
 });
 
-test('discovery that follows a definition late is asked again', async () => {
+test('discovers again if discovery follows a definition late', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);
@@ -211,7 +211,7 @@ test('discovery that follows a definition late is asked again', async () => {
   expect(watching.mirrors.served(north.name, widgets)).toBeDefined();
 });
 
-test('row 24: 1,000 definitions that appear are a few discoveries, and start no mirror', async () => {
+test('row 24: 1,000 new definitions cause a few discoveries, and start no mirror', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);
@@ -230,7 +230,7 @@ test('row 24: 1,000 definitions that appear are a few discoveries, and start no 
   expect(north.openWatches).toHaveLength(3);
 });
 
-test('a definition that changes is a fresh list of its kind, compared by content', async () => {
+test('a changed definition causes a fresh list of its kind, compared by content', async () => {
   await using watching = startWatching();
   const north = watching.fake('north', [...usualKinds, widgets]);
   north.put(definitionsKey, definitionFor(widgets));
@@ -247,7 +247,7 @@ test('a definition that changes is a fresh list of its kind, compared by content
   expect(mirror.sync().phase).toBe('SYNCED');
 });
 
-test('Secrets are mirrored as metadata, or not at all', async () => {
+test('mirrors Secrets as metadata, or not at all', async () => {
   await using watching = startWatching();
   const [north, south] = [watching.fake('north'), watching.fake('south')];
   const lastApplied = { 'kubectl.kubernetes.io/last-applied-configuration': 'with data', kept: 'yes' };
@@ -273,7 +273,7 @@ test('Secrets are mirrored as metadata, or not at all', async () => {
   expect(new Set(asked)).toEqual(new Set(['metadata']));
 });
 
-test('other kinds that are sensitive are mirrored as metadata too', async () => {
+test('mirrors other sensitive kinds as metadata too', async () => {
   await using watching = startWatching({ sensitiveKinds: ['Pod'] });
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -284,7 +284,7 @@ test('other kinds that are sensitive are mirrored as metadata too', async () => 
   expect(mirror.store.get('default', 'web')).not.toHaveProperty('spec');
 });
 
-test('first lists of a cluster go two at a time', async () => {
+test('lists the first kinds of a cluster two at a time', async () => {
   await using watching = startWatching();
   const many = Array.from({ length: 30 }, (_, index) =>
     servedKind({ group: 'apps', kind: `Kind${index}`, version: 'v1', resource: `kinds${index}` }),
@@ -298,7 +298,7 @@ test('first lists of a cluster go two at a time', async () => {
   expect(north.openWatches.filter(({ initialEvents, resource }) => initialEvents && resource.group === 'apps')).toHaveLength(2);
 });
 
-test('is ready when warm kinds are whole, when a cluster has a fault, or after a minute', async () => {
+test('is ready when warm kinds are listed, when a cluster has a fault, or after a minute', async () => {
   await using watching = startWatching();
   expect(watching.mirrors.ready()).toBe(true);
   const [whole, faulty, slow] = [watching.fake('whole'), watching.fake('faulty'), watching.fake('slow')];
@@ -319,7 +319,7 @@ test('is ready when warm kinds are whole, when a cluster has a fault, or after a
   expect(watching.mirrors.ready()).toBe(true);
 });
 
-test('tells how far a first list is', async () => {
+test('reports the progress of a first list', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   for (let index = 0; index < 700; index++) north.put('Pod', pod(`web-${index}`));
@@ -331,7 +331,7 @@ test('tells how far a first list is', async () => {
   expect(watching.mirrors.progress()).toMatchObject([{ cluster: 'north', phase: 'SYNCED', listing: 1, objects: 701, version: 'v1.36.3' }]);
 });
 
-test('changes of one turn are told once, at its end; a follower that throws is not the end of the others', async () => {
+test('sends the changes of one turn once, at its end, even if a follower throws', async () => {
   await using watching = startWatching();
   const seen: MirrorsChange[] = [];
   const life = new AbortController();
@@ -354,7 +354,7 @@ test('changes of one turn are told once, at its end; a follower that throws is n
   expect(phases).toEqual(['SYNCING', 'SYNCED']);
 });
 
-test('clusters stand in the order of their names', async () => {
+test('sorts clusters by name', async () => {
   await using watching = startWatching();
   for (const name of ['b', 'a', 'B', 'é']) watching.engage(watching.fake(name));
   const names: readonly ClusterName[] = ['B', 'a', 'b', 'é'].map(clusterName);
@@ -362,7 +362,7 @@ test('clusters stand in the order of their names', async () => {
   expect(watching.mirrors.progress().map(({ cluster }) => cluster)).toEqual(names);
 });
 
-test('another uid of kube-system ends all mirrors with GONE, and lists anew in another epoch', async () => {
+test('another uid of kube-system ends all mirrors with GONE, and lists again in another epoch', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));
@@ -385,7 +385,7 @@ test('another uid of kube-system ends all mirrors with GONE, and lists anew in a
   expect(watching.mirrors.cluster(north.name)?.uid).toBe('another');
 });
 
-test('where the uid of kube-system cannot be read, no two gateways have the same epoch', async () => {
+test('gives no two gateways the same epoch if the uid of kube-system cannot be read', async () => {
   const epochs: string[] = [];
   for (let run = 0; run < 2; run++) {
     await using watching = startWatching();
@@ -399,7 +399,7 @@ test('where the uid of kube-system cannot be read, no two gateways have the same
   expect(epochs[0]).not.toBe(epochs[1]);
 });
 
-test('a uid that becomes readable is a fresh list of what was mirrored without it', async () => {
+test('lists again when a uid becomes readable after kinds were mirrored without it', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   const unreadable = north.fail({ verb: 'send', of: 'api/v1/namespaces', fault: north.fault('SERVER_ERROR', { code: 500 }) });
@@ -414,7 +414,7 @@ test('a uid that becomes readable is a fresh list of what was mirrored without i
   expect(watching.mirrors.peek(north.name, podKind)).toBe(mirror);
 });
 
-test('a first list that is refused with 429 is worth waiting for, unless it is refused for longer', async () => {
+test('waits for a first list that is refused with 429, unless it is refused for longer', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));

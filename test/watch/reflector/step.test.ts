@@ -29,9 +29,9 @@ interface Case {
   readonly moment?: StepMoment;
   readonly input: ReflectorInput;
   readonly phase: ReflectorState['phase'];
-  /** Their types, in order; `sleep` with its length, `list` and `watch` with where they begin. */
+  /** The types of the effects, in order. `sleep` has its length, `list` and `watch` have their versions. */
   readonly effects: readonly string[];
-  /** What must hold of the rest. */
+  /** Checks the rest of the result. */
   readonly also?: (step: StepResult) => void;
 }
 

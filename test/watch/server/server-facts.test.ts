@@ -15,7 +15,7 @@ async function start(): Promise<SimCluster> {
   return sim;
 }
 
-test('a server says its version, which cluster it is, and how far it has come', async () => {
+test('reads the version, the identity and the revision of a server', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
   expect(await readServerFacts(south.api, never)).toEqual({
@@ -25,14 +25,14 @@ test('a server says its version, which cluster it is, and how far it has come', 
   });
 });
 
-test('what may not be read is left out, and is no fault', async () => {
+test('leaves out facts that may not be read, without a fault', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
   sim.forbid({ kind: 'Namespace' });
   expect(await readServerFacts(south.api, never)).toEqual({ version: 'v1.33.2' });
 });
 
-test('a version that is none is left out, and one that cannot be asked says why', async () => {
+test('leaves out an invalid version, and gives the reason if it cannot be read', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
   const odd = { ...south.api, send: async () => ({ type: 'answered', status: 200, body: Buffer.from('{"gitVersion":1}') }) as const };
@@ -50,7 +50,7 @@ test.each([
   ['v2.0.0', true],
   ['unknown', false],
   [undefined, false],
-])('%s streams lists: %s', (version, streams) => {
+])('%s supports WatchList: %s', (version, streams) => {
   expect(supportsWatchList(version)).toBe(streams);
 });
 
