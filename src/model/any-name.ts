@@ -4,14 +4,14 @@ import { nearestWord } from '../core/nearest-word.ts';
 import type { Model, ModelKind } from './model.ts';
 
 /**
- * The kind that a user means, by any name that kubectl takes, whatever the case: kind, plural, singular, short name or type (`Pod`, `pods`, `po`,
- * `CertManagerCertificate`), alone or with its group and version (`Certificate.cert-manager.io`, `deployments.apps`, `deployments.v1.apps`,
- * `v1.pods`, `core.v1.pods`, `apps.v1.deployments`, `v1.apps.deployments`).
+ * Finds the kind by any name that kubectl accepts, in upper or lower case. The name is a kind, plural, singular, short name or type (`Pod`,
+ * `pods`, `po`, `CertManagerCertificate`), alone or with its group and version (`Certificate.cert-manager.io`, `deployments.apps`,
+ * `deployments.v1.apps`, `v1.pods`, `core.v1.pods`, `apps.v1.deployments`, `v1.apps.deployments`).
  *
- * A name without a group that several kinds have means the built-in one, then the one whose kind, plural or singular it is. What is still
- * ambiguous is refused: which of two groups a cluster happens to list first is nothing to build on.
+ * If several kinds have a name without a group, the built-in kind is chosen, then the kind with this kind, plural or singular. A name that is
+ * still ambiguous is refused, because the order in which clusters list groups is arbitrary.
  *
- * @throws {MusterError} `BAD_INPUT` if no kind has the name, with what was probably meant; or if several have, with their full names.
+ * @throws {MusterError} `BAD_INPUT` if no kind has the name, with a suggestion, or if several kinds have it, with their full names.
  */
 export function kindByAnyName(model: Model, text: string): ModelKind {
   const name = text.trim().toLowerCase();
@@ -26,7 +26,7 @@ export function kindByAnyName(model: Model, text: string): ModelKind {
   throw new MusterError('BAD_INPUT', `${shown(text)} is ambiguous: expected one of ${names.join(', ')}`);
 }
 
-/** A request may name thousands: a model's names are gathered once, when the first is asked for. */
+/** Cached by model, because a request may name thousands of kinds. The names are collected at the first request. */
 const known = new WeakMap<Model, ReadonlyMap<string, readonly ModelKind[]>>();
 
 function namesIn(model: Model): ReadonlyMap<string, readonly ModelKind[]> {
@@ -47,7 +47,10 @@ function gather(kinds: readonly ModelKind[]): ReadonlyMap<string, readonly Model
   return names;
 }
 
-/** A name alone; with `apps`, `apps.v1` or `v1.apps`. In the core group, which is called `core` or not at all, also with `v1`. */
+/**
+ * Returns the spellings of a name: alone, and with `apps`, `apps.v1` or `v1.apps`. The core group is spelled `core` or not at all, also with
+ * `v1`.
+ */
 function spellingsOf(own: string, { group, versions }: ModelKind): readonly string[] {
   const named = group === '' ? 'core' : group;
   const qualified = versions.flatMap((version) => [

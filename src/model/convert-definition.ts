@@ -9,14 +9,14 @@ import { joinKindSchemas } from './join-kinds.ts';
 import { type Dialect, fieldsOf } from './openapi-shapes.ts';
 import { json, type KindSchema, keysOfEveryObject } from './shapes.ts';
 
-/** No real CRD has a tenth of it (the largest of the corpus: 6,000 fields over its versions). */
+/** More than ten times the fields of any real CRD. The largest one of the corpus has 6,000 fields over its versions. */
 const maxFields = 60_000;
 
 /**
- * The kind that a CustomResourceDefinition (`apiextensions.k8s.io/v1`) defines, its served versions joined into one. If it serves none, all of
- * them are joined and `versions` is empty.
+ * Converts a CustomResourceDefinition (`apiextensions.k8s.io/v1`) to a kind, with its served versions joined. If it serves no version, all
+ * versions are joined and `versions` is empty.
  *
- * @throws {MusterError} `BAD_INPUT` if no kind can be made of it: names the CRD, and where in it which thing was expected.
+ * @throws {MusterError} `BAD_INPUT` if it defines no valid kind. The message names the CRD, the path in it, and the expected value.
  */
 export function convertDefinition(definition: KubernetesObject): KindSchema {
   try {
@@ -30,15 +30,15 @@ export function convertDefinition(definition: KubernetesObject): KindSchema {
 }
 
 /**
- * True if the API server serves the kind, as far as the definition says: its names were accepted, and are not those of another definition
- * (apiextensions.k8s.io/v1, conditions `Established` and `NamesAccepted`). True without conditions: they follow in the next moment.
+ * True if the API server serves the kind, according to the conditions `Established` and `NamesAccepted`. True without conditions, because they
+ * follow a moment later.
  */
 export function isEstablished(definition: KubernetesObject): boolean {
   const established = conditionOf(definition, 'Established');
   return established === undefined ? areNamesAccepted(definition) : established.status === 'True';
 }
 
-/** False if another definition has taken the names: then the kind is never served. Accepted names may be served some seconds later. */
+/** False if another definition has the names, so that the kind is never served. Accepted names may be served some seconds later. */
 export function areNamesAccepted(definition: KubernetesObject): boolean {
   return conditionOf(definition, 'NamesAccepted')?.status !== 'False';
 }
@@ -90,7 +90,10 @@ function convertVersion(version: JsonObject): Pick<KindSchema, 'shape' | 'descri
   }
 }
 
-/** Structural schemas: no references, and the format of an integer comes and goes between releases of the same CRD. */
+/**
+ * The dialect of structural schemas. They have no references. Formats of integers are ignored, because they change between releases of the same
+ * CRD.
+ */
 function customDialect(): Dialect {
   let fields = 0;
   return {

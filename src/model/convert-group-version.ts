@@ -8,23 +8,25 @@ import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
 import { json, type KindSchema, keysOfEveryObject, type Shape } from './shapes.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
-/** The largest group version of Kubernetes has 2,000. */
+/** The largest group version of Kubernetes has 2,000 fields. */
 const maxFields = 60_000;
 
-/** One group version of an API server, and what it serves there. */
+/** One group version of an API server, with the resources that it serves. */
 export interface GroupVersion {
-  /** What `/openapi/v3/apis/<group>/<version>` answered. */
+  /** The answer of `/openapi/v3/apis/<group>/<version>`. */
   readonly document: Json;
-  /** Of this group version only; those that cannot be listed are passed over. */
+  /** The resources of this group version. Those that cannot be listed are skipped. */
   readonly resources: readonly ServedResource[];
   readonly source: KindSource;
 }
 
 /**
- * The kinds of one group version: of an aggregated API, of CRDs that may not be listed, of built-in kinds that the committed model does not
- * know. A kind without a definition has the fields of every object only; a definition that contains itself is `JSON` there.
+ * Converts the kinds of one group version: of an aggregated API, of CRDs that may not be listed, or of built-in kinds that the committed model
+ * does not have.
  *
- * @throws {MusterError} `BAD_INPUT` if the document is not one of OpenAPI 3: names the group version, and where which thing was expected.
+ * A kind without a definition has only the fields that every object has. A definition that contains itself is `JSON` at that place.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the document is not OpenAPI 3. The message names the group version, the path, and the expected value.
  */
 export function convertGroupVersion({ document, resources, source }: GroupVersion): readonly KindSchema[] {
   const listed = resources.filter(({ verbs }) => verbs.includes('list'));
@@ -58,7 +60,7 @@ function convertKind(resource: ServedResource, definitions: JsonObject, source: 
   };
 }
 
-/** Reads references in place, each once; the shapes share what they have in common. */
+/** Expands references in place. Each definition is read once, and its shape is shared. */
 function dialectOf(definitions: JsonObject): Dialect {
   const known = new Map<string, Shape | 'reading'>();
   const sizes = new Map<string, number>();
@@ -73,7 +75,7 @@ function dialectOf(definitions: JsonObject): Dialect {
     refer: (name, depth) => {
       const shape = writtenShapeOf(name) ?? known.get(name);
       if (shape === 'reading') return json;
-      // What it shares is held once, but written and joined as often as it stands there: few definitions can make any number of fields.
+      // A shared shape is stored once, but printed and joined at each place. So few definitions could make any number of fields.
       count(sizes.get(name) ?? 0);
       if (shape !== undefined) return shape;
       const before = fields;
@@ -91,7 +93,7 @@ function dialectOf(definitions: JsonObject): Dialect {
 }
 
 /**
- * The schemas of a document, by their names.
+ * Returns the schemas of a document, by name.
  *
  * @throws {MusterError} `BAD_INPUT` if it has none.
  */
@@ -102,7 +104,7 @@ export function definitionsIn(document: Json): JsonObject {
   throw new MusterError('BAD_INPUT', 'expected an object at components.schemas');
 }
 
-/** The schema of a kind at its version. */
+/** Returns the schema of a kind at its version. */
 export function definitionOfResource({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
   return Object.values(definitions)
     .filter((schema) => schema !== undefined && isJsonObject(schema))

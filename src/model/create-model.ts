@@ -9,30 +9,31 @@ import { createNameClaims, inOrderOfArrival, type KindNames, type NameClaims } f
 import { nameStructures } from './name-structures.ts';
 import type { KindSchema } from './shapes.ts';
 
-/** What a model is made of. */
+/** The input for a model. */
 export interface ModelSources {
-  /** The built-in kinds. Its kinds, types and names stand as they are; a custom kind of the same group and name adds nothing. */
+  /** The built-in kinds. Their types and names do not change. A custom kind with the same group and name adds nothing. */
   readonly baseline: Model;
-  /** Of all clusters, in any order, any kind any number of times. */
+  /** The custom kinds of all clusters, in any order, with repetitions. */
   readonly custom: readonly KindSchema[];
-  /** What the last call gave back; empty at first. Aliases for groups are put in here. */
+  /** The prefixes that the last call returned. Empty at first. Aliases for groups can be added here. */
   readonly prefixes: ReadonlyMap<string, string>;
-  /** Kinds (`keyOfKind`) that no cluster serves now: they stay, deprecated. */
+  /** Kinds (`keyOfKind`) that no cluster serves now. They stay in the model, deprecated. */
   readonly unserved?: ReadonlySet<string>;
 }
 
 export interface CreatedModel {
   readonly model: Model;
-  /** Names given so far, in order of arrival: to be handed to the next call, and kept in the lock file. Plain text to plain text. */
+  /** All names that were assigned so far, in order of arrival. Pass them to the next call, and keep them in the lock file. */
   readonly prefixes: ReadonlyMap<string, string>;
-  /** Groups that could not be built, in order: none of their kinds is in the model. */
+  /** Groups that could not be built, in order. None of their kinds is in the model. */
   readonly problems: readonly { readonly group: string; readonly message: string }[];
 }
 
 /**
- * Joins the kinds of all clusters, names them, and puts them beside the built-in ones.
+ * Joins the kinds of all clusters, names them, and adds them to the built-in kinds.
  *
- * The order of `custom` does not matter, and a kind more renames no other kind. Nothing is thrown for a bad group: it is left out and told.
+ * The order of `custom` does not matter, and an additional kind renames no other kind. A wrong group is left out and reported, and does not
+ * throw.
  */
 export function createModel({ baseline, custom, prefixes, unserved }: ModelSources): CreatedModel {
   const claims = createNameClaims(baseline, prefixes);

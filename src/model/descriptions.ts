@@ -1,12 +1,13 @@
-/** Longer than any first sentence worth reading in a schema. */
+/** In characters. No useful first sentence is longer. */
 const maxDescriptionLength = 400;
 
-// A full stop ends a sentence only before a capital or the end: "e.g. foo", "v1.2" and "i.e. the name" go on.
+// A full stop ends a sentence only before a capital letter or at the end of the text, so "e.g. foo", "v1.2" and "i.e. the name" do not end
+// one.
 const sentenceEnd = /(?<!\b(?:e\.g|i\.e|etc|vs|cf))[.!?](?=\s+["'`(]?\p{Lu}|\s*$)/u;
 
 /**
- * The first sentence of a description, on one line, at most 400 characters. A word that is one by itself ("Required.") goes with what it
- * begins. Undefined if there is none.
+ * Returns the first sentence of a description, on one line, with at most 400 characters. A sentence of one word ("Required.") is joined with the
+ * next one. Undefined if there is no sentence.
  */
 export function firstSentence(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
@@ -20,8 +21,8 @@ export function firstSentence(text: unknown): string | undefined {
 }
 
 /**
- * The reason of a deprecation: what a description that starts with "Deprecated" says of it. Undefined for any other: most that mention the
- * word speak of something else.
+ * Returns the reason of a deprecation, from a description that starts with "Deprecated". Undefined for other descriptions: most that contain the
+ * word are about something else.
  */
 export function deprecationReasonOf(text: unknown): string | undefined {
   if (typeof text !== 'string' || !/^Deprecated\b/.test(text)) return undefined;

@@ -1,7 +1,7 @@
 /** The place of a structure or a field: a kind (`Kind/group`), then the keys of its JSON that lead there. Lists do not count. */
 export type NamedPlace = readonly string[];
 
-/** The use of a name: for the type of the structure at a place, or for the field there. A kind also has two root fields, `listRelated` and `one`. */
+/** The use of a name: for the type of the structure at a place, or for the field at this place. A kind also has two root fields, `many` and `one`. */
 export type PlaceNameUse = 'type' | 'field' | 'many' | 'one';
 
 /** The key under which the name of a place is remembered. The key of a group or a kind (`Kind/group`) is its own text. */

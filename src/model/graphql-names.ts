@@ -1,46 +1,56 @@
-/** Members of every JavaScript object: a resolver or a client that looks one up finds a function where a value is absent. */
+/** Members that every JavaScript object inherits. Under such a name, a resolver or a client would find a function where a value is absent. */
 const objectMembers: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-/** The text as a part of a GraphQL name: what is illegal becomes `_`, one for each character. May begin with a digit. */
+/** Turns a text into a part of a GraphQL name: each illegal character becomes `_`. The result may begin with a digit. */
 export function legalPart(text: string): string {
   return text.replace(/[^A-Za-z0-9_]/g, '_');
 }
 
-/** The text as a GraphQL name: as `legalPart`, with `_` before a digit; names with two underscores in front belong to introspection. */
+/**
+ * Turns a text into a GraphQL name: like `legalPart`, with `_` before a leading digit. Names that start with two underscores belong to
+ * introspection.
+ */
 export function legalName(text: string): string {
   const legal = legalPart(text).replace(/^_{2,}/, '_');
   return legal === '' || /^\d/.test(legal) ? `_${legal}` : legal;
 }
 
-/** With a capital in front. */
+/** Returns the text with an upper-case first letter. */
 export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** In lower case from the front up to the last capital of a run: `Pod` → `pod`, `CSIDriver` → `csiDriver`, `IPAddress` → `ipAddress`. */
+/** Returns the text with a lower-case start, up to the last capital of a run: `Pod` → `pod`, `CSIDriver` → `csiDriver`, `IPAddress` → `ipAddress`. */
 export function uncapitalised(text: string): string {
   return text.replace(/^[A-Z]+(?![a-z])|^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/, (run) => run.toLowerCase());
 }
 
-/** True for a key that may be its own name in GraphQL. */
+/** True for a key that can be its own name in GraphQL. */
 export function isFieldName(key: string, hidden?: ReadonlySet<string>): boolean {
   return legalName(key) === key && !objectMembers.has(key) && hidden?.has(key) !== true;
 }
 
-/** Names that fields of one object were given before. */
+/** The names that fields of one object had before. */
 interface EarlierFieldNames {
-  /** Of a key. */
+  /** The earlier name of a key. */
   nameOf(key: string): string | undefined;
-  /** True if a key has the name that is no key of the object now. */
+  /** True if the name belongs to a key that the object does not have now. */
   isOfAbsentKey(name: string): boolean;
 }
 
 const noEarlierNames: EarlierFieldNames = { nameOf: () => undefined, isOfAbsentKey: () => false };
 
 /**
- * A GraphQL name for each key of an object, in the order of the keys. A key has its earlier name if that is free. Otherwise it is its own name
- * if it is legal and free. Otherwise `_` replaces what is illegal, and as many `_` follow as make the name free: of other keys, also of absent ones that
- * had it earlier, of `hidden`, and of `Object.prototype`. Legal keys choose first.
+ * Chooses a GraphQL name for each key of an object, in the order of the keys.
+ *
+ * - A key keeps its earlier name if that is free.
+ *
+ * - Otherwise it is its own name if that is legal and free.
+ *
+ * - Otherwise `_` replaces illegal characters, and further `_` are appended until the name is free.
+ *
+ * A name is not free if it belongs to another key, to an absent key that had it earlier, to `hidden` or to `Object.prototype`. Legal keys choose
+ * first.
  */
 export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<string>, earlier = noEarlierNames): readonly string[] {
   const names = new Map<string, string>();
@@ -59,7 +69,7 @@ export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<strin
   for (const key of keys) {
     let name = legalName(key);
     if (names.has(key)) continue;
-    // Two underscores in front belong to introspection.
+    // Two leading underscores belong to introspection.
     while (!isNew(name)) name += name === '_' ? '0' : '_';
     give(key, name);
   }

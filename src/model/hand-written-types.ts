@@ -1,6 +1,6 @@
 import type { ModelField, ModelType, ScalarName, TypeReference } from './model.ts';
 
-/** The metadata of every object that has a cluster: written by hand in the schema, so not among a model's types. */
+/** The metadata of every object that has a cluster. It is written by hand in the schema, so it is not among the types of a model. */
 export const objectMeta: ModelType = {
   name: 'ObjectMeta',
   fields: [
@@ -18,7 +18,7 @@ export const objectMeta: ModelType = {
   ],
 };
 
-/** Who an object belongs to: written by hand as `ObjectMeta` is. */
+/** The reference to an owner, written by hand like `ObjectMeta`. */
 export const ownerReference: ModelType = {
   name: 'OwnerReference',
   fields: [
@@ -30,7 +30,7 @@ export const ownerReference: ModelType = {
   ],
 };
 
-/** What a path may ask of the cluster an object lives in. */
+/** The fields of a cluster that a path can read. */
 export const clusterPathFields: ModelType = {
   name: 'Cluster',
   fields: [
@@ -44,12 +44,12 @@ export const clusterPathFields: ModelType = {
   ],
 };
 
-/** How far a workload has come to be what its spec says. */
+/** The progress of a workload towards its spec. */
 export const rollout: ModelType = { name: 'Rollout', fields: [scalarField('done', 'Boolean'), scalarField('message', 'String')] };
 
 /**
- * The metadata of an object inside another, such as a pod template: nobody has stored it, so it has neither version nor times and its name may
- * be absent. Generated fields refer to it, so it is among the types of every model.
+ * The metadata of an object inside another object, such as a Pod template. It is not stored by itself, so it has neither version nor times, and
+ * its name may be absent. Generated fields refer to it, so every model has it.
  */
 export const embeddedObjectMeta: ModelType = {
   name: 'EmbeddedObjectMeta',

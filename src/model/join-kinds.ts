@@ -6,12 +6,12 @@ import type { KindSource } from './model.ts';
 import { printPath } from './path-text.ts';
 import type { KindSchema } from './shapes.ts';
 
-/** Who says most about a kind comes first. */
+/** In the order of precedence. */
 const sources: readonly KindSource[] = ['BUILT_IN', 'CUSTOM', 'AGGREGATED'];
 
 /**
- * One kind as two clusters (or two versions) define it, joined: see `joinShapes`. Commutative, associative and idempotent in every part.
- * A place whose types have nothing in common is listed in `conflicts`; of two such places one above the other, the upper one.
+ * Joins one kind as two clusters or two versions define it: see `joinShapes`. Commutative, associative and idempotent. A place whose types have
+ * nothing in common is listed in `conflicts`. If one such place contains another, only the outer one is listed.
  */
 export function joinKindSchemas(a: KindSchema, b: KindSchema): KindSchema {
   if (a === b) return a;
@@ -21,7 +21,7 @@ export function joinKindSchemas(a: KindSchema, b: KindSchema): KindSchema {
   const description = joinTexts(a.description, b.description);
   const plural = joinTexts(a.plural, b.plural) ?? a.plural;
   const singular = joinTexts(a.singular, b.singular) ?? a.singular;
-  // The other cluster's names find the kind too.
+  // The names of the other cluster also find the kind.
   const otherNames = [a.plural, b.plural]
     .filter((name) => name !== plural)
     .concat([a.singular, b.singular].filter((name) => name !== singular));

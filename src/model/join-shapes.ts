@@ -4,8 +4,8 @@ import { type ListRules, type ScalarName, scalarNames } from './model.ts';
 import { isJson, json, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
 /**
- * What stands directly above each scalar in the one order that joins follow. `JSON` is above everything and need not be written down.
- * A table of pairs would not do: (DateTime, String, Int) comes out differently by the order in which they are met.
+ * The scalars directly above each scalar in the partial order of joins. `JSON` is above all of them. A table of pairs would not be associative:
+ * (DateTime, String, Int) would depend on the order of the pairs.
  */
 const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>> = {
   DateTime: ['String'],
@@ -20,10 +20,11 @@ const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>
 const joinedScalars = tableOfJoins();
 
 /**
- * The least shape that describes all that either describes. Commutative, associative, idempotent: the order of clusters cannot matter.
+ * Returns the least shape that describes every value of both shapes. Commutative, associative and idempotent, so the order of clusters does not
+ * matter.
  *
- * Objects keep the fields of both. Types by name join with themselves only. `conflict` is called with the path (keys beneath `path`) of each
- * place where the join is `JSON` although one side was not; never for a place beneath another.
+ * Objects keep the fields of both. A named type joins only with itself. `conflict` is called with the path (keys below `path`) of each place
+ * where the join is `JSON` although one side was not. It is not called for places below another such place.
  */
 export function joinShapes(a: Shape, b: Shape, at: JoinPlace): Shape {
   if (a === b) return a;
@@ -34,15 +35,15 @@ export function joinShapes(a: Shape, b: Shape, at: JoinPlace): Shape {
   return joined;
 }
 
-/** Where in the tree two shapes meet, and who wants to know of those that have nothing in common. */
+/** The place in the tree at which two shapes are joined, and the callback for conflicts. */
 export interface JoinPlace {
-  /** Keys from the root to here; longer while the join is deeper, as it was afterwards. */
+  /** The keys from the root to this place. The array grows and shrinks while deeper places are joined. */
   readonly path: string[];
-  /** Called with `path` as it is then: whoever keeps it takes a copy. */
+  /** Called with `path`. The callee must copy it, because it changes later. */
   conflict(path: readonly string[]): void;
 }
 
-/** The fields of both, joined where both have them. Returns `a` itself where `b` adds nothing. */
+/** Returns the fields of both objects, joined where both have one. Returns `a` itself if `b` adds nothing. */
 export function joinObjects(a: ObjectShape, b: ObjectShape, at: JoinPlace): ObjectShape {
   if (a === b) return a;
   const fields: ShapeField[] = [];
@@ -60,7 +61,7 @@ export function joinObjects(a: ObjectShape, b: ObjectShape, at: JoinPlace): Obje
   return fields.length === a.fields.length && fields.every((field, index) => field === a.fields[index]) ? a : { fields };
 }
 
-/** The longer text; of two as long, the first by code units. */
+/** Returns the longer text, or the first by code units if both are equally long. */
 export function joinTexts(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.length !== b.length) return a.length > b.length ? a : b;
@@ -85,7 +86,7 @@ function joinFields(a: ShapeField, b: ShapeField, at: JoinPlace): ShapeField {
   };
 }
 
-/** Nothing said < one way of merging < `atomic`: where clusters disagree, replacing the whole list is what none of them gets wrong. */
+/** No rule is below any rule, and `atomic` is above all. If clusters disagree, replacing the whole list is correct in all of them. */
 function joinRules(a: ListRules, b: ListRules): ListRules {
   const mergeKey = joinTexts(a.patchMergeKey, b.patchMergeKey);
   return { ...joinListTypes(a, b), ...(mergeKey === undefined ? {} : { patchMergeKey: mergeKey }) };
@@ -127,7 +128,7 @@ function selfAndAbove(name: ScalarName): ReadonlySet<ScalarName> {
   return new Set<ScalarName>([name, ...above, 'JSON']);
 }
 
-/** The common upper bound that is beneath all others: it has the most above it. */
+/** Returns the least common upper bound: the one with most scalars above it. */
 function leastCommon(above: ReadonlyMap<ScalarName, ReadonlySet<ScalarName>>, a: ScalarName, b: ScalarName): ScalarName {
   const common = scalarNames.filter((name) => above.get(a)?.has(name) && above.get(b)?.has(name));
   const least = common.find((name) => common.every((other) => above.get(name)?.has(other)));

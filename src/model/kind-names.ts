@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/json.ts';
 import { capitalised, legalName, legalPart, uncapitalised } from './graphql-names.ts';
 
-/** Short names of definitions that occur twice, or that the schema uses for something else, and what they are called instead. */
+/** Definitions whose short names occur twice or have another meaning in the schema, with the names of their types. */
 const renamedDefinitions: ReadonlyMap<string, string> = new Map([
   ['io.k8s.api.admissionregistration.v1.Mutation', 'AdmissionMutation'],
   ['io.k8s.api.admissionregistration.v1.ServiceReference', 'WebhookServiceReference'],
@@ -13,29 +13,38 @@ const renamedDefinitions: ReadonlyMap<string, string> = new Map([
   ['io.k8s.api.flowcontrol.v1.Subject', 'FlowSchemaSubject'],
 ]);
 
-/** The name of the type of a built-in definition: its last segment, but for the few that collide. Independent of the release and its siblings. */
+/**
+ * Returns the name of the type of a built-in definition: its last segment, except for a few that collide. It does not depend on the release or on
+ * other definitions.
+ */
 export function builtInTypeName(definition: string): string {
   return renamedDefinitions.get(definition) ?? legalName(definition.slice(definition.lastIndexOf('.') + 1));
 }
 
-/** The type of an object that another kind holds: that of the kind itself has a cluster and an id, which such an object has not. */
+/**
+ * Returns the type name of an object that another kind contains. It differs from the type of the kind, because such an object has no cluster and
+ * no id.
+ */
 export function embeddedTypeName(definition: string): string {
   return `Embedded${builtInTypeName(definition)}`;
 }
 
-/** True for the definition of a kind, and not of a part of one. */
+/** True for the definition of a kind, and false for the definition of a part of one. */
 export function isKindDefinition(schema: JsonObject): boolean {
   return Array.isArray(schema['x-kubernetes-group-version-kind']);
 }
 
-/** `cert-manager.io` → `CertManager`, `cluster.x-k8s.io` → `ClusterX`, `metrics.k8s.io` → `Metrics`, `apps` → `Apps`, `''` → `Core`. */
+/**
+ * Returns the prefix of a group: `cert-manager.io` → `CertManager`, `cluster.x-k8s.io` → `ClusterX`, `metrics.k8s.io` → `Metrics`, `apps` →
+ * `Apps`, `''` → `Core`.
+ */
 export function groupPrefix(group: string): string {
   if (group === '') return 'Core';
   const short = /^(.+)[.-]k8s\.io$/.exec(group) ?? /^(.+)\.[^.]*$/.exec(group);
   return prefixOf(short?.[1] ?? group);
 }
 
-/** The whole group as a prefix, for the later of two groups whose prefixes are equal: `example.com` → `ExampleCom`. */
+/** Returns the whole group as a prefix, for the later of two groups with equal prefixes: `example.com` → `ExampleCom`. */
 export function fullGroupPrefix(group: string): string {
   return group === '' ? 'CoreV1' : prefixOf(group);
 }
@@ -47,10 +56,10 @@ export interface RootFieldNames {
 }
 
 /**
- * The root fields of a kind, its capitals recovered by aligning kind and plural: `NetworkPolicy`, `networkpolicies` → `networkPolicies` and
- * `networkPolicy`. Where plural and singular are equal the single field is `endpointsByName`.
+ * Returns the root fields of a kind. The capitals come from the kind: `NetworkPolicy`, `networkpolicies` → `networkPolicies` and `networkPolicy`.
+ * If plural and singular are equal, the field for one object is `endpointsByName`.
  *
- * @param prefix What stands before the kind in the name of its type: empty for built-in kinds.
+ * @param prefix The prefix of the type name. Empty for built-in kinds.
  */
 export function rootFieldNames({
   prefix,
@@ -67,7 +76,7 @@ export function rootFieldNames({
   return one === many ? { many, one: `${one}ByName` } : { many, one };
 }
 
-/** The plural with the capitals of the kind as far as the two agree. */
+/** Returns the plural with the capitals of the kind, as far as the two agree. */
 function alignedPlural(kind: string, plural: string): string {
   const lower = kind.toLowerCase();
   let common = 0;

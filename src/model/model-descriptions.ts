@@ -7,22 +7,22 @@ import type { Model, ModelType } from './model.ts';
 import { referenceOf } from './openapi-shapes.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
-/** What a cluster says of one type. */
+/** The descriptions of one type and its fields. */
 interface TypeDescription {
   readonly description?: string;
-  /** By the keys of its fields. */
+  /** By the keys of the fields. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** First sentences by the names of types. */
+/** First sentences, by the names of types. */
 export type ModelDescriptions = ReadonlyMap<string, TypeDescription>;
 
 /**
- * What the document of one group version (`/openapi/v3/…`) says of the types of a model: of these kinds, and of all that they lead to. Nothing of
- * what the model does not know, so it is bounded by the model, whatever the document.
+ * Reads the descriptions from the document of one group version (`/openapi/v3/…`): those of the given kinds, and of all types that they lead to.
+ * Types that the model does not have are skipped, so the result is bounded by the model.
  *
  * @param resources Kinds at the version of the document.
- * @throws {MusterError} `BAD_INPUT` if the document is not one of OpenAPI 3.
+ * @throws {MusterError} `BAD_INPUT` if the document is not OpenAPI 3.
  */
 export function descriptionsIn(document: Json, resources: readonly ServedResource[], model: Model): ModelDescriptions {
   const definitions = definitionsIn(document);
@@ -46,7 +46,7 @@ export function descriptionsIn(document: Json, resources: readonly ServedResourc
   return found;
 }
 
-/** The model with descriptions where it has none. Types of which nothing is said are the same objects as before. */
+/** Returns the model with descriptions added where it has none. Types without a new description stay the same objects. */
 export function describedModel(model: Model, descriptions: ModelDescriptions): Model {
   const types = [...model.types].map(([name, type]): [string, ModelType] => {
     const said = descriptions.get(name);
@@ -74,7 +74,7 @@ function describeType(type: ModelType, { description, properties }: JsonObject):
   return { ...(sentence === undefined ? {} : { description: sentence }), fields };
 }
 
-/** The definitions that the fields of an object hold, in lists and maps too. */
+/** Returns the definitions that the fields of an object refer to, also in lists and maps. */
 function referencesIn({ properties }: JsonObject): readonly string[] {
   if (!isJsonObject(properties)) return [];
   return Object.values(properties).flatMap((property) => {
@@ -83,7 +83,7 @@ function referencesIn({ properties }: JsonObject): readonly string[] {
   });
 }
 
-/** Lists of lists are rare, and deeper ones there are none. */
+/** Lists of lists are rare, and deeper nesting does not occur. */
 const maxListDepth = 8;
 
 function referenceWithin(schema: Json | undefined, depth: number): string | undefined {

@@ -6,9 +6,9 @@ import type { KindSource, ListRules, Model, ModelField, ModelKind, ModelType, Sc
 import { printTypeReference, scalarNames } from './model.ts';
 
 /**
- * The model that a document holds.
+ * Parses a model.
  *
- * @throws {MusterError} `BAD_INPUT` if the document is not one that `npm run model` could have made: where, and what was expected.
+ * @throws {MusterError} `BAD_INPUT` if `npm run model` cannot have written the document. The message names the path and the expected value.
  */
 export function parseModel(document: unknown): Model {
   if (!isJsonObject(document)) throw malformed('the document', 'an object');
@@ -49,7 +49,7 @@ function parseField(at: string, name: string, value: Json | undefined): ModelFie
   };
 }
 
-/** How a list merges, as a document says it; what is not known says nothing. */
+/** Parses the rules for merging a list. Unknown values are ignored. */
 export function parseListRules({ listType, listMapKeys, patchMergeKey }: JsonObject): ListRules {
   return {
     ...(listType === 'atomic' || listType === 'set' || listType === 'map' ? { listType } : {}),
@@ -107,7 +107,7 @@ function checkReferences({ types, kinds }: Model): void {
     if (!types.has(kind.type)) throw malformed(`kinds.${kind.kind}.type`, 'a type that stands in the document');
 }
 
-/** The texts in a list of a document; none if it is no list. */
+/** Returns the texts in a list of a document. Empty if it is no list. */
 export function parseTexts(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

@@ -1,6 +1,6 @@
 import type { GroupKind } from '../core/kinds.ts';
 
-/** Scalars that generated fields have. Passed through as served; what each means stands in its description in the schema. */
+/** The scalars of generated fields. Values are passed through in the form the API server serves. The schema describes each scalar. */
 export const scalarNames = [
   'String',
   'Boolean',
@@ -18,7 +18,10 @@ export const scalarNames = [
 
 export type ScalarName = (typeof scalarNames)[number];
 
-/** What a field holds. `ResourceList` (a map of quantities) and `ObjectMeta` are object types written by hand, named like any other. */
+/**
+ * The type of a field. `ResourceList` (a map of quantities) and `ObjectMeta` are written by hand, and are referred to by name like any other
+ * type.
+ */
 export type TypeReference =
   | { readonly scalar: ScalarName }
   | { readonly type: string }
@@ -33,9 +36,9 @@ export interface ListRules {
 }
 
 export interface ModelField extends ListRules {
-  /** Its name in GraphQL. */
+  /** The name in GraphQL. */
   readonly name: string;
-  /** Its key in the JSON of the object; equal to `name` but for the few that GraphQL cannot name. */
+  /** The key in the JSON of the object. It equals `name`, except for the few keys that are not legal in GraphQL. */
   readonly key: string;
   readonly type: TypeReference;
   readonly description?: string;
@@ -43,8 +46,8 @@ export interface ModelField extends ListRules {
 }
 
 /**
- * An object type of the schema. Fields in order of their keys' code units. The type of a kind holds what stands beside `apiVersion`, `kind` and
- * `metadata`, and may have no field at all; any other type has one.
+ * An object type of the schema, with its fields in the order of their keys by code units. The type of a kind has the fields next to `apiVersion`,
+ * `kind` and `metadata`, and may have none. Every other type has a field.
  */
 export interface ModelType {
   readonly name: string;
@@ -54,9 +57,9 @@ export interface ModelType {
 
 export type KindSource = 'BUILT_IN' | 'CUSTOM' | 'AGGREGATED';
 
-/** The names of a kind and how it is served. */
+/** The names of a kind, and how it is served. */
 export interface KindFacts extends GroupKind {
-  /** Versions known to serve it. Those of a `ModelKind` have the best first. */
+  /** The versions that serve the kind. A `ModelKind` has the preferred version first. */
   readonly versions: readonly string[];
   readonly plural: string;
   readonly singular: string;
@@ -64,21 +67,21 @@ export interface KindFacts extends GroupKind {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly source: KindSource;
-  /** Paths (dotted keys) whose types differ between clusters, so that they became `JSON`. */
+  /** The paths (dotted keys) whose types differ between clusters, so that they became `JSON`. */
   readonly conflicts: readonly string[];
 }
 
 /** A kind with root fields. */
 export interface ModelKind extends KindFacts {
-  /** Names in GraphQL: the type (`Pod`), the list field (`pods`), the single field (`pod`). */
+  /** The names in GraphQL: the type (`Pod`), the list field (`pods`) and the field for one object (`pod`). */
   readonly type: string;
   readonly many: string;
   readonly one: string;
-  /** Set when nobody serves the kind any more: the reason given in `@deprecated`. */
+  /** The reason in `@deprecated`. Set if no cluster serves the kind any more. */
   readonly deprecated?: string;
 }
 
-/** Types and kinds: what the schema is built from, and what `where`, `orderBy` and sums are checked against. */
+/** Types and kinds. The schema is built from them, and `where`, `orderBy` and sums are checked against them. */
 export interface Model {
   /** By name. */
   readonly types: ReadonlyMap<string, ModelType>;
@@ -86,7 +89,7 @@ export interface Model {
   readonly kinds: ReadonlyMap<string, ModelKind>;
 }
 
-/** `Int64`, `Container`, `[Container]`: as in the schema, but for the marks of what is never null. */
+/** Prints a type as in the schema, without the `!` of non-null types: `Int64`, `Container`, `[Container]`. */
 export function printTypeReference(type: TypeReference): string {
   if ('scalar' in type) return type.scalar;
   return 'list' in type ? `[${printTypeReference(type.list)}]` : type.type;

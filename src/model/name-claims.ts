@@ -5,41 +5,41 @@ import { fullGroupPrefix, groupPrefix, type RootFieldNames, rootFieldNames } fro
 import type { Model } from './model.ts';
 import { companionSuffixes, reservedRootFields, reservedTypeNames } from './reserved-names.ts';
 
-/** What a kind is called in the schema. */
+/** The names of a kind in the schema. */
 export interface KindNames extends RootFieldNames {
   readonly type: string;
 }
 
-/** Gives out names, each once. */
+/** Assigns names, each once. */
 export interface NameClaims {
-  /** The names of a kind of a group; the same as last time if `remembered` has them. */
+  /** Returns the names of a kind. They are the names of the last time if `remembered` has them. */
   claimKind(kind: GroupKind & { readonly plural: string }): KindNames;
-  /** The names of the structures of one group, whose kinds have claimed theirs. */
+  /** Returns the names of the structures of one group. The kinds of the group must have claimed their names before. */
   structureNames(): StructureNames;
-  /** What is to be remembered, with what was. */
+  /** All names to remember, including the earlier ones. */
   readonly remembered: ReadonlyMap<string, string>;
 }
 
-/** Gives out names of types and fields within kinds. A name that was given once keeps its meaning. */
+/** Assigns the names of types and fields within kinds. A name that was assigned once keeps its meaning. */
 export interface StructureNames {
-  /** True if some place in the kind has a field name that is not its key. */
+  /** True if a field in the kind has a name that differs from its key. */
   hasFieldNames(kind: string): boolean;
   /** The names of the fields of the object at a place, in the order of its keys. */
   fieldNames(place: NamedPlace, keys: readonly string[], hidden: ReadonlySet<string> | undefined): readonly string[];
   /**
-   * The name of the type at a place: the remembered one, else that of an equal structure, else the wanted one, with a number behind it if it is
-   * taken. Places with equal structures may have one name.
+   * Returns the name of the type at a place: the remembered name, or else that of an equal structure, or else the wanted name, with a number if
+   * that is taken. Places with equal structures may share a name.
    */
   typeName(place: NamedPlace, structure: number, wanted: string): string;
 }
 
 /**
- * Hands out the names of types and root fields beside those of the baseline and those written by hand.
+ * Assigns the names of types and root fields, in addition to those of the baseline and those written by hand.
  *
- * A kind's type is the prefix of its group and the kind, always, whoever else is connected. Where two groups have one prefix, or two names
- * meet, the later one takes its full group; what came first is remembered.
+ * The type of a kind is always the prefix of its group and the kind, whichever clusters are connected. If two groups have the same prefix, or two
+ * names collide, the later one gets its full group. Earlier names are remembered.
  *
- * @param remembered What an earlier call left: prefixes by group, types by `Kind/group`, and names within kinds by `keyOfPlace`.
+ * @param remembered The names of an earlier call: prefixes by group, types by `Kind/group`, and names within kinds by `keyOfPlace`.
  */
 export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string, string>): NameClaims {
   const memory = new Map(remembered);
@@ -120,7 +120,7 @@ export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string
   return { claimKind, structureNames, remembered: memory };
 }
 
-/** The order in which kinds choose: those that are remembered, as they came; then the new ones by group and kind. */
+/** Returns kinds in the order in which they choose names: first the remembered ones in order of arrival, then the new ones by group and kind. */
 export function inOrderOfArrival<T extends GroupKind>(kinds: readonly T[], remembered: ReadonlyMap<string, string>): readonly T[] {
   const arrivals = new Map([...remembered.keys()].map((key, index) => [key, index]));
   const arrivalOf = ({ kind, group }: T) => arrivals.get(`${kind}/${group}`) ?? Number.POSITIVE_INFINITY;
@@ -131,7 +131,7 @@ export function inOrderOfArrival<T extends GroupKind>(kinds: readonly T[], remem
   });
 }
 
-/** By whom each remembered name of a type and of a root field is held, also while its kind is nowhere served. Kinds win over structures. */
+/** Returns the owner of each remembered type and root field, also while no cluster serves its kind. Kinds have precedence over structures. */
 function ownersOf(remembered: ReadonlyMap<string, string>) {
   const types = new Map<string, string>();
   const rootFields = new Map<string, string>();
@@ -144,7 +144,7 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
   return { types, rootFields };
 }
 
-/** The keys that had a name, by `keyOfPlace` of that name in place of its key. */
+/** Returns the keys that had a name, by the `keyOfPlace` of that name in place of its key. */
 function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();
   for (const [remembering, name] of remembered) {

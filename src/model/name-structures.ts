@@ -6,12 +6,12 @@ import type { StructureNames } from './name-claims.ts';
 import { resourceFieldNames } from './reserved-names.ts';
 import type { ObjectShape, Shape, ShapeField } from './shapes.ts';
 
-/** Fields of one group, equal structures counted once. The largest known group has 6,000. */
+/** Maximum number of fields in one group, with equal structures counted once. The largest known group has 6,000. */
 const maxFields = 60_000;
 
-/** A kind whose type has its name already. */
+/** A kind whose type has a name. */
 export interface NamedKind {
-  /** `Kind/group`: where its names are remembered. */
+  /** `Kind/group`, under which its names are remembered. */
   readonly kind: string;
   readonly type: string;
   readonly description?: string;
@@ -26,11 +26,12 @@ interface NamedStructure {
 }
 
 /**
- * The types of all kinds of one group: each kind's own, and one for each structure within them. Equal structures share one type, called by the
- * shortest path that leads to it (`PostgresqlCnpgClusterSpecBackup`); of paths as short, by the first. Texts of that place describe it.
- * Names that were given before stay, even if structures have become equal since.
+ * Returns the types of all kinds of one group: the type of each kind, and one type for each structure in them.
  *
- * @param kinds In the order in which they choose.
+ * Equal structures share one type. Its name comes from the shortest path to it (`PostgresqlCnpgClusterSpecBackup`), or from the first of equally
+ * short paths, and its descriptions come from that place. Names that were assigned before stay, even if structures have become equal since.
+ *
+ * @param kinds In the order in which they choose names.
  * @throws {MusterError} `BAD_INPUT` if the group has more fields than any real one.
  */
 export function nameStructures(kinds: readonly NamedKind[], names: StructureNames): readonly ModelType[] {
@@ -67,14 +68,14 @@ export function nameStructures(kinds: readonly NamedKind[], names: StructureName
   return [...types.values()];
 }
 
-/** What a field of this shape holds. `type` is the name of the object that it leads to. */
+/** Returns the type of a field with this shape. `type` is the name of the object type that it leads to. */
 function referenceTo(shape: Shape, type: string | undefined): TypeReference {
   if ('list' in shape) return { list: referenceTo(shape.list, type) };
   if (!('fields' in shape)) return shape;
   return type === undefined ? { scalar: 'JSON' } : { type };
 }
 
-/** The shape with the names of those fields whose names are not their keys. The shape itself if it has none. */
+/** Returns the shape with the names of the fields whose names differ from their keys. Returns the shape itself if there are none. */
 function withFieldNames(root: ObjectShape, place: NamedPlace, names: StructureNames): ObjectShape {
   const [kind = ''] = place;
   const isOdd = createOddity();
@@ -100,7 +101,7 @@ function withFieldNames(root: ObjectShape, place: NamedPlace, names: StructureNa
   return named(root, place, resourceFieldNames);
 }
 
-/** Tells whether an object has, at any depth, a key that cannot be a name. Each object is looked at once. */
+/** Returns a test for objects that have, at any depth, a key that cannot be a name. Each object is visited once. */
 function createOddity(): (shape: ObjectShape, hidden?: ReadonlySet<string>) => boolean {
   const known = new Map<ObjectShape, boolean>();
   const isOdd = (shape: ObjectShape, hidden?: ReadonlySet<string>): boolean => {
@@ -116,7 +117,10 @@ function createOddity(): (shape: ObjectShape, hidden?: ReadonlySet<string>) => b
   return isOdd;
 }
 
-/** Tells equal structures by number. Descriptions do not count, how lists merge does. Each object is looked at once. */
+/**
+ * Numbers structures, so that equal structures have equal numbers. Descriptions do not count, but rules for merging lists do. Each object is
+ * visited once.
+ */
 function createStructures(): { idOf(shape: ObjectShape): number } {
   const known = new Map<ObjectShape, number>();
   const bySignature = new Map<string, number>();
@@ -143,7 +147,7 @@ function rulesSignature(rules: readonly unknown[]): string {
   return rules.every((rule) => rule === undefined || rule === '') ? '' : JSON.stringify(rules);
 }
 
-/** The object that a field leads to, through lists; undefined if there is none, or nothing in it. */
+/** Returns the object that a field leads to, through lists. Undefined if there is none, or if it has no fields. */
 function objectIn(shape: Shape): ObjectShape | undefined {
   if ('list' in shape) return objectIn(shape.list);
   return 'fields' in shape && shape.fields.length > 0 ? shape : undefined;

@@ -6,22 +6,22 @@ import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { ListRules, ScalarName } from './model.ts';
 import { json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './shapes.ts';
 
-/** What differs between the dialects of OpenAPI that clusters speak. */
+/** The differences between the OpenAPI dialects of clusters. */
 export interface Dialect {
-  /** What a `$ref` stands for, by the name of the definition. `depth` is to be handed on where the definition is read in place. */
+  /** Returns the shape of a `$ref`, by the name of the definition. Pass `depth` on if the definition is read in place. */
   refer(name: string, depth: number): Shape;
-  /** Integers without a format that binds, as in custom resources, are `Int64`. */
+  /** `int64`: every integer is `Int64`, because custom resources have no binding format. */
   readonly integers: 'byFormat' | 'int64';
-  /** Where descriptions come from this source; else the fields have none. */
+  /** True if descriptions are taken from this source. Otherwise the fields have none. */
   readonly describe: boolean;
-  /** Called once per field read: throws when a source is larger than any real one. */
+  /** Called once per field. Throws if a source is larger than any real one. */
   count(): void;
 }
 
-/** Schemas nested deeper than this, lists and maps counted, are `JSON` from there on: no operation may ask so deep. */
+/** Schemas that are nested deeper, including lists and maps, are `JSON` from there on. No operation can select that deep. */
 const maxDepth = 40;
 
-/** The beginning of the pattern that controller-gen gives to quantities, the only thing that tells them from other int-or-strings. */
+/** The beginning of the pattern that controller-gen writes for quantities. Nothing else distinguishes them from other int-or-string fields. */
 const quantityPattern = '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)';
 
 const stringFormats: ReadonlyMap<Json | undefined, ScalarName> = new Map<Json | undefined, ScalarName>([
@@ -32,9 +32,9 @@ const stringFormats: ReadonlyMap<Json | undefined, ScalarName> = new Map<Json | 
 ]);
 
 /**
- * The shape of a schema. `enum`, `required` and validation never count: clusters differ in them most.
+ * Converts a schema to a shape. `enum`, `required` and validation are ignored, because clusters differ most in them.
  *
- * @throws {MusterError} `BAD_INPUT` if the schema is not one, and what `dialect.count` throws.
+ * @throws {MusterError} `BAD_INPUT` if it is no schema, and the errors of `dialect.count`.
  */
 export function shapeOf(schema: Json | undefined, dialect: Dialect, depth = 0): Shape {
   if (!isJsonObject(schema)) throw notASchema(schema);
@@ -62,7 +62,7 @@ export function shapeOf(schema: Json | undefined, dialect: Dialect, depth = 0): 
   }
 }
 
-/** The fields that the schema of an object declares, in order of their keys, without those in `except`. Throws as `shapeOf` does. */
+/** Returns the fields that the schema of an object declares, in the order of their keys, without those in `except`. Throws like `shapeOf`. */
 export function fieldsOf(
   schema: JsonObject,
   dialect: Dialect,
@@ -77,7 +77,7 @@ export function fieldsOf(
     .map(([key, property]) => fieldOf(key, property, { dialect, depth }));
 }
 
-/** The name of the definition that a schema refers to; in the dialect of version 3 the reference stands in an `allOf` of one. */
+/** Returns the name of the definition that a schema refers to. In OpenAPI 3, the reference is in an `allOf` with one entry. */
 export function referenceOf(schema: JsonObject): string | undefined {
   const { $ref, allOf } = schema;
   if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1);
@@ -118,7 +118,7 @@ function objectShape(schema: JsonObject, dialect: Dialect, depth: number): Shape
   return fields.length === 0 || additionalProperties === true ? json : { fields };
 }
 
-/** What the API server allows in every embedded resource, whether it is declared or not. */
+/** The fields that the API server allows in every embedded resource, even if they are not declared. */
 const impliedFields: readonly ShapeField[] = [
   { key: 'apiVersion', shape: { scalar: 'String' } },
   { key: 'kind', shape: { scalar: 'String' } },
@@ -131,7 +131,7 @@ function embeddedShape(schema: JsonObject, dialect: Dialect, depth: number): Sha
   return { fields: [...impliedFields, ...declared].sort((a, b) => compareText(a.key, b.key)) };
 }
 
-/** Text of any meaning makes a map of strings; only quantities and text have a map of their own. */
+/** A map of texts of any format is a map of strings. Only quantities and plain text have map types of their own. */
 function mapShape(value: Shape): Shape {
   if (!('scalar' in value)) return json;
   switch (value.scalar) {
@@ -178,7 +178,7 @@ function notASchema(value: Json | undefined): MusterError {
   return new MusterError('BAD_INPUT', `expected a schema, got ${(JSON.stringify(value) ?? 'nothing').slice(0, 80)}`);
 }
 
-/** Puts the key before the message of what is thrown beneath it, so that it ends up as the whole path. */
+/** Adds the key in front of the message of an error below it, so that the message ends up with the whole path. */
 function within(key: string, read: () => Shape): Shape {
   try {
     return read();

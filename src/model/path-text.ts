@@ -1,12 +1,12 @@
 const maxTextLength = 1024;
 const maxSegments = 32;
 
-// A name up to the next dot or bracket, or text in brackets and quotes with JSON's escapes.
+// Matches a name up to the next dot or bracket, or a text in brackets and quotes with the escapes of JSON.
 const segmentPattern = /(?:(^|\.)([^.[\]"'\s]+))|\[("(?:[^"\\]|\\.)*"|'[^'\\]*')\]/y;
 
 /**
- * The segments of a dotted path. What holds a dot or a slash stands in brackets: `metadata.labels["a.b/c"]`.
- * Undefined if the text is no path: empty, longer than 1,024 characters or 32 segments, an index (`[0]`), a bracket without quotes.
+ * Splits a dotted path into its segments. A segment with a dot or a slash is written in brackets: `metadata.labels["a.b/c"]`. Undefined for a
+ * text that is no path: empty, longer than 1,024 characters or 32 segments, with an index (`[0]`), or with a bracket without quotes.
  */
 export function parsePath(text: string): readonly string[] | undefined {
   if (text.length === 0 || text.length > maxTextLength) return undefined;
@@ -23,7 +23,7 @@ export function parsePath(text: string): readonly string[] | undefined {
   return segments.length > maxSegments ? undefined : segments;
 }
 
-/** The text that `parsePath` makes these segments of, brackets only where they are needed. */
+/** Prints segments so that `parsePath` returns them. Brackets are used only where necessary. */
 export function printPath(segments: readonly string[]): string {
   return segments
     .map((segment, index) => (/[.[\]"'\s]/.test(segment) ? `[${JSON.stringify(segment)}]` : `${index === 0 ? '' : '.'}${segment}`))

@@ -1,6 +1,6 @@
 /**
- * Type names that are written by hand in the schema, now or as designed: no generated type may be called so. What later issues bring stands
- * here from the start, so that its arrival renames nobody's types.
+ * Type names that are written by hand in the schema, now or as designed. No generated type may have them. Names of later features are reserved
+ * from the start, so that adding these features renames no type of a user.
  */
 export const reservedTypeNames: ReadonlySet<string> = new Set([
   ...words('Query Mutation Subscription String Boolean Int Float ID _Any _Entity _Service'),
@@ -23,18 +23,18 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
   ...words('MigratedApp ImportResult ImportedPropagation ImportedDocument DocumentFormat DocumentRole SourceSystem Workload'),
 ]);
 
-/** Fields of `Query` and `Subscription` that are written by hand, now or as designed. A kind has the same list field in both. */
+/** Fields of `Query` and `Subscription` that are written by hand, now or as designed. The list field of a kind is in both. */
 export const reservedRootFields: ReadonlySet<string> = new Set([
   ...words('clusters cluster gateway kinds resource resources podLogs jobStatus _service _entities'),
   ...words('planPropagation importManifests propagation propagations migration'),
 ]);
 
-/** Fields of the interface `Resource`: a field of a kind that is called so gets a trailing `_`. */
+/** Fields of the interface `Resource`. A field of a kind with such a name gets a trailing `_`. */
 export const resourceFieldNames: ReadonlySet<string> = new Set(
   words('id cluster apiVersion kind metadata sync object yaml owner owned events'),
 );
 
-/** What stands behind the name of a kind's type in the names of the types that come with it. */
+/** The suffixes of the types that belong to the type of a kind. */
 export const companionSuffixes: readonly string[] = ['Connection', 'Edge', 'Changes'];
 
 function words(text: string): readonly string[] {

@@ -9,52 +9,55 @@ import { type KindSource, scalarNames } from './model.ts';
 import { parseListRules, parseTexts } from './model-document.ts';
 import { type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
-/** A custom kind as the clusters have defined it last. */
+/** A custom kind with its last definitions in the clusters. */
 export interface LockedKind {
-  /** All definitions, joined. */
+  /** The joined definitions. */
   readonly schema: KindSchema;
-  /** The definition of each cluster, by its name. A definition whose cluster is not known is at `anyCluster`. Absent: no cluster is known. */
+  /** The definition of each cluster, by its name. A definition of an unknown cluster has the name `anyCluster`. Undefined if no cluster is known. */
   readonly by?: ReadonlyMap<string, LockedDefinition>;
-  /** The last day on which a cluster served it: `YYYY-MM-DD`, of UTC. */
+  /** The last day on which a cluster served the kind: `YYYY-MM-DD` in UTC. */
   readonly servedOn: string;
 }
 
-/** A custom kind as one cluster has defined it last, and the last day on which it did. */
+/** The last definition of a custom kind in one cluster, and the last day on which the cluster had it. */
 export interface LockedDefinition {
   readonly schema: KindSchema;
   readonly servedOn: string;
 }
 
-/** Stands for a cluster whose name is not known. Earlier releases did not write down the clusters of the definitions that they remember. */
+/** The name for an unknown cluster. Earlier releases did not write the clusters of definitions. */
 export const anyCluster = '';
 
-/** What is remembered of custom kinds from one run to the next, so that a cluster that is down takes no type away and no type another name. */
+/** The custom kinds that are remembered between runs. So a cluster that is down removes no type, and no type changes its name. */
 export interface SchemaLock {
   /** By `keyOfKind`. */
   readonly kinds: ReadonlyMap<string, LockedKind>;
-  /** As `createModel` gives and takes them, in order of arrival. */
+  /** The names that `createModel` returns and accepts, in order of arrival. */
   readonly prefixes: ReadonlyMap<string, string>;
-  /** The clusters of which it has all definitions: what another lock has of them is older. Default: none. Not written to the file. */
+  /**
+   * The clusters whose definitions are all in this lock. Definitions of these clusters in other locks are older. Default: none. Not written to
+   * the file.
+   */
   readonly clusters?: ReadonlySet<string>;
 }
 
-/** The only version of the lock file there is. */
+/** The only version of the lock file. */
 export const schemaLockVersion = 'schema-lock.muster.dev/v1';
 
-/** A kind that nobody has served for longer is forgotten. */
+/** A kind is forgotten after this number of days without a cluster that serves it. */
 const keptDays = 30;
 
-/** Nothing remembered. */
+/** A lock without kinds. */
 export const emptySchemaLock: SchemaLock = { kinds: new Map(), prefixes: new Map() };
 
-/** The lock as JSON with a line for each definition of a kind and each name: equal text for equal locks, whatever the order in which its kinds came. */
+/** Prints the lock as JSON with a line for each definition and each name. Equal locks give equal texts, whatever the order of their kinds. */
 export function printSchemaLock({ kinds, prefixes }: SchemaLock): string {
   const lines = [...kinds].sort(([a], [b]) => compareText(a, b)).flatMap(([, locked]) => printKind(locked));
   const names = [...prefixes].map((pair) => JSON.stringify(pair));
   return `{"apiVersion":${JSON.stringify(schemaLockVersion)},"names":[\n${names.join(',\n')}\n],"kinds":[\n${lines.join(',\n')}\n]}\n`;
 }
 
-/** A line for each different definition, with its clusters. */
+/** Prints a line for each different definition, with its clusters. */
 function printKind({ schema, by, servedOn }: LockedKind): readonly string[] {
   if (by === undefined) return [JSON.stringify(printedDefinition({ schema, servedOn }))];
   const names = [...by.keys()].sort(compareText);
@@ -65,7 +68,7 @@ function printKind({ schema, by, servedOn }: LockedKind): readonly string[] {
   });
 }
 
-/** In one order of keys, whoever has made the schema. */
+/** Prints keys in a fixed order. */
 function printedDefinition({ schema, servedOn }: LockedDefinition) {
   const { group, kind, versions, plural, singular, shortNames, categories, namespaced, source, description, shape, conflicts } = schema;
   const names = { group, kind, versions: versions.toSorted(compareText), plural, singular, shortNames, categories };
@@ -73,9 +76,9 @@ function printedDefinition({ schema, servedOn }: LockedDefinition) {
 }
 
 /**
- * The lock that a document holds. A name that GraphQL cannot write, or that two things have, is not taken over: it is given anew.
+ * Parses a lock. A name that is illegal in GraphQL, or that two things have, is dropped and assigned again.
  *
- * @throws {MusterError} `BAD_INPUT` if `printSchemaLock` cannot have made it: where, and what was expected.
+ * @throws {MusterError} `BAD_INPUT` if `printSchemaLock` cannot have written the document. The message names the path and the expected value.
  */
 export function parseSchemaLock(document: unknown): SchemaLock {
   if (!isJsonObject(document)) throw malformed('the document', 'an object');
@@ -100,8 +103,8 @@ export function parseSchemaLock(document: unknown): SchemaLock {
 }
 
 /**
- * Both, joined: each kind as the clusters of both define it, served on the later day. Of `ours.clusters` only what `ours` has counts. Where both have
- * chosen names that cannot stand together, those of `kept` stand: whoever starts next goes by them.
+ * Joins two locks. Each kind has the definitions of both, and the later day. For clusters in `ours.clusters`, only the definitions of `ours`
+ * count. If the two have chosen names that conflict, the names of `kept` win, because the next gateway to start uses the file.
  */
 export function joinSchemaLocks(kept: SchemaLock, ours: SchemaLock): SchemaLock {
   const kinds = new Map(kept.kinds);
@@ -112,7 +115,7 @@ export function joinSchemaLocks(kept: SchemaLock, ours: SchemaLock): SchemaLock 
   return { kinds, prefixes: joinNames(kept.prefixes, ours.prefixes) };
 }
 
-/** The lock without kinds that nobody served in the last 30 days, without their names, and without what a cluster defined before. */
+/** Removes kinds that no cluster has served in the last 30 days, their names, and old definitions of clusters. */
 export function withoutForgotten({ kinds, prefixes }: SchemaLock, nowMs: number): SchemaLock {
   const firstDay = dayOf(nowMs - keptDays * 86_400_000);
   const rest = new Map(
@@ -127,7 +130,7 @@ function definedSince(kind: LockedKind, firstDay: string): LockedKind {
   return by.size === 0 || by.size === kind.by?.size ? kind : { ...kind, schema: joined(by), by };
 }
 
-/** The day of UTC on which a time is: `YYYY-MM-DD`. */
+/** Returns the UTC day of a time as `YYYY-MM-DD`. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
@@ -151,14 +154,14 @@ function joinDefinitions(a: LockedKind, b: LockedKind): LockedKind {
   return { schema, servedOn, by: new Map([...definitionsOf(a), ...definitionsOf(b)]) };
 }
 
-/** The definition of each cluster, by its name or `anyCluster`. */
+/** Returns the definition of each cluster, by its name or `anyCluster`. */
 export function definitionsOf({ schema, servedOn, by }: LockedKind): ReadonlyMap<string, LockedDefinition> {
   return by ?? new Map([[anyCluster, { schema, servedOn }]]);
 }
 
 /**
- * Joins names. Groups have prefixes, and kinds (`Kind/group`) have types: two groups, or two kinds, never get one name. Names within kinds may clash: the
- * next process that gives out names resolves that.
+ * Joins names. Two groups never get the same prefix, and two kinds (`Kind/group`) never get the same type. Names within kinds may conflict: the
+ * next process that assigns names resolves that.
  */
 function joinNames(kept: ReadonlyMap<string, string>, ours: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const joined = new Map(kept);
@@ -207,7 +210,7 @@ function parseKind(value: Json, at: string): LockedKind {
   };
 }
 
-/** The types by name that shapes of custom kinds hold. */
+/** The named types that shapes of custom kinds refer to. */
 const sharedTypes: ReadonlySet<string> = new Set(['ResourceList', embeddedObjectMeta.name]);
 
 function parseShape(value: Json | undefined, at: string): Shape {
@@ -220,7 +223,7 @@ function parseShape(value: Json | undefined, at: string): Shape {
   throw malformed(at, 'a shape');
 }
 
-/** In order of keys, each once: what joins go by. */
+/** In the order of keys, each once, as joins require. */
 function parseObject(value: Json | undefined, at: string): ObjectShape {
   if (!isJsonObject(value) || !Array.isArray(value.fields)) throw malformed(`${at}.fields`, 'a list');
   const fields = (value.fields as readonly Json[]).map((field, place) => parseField(field, `${at}.fields[${place}]`));

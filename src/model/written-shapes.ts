@@ -1,7 +1,10 @@
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { json, type Shape } from './shapes.ts';
 
-/** Definitions whose schema says less than their name, or whose types are written by hand. By the end of the name: the front has moved before. */
+/**
+ * Definitions whose name says more than their schema, or whose types are written by hand. They are found by the end of their name, because its
+ * beginning has changed before.
+ */
 const written: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['api.resource.Quantity', { scalar: 'Quantity' }],
   ['util.intstr.IntOrString', { scalar: 'IntOrString' }],
@@ -10,12 +13,12 @@ const written: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['meta.v1.Duration', { scalar: 'Duration' }],
   ['meta.v1.FieldsV1', json],
   ['pkg.runtime.RawExtension', json],
-  // The only one that contains itself, and the only one with names that GraphQL cannot write.
+  // The only definition that contains itself, and the only one with keys that are illegal in GraphQL.
   ['apiextensions.v1.JSONSchemaProps', json],
   ['meta.v1.ObjectMeta', { type: embeddedObjectMeta.name }],
 ]);
 
-/** The shape of a definition that is not to be read from its schema. Undefined for all others. */
+/** The shape of a definition whose schema is not read. Undefined for all others. */
 export function writtenShapeOf(definition: string): Shape | undefined {
   return written.get(definition.split('.').slice(-3).join('.'));
 }

@@ -11,31 +11,31 @@ import { lastRestartOfPod, phaseOfPod, readyOfPod, restartsOfPod } from './pod-s
 import { workloadRolloutOf } from './rollout.ts';
 
 /**
- * A field of a kind that no object has: it is computed from each. What stands in the registry is a field in GraphQL, the beginning of a path for
- * filters, orders, groups and sums, and an entry of `kinds { columns }`.
+ * A computed field of a kind. It is a field in GraphQL, a possible beginning of paths in filters, orders, groups and sums, and an entry of `kinds
+ * { columns }`.
  */
 export interface Column {
   readonly name: string;
-  /** Of an enum `String`: what its values are compared as. */
+  /** `String` for an enum. Values are compared as this type. */
   readonly type: TypeReference;
-  /** Set if the value is one of these, which the schema has as an enum. */
+  /** Set if the values are those of an enum of the schema. */
   readonly enumeration?: ColumnEnum;
-  /** True if there may be no value. */
+  /** True if an object may have no value. */
   readonly nullable: boolean;
   readonly description: string;
-  /** As JSON, of `type`; undefined where there is none. A pure function of the object, which never throws, however strange that is. */
+  /** Computes the value as JSON of `type`. Undefined without a value. A pure function that never throws, whatever the object contains. */
   get(object: KubernetesObject): Json | undefined;
 }
 
 export interface ColumnEnum {
-  /** Of the type in the schema. */
+  /** The name of the enum in the schema. */
   readonly name: string;
   readonly description: string;
-  /** What each value means, in the order of the schema. */
+  /** The meaning of each value, in the order of the schema. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** The columns of a kind, in the order in which people read them. None for kinds that Kubernetes does not come with. */
+/** Returns the columns of a kind, in the order in which people read them. Kinds that Kubernetes does not define have none. */
 export function columnsOf(kind: GroupKind): readonly Column[] {
   return registry.get(keyOfKind(kind)) ?? [];
 }
@@ -140,7 +140,7 @@ function rolloutColumn(kind: GroupKind): Column {
     description: 'The progress of the rollout, as `kubectl rollout status` reports it.',
     get(object) {
       const found = workloadRolloutOf(kind, object);
-      return found === undefined ? undefined : { done: found.phase === 'done', message: found.told };
+      return found === undefined ? undefined : { done: found.phase === 'done', message: found.kubectlText };
     },
   };
 }

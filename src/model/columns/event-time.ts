@@ -4,11 +4,11 @@ import type { TypedObject } from '../../core/objects.ts';
 import { textOrUndefined } from '../../core/stored.ts';
 
 /**
- * When an Event was last seen, as served: the time that kubectl prints under LAST SEEN. An Event without such a time has its creation. Undefined if none
- * of them is a time.
+ * The time that kubectl prints under LAST SEEN for an Event, in the form the API server serves. An Event without such a time has its creation
+ * time. Undefined if no value is a time.
  */
 export function lastSeenOf({ series, lastTimestamp, firstTimestamp, eventTime, metadata }: TypedObject<CoreV1Event>): string | undefined {
-  // In the order in which kubectl prefers them.
+  // In the order of kubectl.
   const times = [series?.lastObservedTime, lastTimestamp, firstTimestamp, eventTime, metadata.creationTimestamp];
   return times.map(textOrUndefined).find((time) => time !== undefined && parseInstant(time) !== undefined);
 }

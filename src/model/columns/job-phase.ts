@@ -2,12 +2,15 @@ import type { V1Job } from '@kubernetes/client-node';
 import { hasTrueCondition } from '../../core/conditions.ts';
 import type { TypedObject } from '../../core/objects.ts';
 
-/** What a Job is in, in the order in which they are looked for: the first that holds. Equal to the schema's `JobPhase`. */
+/** The phases of a Job, in the order of the checks: the first that applies is the phase. Equal to `JobPhase` of the schema. */
 export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAILURE_TARGET', 'RUNNING'] as const;
 
 export type JobPhase = (typeof jobPhases)[number];
 
-/** The phase of a Job, as `kubectl get jobs` prints it under STATUS; but `SuccessCriteriaMet`, which lasts until its last Pods have ended, is `RUNNING`. */
+/**
+ * The phase of a Job, as `kubectl get jobs` prints it under STATUS. Exception: `SuccessCriteriaMet`, which lasts until the last Pods have ended,
+ * is `RUNNING`.
+ */
 export function phaseOfJob(job: TypedObject<V1Job>): JobPhase {
   if (hasTrueCondition(job, 'Complete')) return 'COMPLETE';
   if (hasTrueCondition(job, 'Failed')) return 'FAILED';
@@ -17,7 +20,7 @@ export function phaseOfJob(job: TypedObject<V1Job>): JobPhase {
   return 'RUNNING';
 }
 
-/** What each of them means, for who reads the schema. */
+/** The descriptions of the phases in the schema. */
 export const jobPhaseMeanings: Readonly<Record<JobPhase, string>> = {
   COMPLETE: 'The Job has succeeded.',
   FAILED: 'The Job has failed and will not be tried again.',

@@ -6,11 +6,19 @@ import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '
 import { itemsOf, type Stored } from '../../core/stored.ts';
 
 /**
- * What a Pod asks of its node, by the name of the resource, as the scheduler counts it and `kubectl describe node` prints it for each Pod: the sum
- * of its containers and sidecars, at least what any other init container takes beside the sidecars before it; what the Pod as a whole asks for
- * instead of that; and the overhead of its runtime class. A container that is being resized counts with the most of what it asks for and what it has
- * (only the latter, where its node can never give more). An amount of which there is only one is as served. Never throws: what is no amount is left
- * out. The rules are those of k8s.io/component-helpers/resource (1.36).
+ * Computes the resources that a Pod requests from its Node, by the name of the resource. The scheduler and `kubectl describe node` compute the
+ * same.
+ *
+ * - The requests are the sum over containers and sidecars. An init container counts if it needs more, together with the sidecars that start
+ * before it.
+ *
+ * - Requests of the Pod as a whole replace that sum. The overhead of the runtime class is added.
+ *
+ * - A container that is being resized counts with the larger of its requested and its actual amount. If its Node can never provide the request,
+ * only the actual amount counts.
+ *
+ * An amount with a single source keeps its text. Never throws: values that are no amounts are ignored. The rules are those of
+ * k8s.io/component-helpers/resource (1.36).
  */
 export function podRequestsOf(pod: TypedObject<V1Pod>): JsonObject {
   const total: Amounts = new Map();
@@ -25,26 +33,26 @@ export function podRequestsOf(pod: TypedObject<V1Pod>): JsonObject {
   return Object.fromEntries(total);
 }
 
-/** By the name of the resource, as served. */
+/** By the name of the resource, in the form the API server serves. */
 type Requests = Readonly<Record<string, string>>;
 
 /** By the name of the resource. */
 type Amounts = Map<string, string>;
 
-/** What the kubelet says of containers, and of their Pod. */
-interface Told {
+/** The status that the kubelet reports for containers and their Pod. */
+interface ReportedStatus {
   readonly statuses: readonly Stored<V1ContainerStatus>[];
   readonly pod: Stored<V1PodStatus>;
 }
 
-/** They run one after the other, each beside the sidecars that were started before it. */
-function addInitContainers(total: Amounts, initContainers: readonly Stored<V1Container>[], told: Told): void {
+/** Init containers run one after the other, each next to the sidecars that were started before it. */
+function addInitContainers(total: Amounts, initContainers: readonly Stored<V1Container>[], reported: ReportedStatus): void {
   if (initContainers.length === 0) return;
   const sidecars: Amounts = new Map();
   const least: Amounts = new Map();
   for (const container of initContainers) {
     if (container.restartPolicy === 'Always') {
-      const requests = effectiveOf(container, told);
+      const requests = effectiveOf(container, reported);
       addAll(total, requests);
       addAll(sidecars, requests);
       raiseAll(least, sidecars);
@@ -57,12 +65,12 @@ function addInitContainers(total: Amounts, initContainers: readonly Stored<V1Con
   raiseAll(total, least);
 }
 
-function effectiveOf(container: Stored<V1Container>, { statuses, pod }: Told): Amounts {
+function effectiveOf(container: Stored<V1Container>, { statuses, pod }: ReportedStatus): Amounts {
   const wanted = requestsOf(container);
   const status = statuses.find(({ name }) => name === container.name);
   if (!isJsonObject(status?.resources)) return amountsIn(wanted);
   const given = [requestsOf(status), status.allocatedResources ?? {}];
-  // As nearly always: it has what it asks for.
+  // The usual case: the container has what it requests.
   if (given.every((list) => isSame(wanted, list))) return amountsIn(wanted);
   const effective: Amounts = isInfeasible(pod) ? new Map() : amountsIn(wanted);
   for (const list of given) raiseAll(effective, amountsIn(list));
@@ -78,12 +86,12 @@ function isInfeasible({ conditions }: Stored<V1PodStatus>): boolean {
   return itemsOf(conditions).find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }
 
-/** The resources that a Pod may ask for as a whole: of others what it says there does not count. */
+/** True for resources that a Pod may request as a whole. Requests of a Pod for other resources are ignored. */
 function isOfPod(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
-/** Of a container, its status, or the spec of a Pod. */
+/** The requests of a container, of its status, or of the spec of a Pod. */
 function requestsOf({ resources }: Stored<V1Container | V1ContainerStatus | V1PodSpec>): Requests {
   return resources?.requests ?? {};
 }
@@ -112,7 +120,7 @@ function raiseAll(total: Amounts, least: Amounts): void {
   }
 }
 
-/** In the format of the first, unless that is zero: as apimachinery's `Quantity.Add` has it. */
+/** Adds two amounts in the format of the first, or of the second if the first is zero, as `Quantity.Add` of apimachinery. */
 function sumOf(a: string, b: string): string {
   const [x, y] = [quantityOf(a), quantityOf(b)];
   if (x === undefined || y === undefined) return a;
@@ -125,5 +133,5 @@ function isLess(a: string, b: string): boolean {
   return x !== undefined && y !== undefined && compareQuantities(x, y) < 0;
 }
 
-/** Reading an amount takes longer than all the rest. */
+/** Cached, because parsing an amount takes longer than all other steps. */
 const quantityOf = memoizeByText(parseQuantity);

@@ -6,12 +6,13 @@ import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 type Pod = TypedObject<V1Pod>;
 type ContainerStatus = Stored<V1ContainerStatus>;
 
-// What `kubectl get pods` says of a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). Nothing here throws: what has
-// another type than Kubernetes gives it reads as absent. It runs once for each Pod and condition of a filter, so it makes as little as it can.
+// The columns that `kubectl get pods` prints for a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). ¶ No
+// function throws: a value with an unexpected type counts as absent. The functions run once for each Pod and condition of a filter, so they
+// allocate as little as possible.
 
 /**
- * STATUS: `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed`, `Terminating`, … Any text that a kubelet gives as a reason, so no closed set. Of a
- * Pod without any phase `Unknown`.
+ * STATUS, such as `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed` or `Terminating`. It may be any reason that a kubelet gives, so it is no
+ * enum. `Unknown` for a Pod without a phase.
  */
 export function phaseOfPod(pod: Pod): string {
   const { phase, reason } = pod.status ?? {};
@@ -20,7 +21,7 @@ export function phaseOfPod(pod: Pod): string {
   return phase === 'Succeeded' || phase === 'Failed' ? reasonOf(pod) : 'Terminating';
 }
 
-/** READY: containers that are ready, of all that are meant to go on running: `1/2`. Sidecars count. */
+/** READY: the number of ready containers, and of all containers that should keep running, such as `1/2`. Sidecars count. */
 export function readyOfPod(pod: Pod): string {
   const init = readInit(pod);
   let ready = init.ready;
@@ -30,31 +31,37 @@ export function readyOfPod(pod: Pod): string {
   return `${ready}/${total}`;
 }
 
-/** RESTARTS without when the last was. While the Pod is initializing those of its init containers, then those of the others and of sidecars. */
+/**
+ * RESTARTS without the time of the last one. While the Pod initializes, the restarts of its init containers count. After that, those of sidecars
+ * and main containers.
+ */
 export function restartsOfPod(pod: Pod): number {
   let restarts = 0;
   for (const status of countedIn(pod)) restarts += integerOf(status.restartCount);
   return Math.min(Math.max(restarts, -(2 ** 31)), 2 ** 31 - 1);
 }
 
-/** When the last of these restarts was: when a container that counts ended before it was started again, as served. Undefined if none says so. */
+/**
+ * The time of the last of these restarts: the end of the previous run of a container that counts, in the form the API server serves. Undefined if
+ * no status has one.
+ */
 export function lastRestartOfPod(pod: Pod): string | undefined {
   let last: string | undefined;
   for (const status of countedIn(pod)) last = later(last, textOrUndefined(status.lastState?.terminated?.finishedAt));
   return last;
 }
 
-/** How far the init containers are. */
+/** The progress of the init containers. */
 interface InitProgress {
-  /** Sidecars that are ready. */
+  /** The number of ready sidecars. */
   readonly ready: number;
-  /** Which of their statuses the Pod waits for, and why; undefined if for none. */
+  /** The index of the init container that the Pod waits for, and the reason. Undefined if it waits for none. */
   readonly waiting: { readonly at: number; readonly reason: string } | undefined;
 }
 
 const withoutInit: InitProgress = { ready: 0, waiting: undefined };
 
-/** They run one after the other: the first that is not through says why the Pod waits, and those behind it have not begun. */
+/** Init containers run one after the other. The first unfinished one gives the reason why the Pod waits. The ones after it have not started. */
 function readInit(pod: Pod): InitProgress {
   const statuses = itemsOf(pod.status?.initContainerStatuses);
   if (statuses.length === 0) return withoutInit;
@@ -80,12 +87,12 @@ function causeOf({ state }: ContainerStatus): string | undefined {
   return reason === '' || reason === 'PodInitializing' ? undefined : reason;
 }
 
-/** True if its other containers are looked at. A Pod that was initialized once may initialize again, after its node has. */
+/** True if the main containers decide the status. A Pod may initialize again after its Node restarted. */
 function isPast({ waiting }: InitProgress, pod: Pod): boolean {
   return waiting === undefined || holds(pod, 'Initialized');
 }
 
-/** The statuses whose restarts count. */
+/** Returns the statuses whose restarts count. */
 function countedIn(pod: Pod): readonly ContainerStatus[] {
   const init = readInit(pod);
   const statuses = itemsOf(pod.status?.containerStatuses);
@@ -117,7 +124,7 @@ function reasonOf(pod: Pod): string {
   }
   reason ??= before;
   if (reason !== 'Completed') return reason;
-  // That its first container did its work says little of a Pod of which another one failed, or goes on.
+  // A completed first container does not make the Pod `Completed` if another container failed or still runs.
   if (hasRunning && holds(pod, 'Ready')) return 'Running';
   return failure ?? (hasRunning ? 'NotReady' : reason);
 }
@@ -135,12 +142,12 @@ function reasonOfEnd({ reason, signal, exitCode }: Stored<V1ContainerStateTermin
   return textOrUndefined(reason) || (number === 0 ? `ExitCode:${integerOf(exitCode)}` : `Signal:${number}`);
 }
 
-/** Ready and running, and neither waiting for a reason nor ended. */
+/** True for a container that is ready and running, without a reason for waiting or ending. */
 function isUp({ ready, state }: ContainerStatus): boolean {
   return ready === true && !!state?.running && !state.terminated && !textOrUndefined(state.waiting?.reason);
 }
 
-/** As Kubernetes asks: of several conditions of a type the first. */
+/** Checks the first condition of a type, as Kubernetes does. */
 function holds(pod: Pod, type: string): boolean {
   return itemsOf(pod.status?.conditions).find((condition) => condition.type === type)?.status === 'True';
 }
@@ -157,7 +164,7 @@ function integerOf(value: number | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) ? value : 0;
 }
 
-/** The later of two times, as it was written; of two that are equal the first. What is no time does not count. */
+/** Returns the later of two times, unchanged. The first wins if they are equal. A text that is no time is ignored. */
 export function later(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined && b === undefined) return undefined;
   const [x, y] = [a, b].map((text) => (text === undefined ? undefined : parseInstant(text)));

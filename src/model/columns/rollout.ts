@@ -6,24 +6,26 @@ import { numberOrZero, type Stored } from '../../core/stored.ts';
 
 type Workload = V1Deployment | V1StatefulSet | V1DaemonSet;
 
-/** How far an object has come to be what its spec says. */
+/** The progress of an object towards its spec. */
 export interface RolloutState {
-  /** `failed`: it will not come by itself. */
+  /** `failed`: the object will not reach its spec without a change. */
   readonly phase: 'progressing' | 'done' | 'failed';
-  /** One line with the figures that decide. No values of a manifest but counts and revisions. */
+  /** One line with the numbers that decide. It contains no values of a manifest except counts and revisions. */
   readonly message: string;
 }
 
-/** The same, and how `kubectl rollout status` puts it. */
+/** The progress of a rollout, with the text of `kubectl rollout status`. */
 export interface WorkloadRollout extends RolloutState {
-  /** What it prints, in one line without its end; where it refuses to tell (`OnDelete`), the same as `message`. */
-  readonly told: string;
+  /** The text that `kubectl rollout status` prints, on one line. Equal to `message` where kubectl refuses to answer (`OnDelete`). */
+  readonly kubectlText: string;
 }
 
 /**
- * How far the rollout of a Deployment, StatefulSet or DaemonSet is, as `kubectl rollout status` decides: all replicas updated, none of the old left,
- * all available; of a StatefulSet with a partition those above it. Where that refuses (`OnDelete`), done means observed and all pods ready,
- * whatever they were made from. Undefined for other kinds.
+ * The progress of the rollout of a Deployment, StatefulSet or DaemonSet, as `kubectl rollout status` decides. It is done when all replicas are
+ * updated and available, and no old ones are left. In a StatefulSet with a partition, only the replicas above it count.
+ *
+ * kubectl refuses `OnDelete`. Here such a rollout is done when the spec is observed and all Pods are ready, whatever their revision. Undefined
+ * for other kinds.
  */
 export function workloadRolloutOf(kind: GroupKind, object: JsonObject): WorkloadRollout | undefined {
   switch (keyOfKind(kind)) {
@@ -38,7 +40,7 @@ export function workloadRolloutOf(kind: GroupKind, object: JsonObject): Workload
   }
 }
 
-/** Set while the controller has not looked at the newest spec: until then its figures are about an older one. */
+/** Set while the controller has not observed the newest spec. Until then the numbers of the status are about an older spec. */
 function unobserved({ metadata, status }: Stored<Workload>, noun: string): WorkloadRollout | undefined {
   const generation = numberOrZero(metadata?.generation);
   const observed = numberOrZero(status?.observedGeneration);
@@ -59,19 +61,19 @@ function rolloutOfDeployment(deployment: Stored<V1Deployment>): WorkloadRollout 
   const waiting = `Waiting for deployment ${name} rollout to finish:`;
   if (conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded') {
     const message = `progress deadline exceeded: ${updated} of ${wanted} replicas updated, ${available} available`;
-    return { phase: 'failed', message, told: `deployment ${name} exceeded its progress deadline` };
+    return { phase: 'failed', message, kubectlText: `deployment ${name} exceeded its progress deadline` };
   }
   if (updated < wanted) {
-    const told = `${waiting} ${updated} out of ${wanted} new replicas have been updated...`;
-    return progressing(`${updated} of ${wanted} replicas updated`, told);
+    const kubectlText = `${waiting} ${updated} out of ${wanted} new replicas have been updated...`;
+    return progressing(`${updated} of ${wanted} replicas updated`, kubectlText);
   }
   if (old > 0) {
-    const told = `${waiting} ${old} old replicas are pending termination...`;
-    return progressing(`${old} old ${old === 1 ? 'replica has' : 'replicas have'} yet to go`, told);
+    const kubectlText = `${waiting} ${old} old replicas are pending termination...`;
+    return progressing(`${old} old ${old === 1 ? 'replica has' : 'replicas have'} yet to go`, kubectlText);
   }
   if (available < updated) {
-    const told = `${waiting} ${available} of ${updated} updated replicas are available...`;
-    return progressing(`${available} of ${updated} updated replicas available`, told);
+    const kubectlText = `${waiting} ${available} of ${updated} updated replicas are available...`;
+    return progressing(`${available} of ${updated} updated replicas available`, kubectlText);
   }
   return done(`rolled out: ${updated} replicas updated and available`, `deployment ${name} successfully rolled out`);
 }
@@ -86,20 +88,20 @@ function rolloutOfStatefulSet({ spec, status }: Stored<V1StatefulSet>): Workload
   if (typeof partition === 'number') return rolloutAbove(partition, { wanted, updated });
   const target = status?.updateRevision ?? '';
   if (target !== (status?.currentRevision ?? '')) {
-    const told = `waiting for statefulset rolling update to complete ${updated} pods at revision ${target}...`;
-    return progressing(`${updated} replicas updated to revision ${target}`, told);
+    const kubectlText = `waiting for statefulset rolling update to complete ${updated} pods at revision ${target}...`;
+    return progressing(`${updated} replicas updated to revision ${target}`, kubectlText);
   }
   const current = numberOrZero(status?.currentReplicas);
-  const told = `statefulset rolling update complete ${current} pods at revision ${target}...`;
-  return done(`rolled out: ${current} replicas at revision ${target}`, told);
+  const kubectlText = `statefulset rolling update complete ${current} pods at revision ${target}...`;
+  return done(`rolled out: ${current} replicas at revision ${target}`, kubectlText);
 }
 
 function rolloutAbove(partition: number, { wanted, updated }: { readonly wanted: number; readonly updated: number }): WorkloadRollout {
   const due = Math.max(0, wanted - partition);
   const from = partition === 0 ? '' : ` from ordinal ${partition}`;
   if (updated < due) {
-    const told = `Waiting for partitioned roll out to finish: ${updated} out of ${due} new pods have been updated...`;
-    return progressing(`${updated} of ${due} replicas${from} updated`, told);
+    const kubectlText = `Waiting for partitioned roll out to finish: ${updated} out of ${due} new pods have been updated...`;
+    return progressing(`${updated} of ${due} replicas${from} updated`, kubectlText);
   }
   return done(`rolled out${from}: ${updated} replicas updated`, `partitioned roll out complete: ${updated} new pods have been updated...`);
 }
@@ -117,12 +119,12 @@ function rolloutOfDaemonSet(daemonSet: Stored<V1DaemonSet>): WorkloadRollout {
       : done(`${available} pods available; updated as they are deleted (OnDelete)`);
   }
   if (updated < desired) {
-    const told = `${waiting} ${updated} out of ${desired} new pods have been updated...`;
-    return progressing(`${updated} of ${desired} pods updated`, told);
+    const kubectlText = `${waiting} ${updated} out of ${desired} new pods have been updated...`;
+    return progressing(`${updated} of ${desired} pods updated`, kubectlText);
   }
   if (available < desired) {
-    const told = `${waiting} ${available} of ${desired} updated pods are available...`;
-    return progressing(`${available} of ${desired} updated pods available`, told);
+    const kubectlText = `${waiting} ${available} of ${desired} updated pods are available...`;
+    return progressing(`${available} of ${desired} updated pods available`, kubectlText);
   }
   return done(`rolled out: ${updated} pods updated and available`, `daemon set ${name} successfully rolled out`);
 }
@@ -131,10 +133,10 @@ function quotedName({ metadata }: Stored<Workload>): string {
   return JSON.stringify(metadata?.name ?? '');
 }
 
-function progressing(message: string, told: string = message): WorkloadRollout {
-  return { phase: 'progressing', message, told };
+function progressing(message: string, kubectlText: string = message): WorkloadRollout {
+  return { phase: 'progressing', message, kubectlText: kubectlText };
 }
 
-function done(message: string, told: string = message): WorkloadRollout {
-  return { phase: 'done', message, told };
+function done(message: string, kubectlText: string = message): WorkloadRollout {
+  return { phase: 'done', message, kubectlText: kubectlText };
 }

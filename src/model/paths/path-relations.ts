@@ -1,18 +1,18 @@
 import type { GroupKind } from '../../core/kinds.ts';
 
-/** A relation to one object of the same cluster, with which a path may begin: it goes on in that object. */
+/** A relation to one object of the same cluster. A path may begin with it and continue in that object. */
 export interface PathRelation {
   readonly name: 'node' | 'owner';
-  /** What it leads to. Absent: objects of any kind, of which only what all have can be asked. */
+  /** The kind of the related object. Undefined for objects of any kind: a path can only read the fields that all kinds have. */
   readonly to?: GroupKind;
 }
 
-/** Those that objects of the kind have. */
+/** Returns the relations of the objects of a kind. */
 export function pathRelationsOf({ group, kind }: GroupKind): readonly PathRelation[] {
   return group === '' && kind === 'Pod' ? ofPods : ofAll;
 }
 
-/** False for texts that no path through a relation has: for nearly all, without parsing any. */
+/** False for texts that cannot be a path through a relation. It decides that for nearly all texts without parsing them. */
 export function mayBeginWithRelation(text: string): boolean {
   return text.startsWith('[') || ofPods.some(({ name }) => text.startsWith(name));
 }

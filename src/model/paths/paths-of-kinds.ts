@@ -3,7 +3,7 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { Model, ModelKind } from '../model.ts';
 import { findPath, isMisfit, type MeantPath, type ModelPath, type PathMisfit } from './paths.ts';
 
-/** Paths in one kind, each walked once however often it is asked for. Made for one request: what it holds is bounded by that alone. */
+/** Returns a lookup of paths in one kind, which walks each path once. It is made for one request, which bounds its cache. */
 export function createPathFinder(model: Model, kind: ModelKind): (text: string) => ModelPath | PathMisfit {
   const known = new Map<string, ModelPath | PathMisfit>();
   return (text) => {
@@ -13,23 +13,23 @@ export function createPathFinder(model: Model, kind: ModelKind): (text: string) 
   };
 }
 
-/** That a kind has no such path. */
+/** The reason why a kind has no such path. */
 export interface KindMisfit {
   readonly kind: ModelKind;
   readonly misfit: PathMisfit;
 }
 
-/** Kinds that a path is asked of together. */
+/** The kinds in which a path is looked up. */
 export interface PathKinds {
   readonly model: Model;
   readonly kinds: readonly ModelKind[];
 }
 
 /**
- * What is made of a path in each of the kinds that has it, by `keyOfKind`: one at least, unless no kind is asked.
+ * Looks up a path in each kind and converts it with `use`. Returns the results by `keyOfKind`, with at least one entry unless there are no kinds.
  *
- * @param use What is made of it, or why it cannot be used so.
- * @throws {MusterError} `BAD_INPUT` if it fits none of them. A kind that has the path knows best what is wrong.
+ * @param use Converts the path, or returns the reason why it cannot be used.
+ * @throws {MusterError} `BAD_INPUT` if no kind has a usable path. The message of a kind that has the path is preferred.
  */
 export function findInKinds<T extends object>(
   { model, kinds }: PathKinds,
@@ -53,8 +53,8 @@ export function findInKinds<T extends object>(
 const maxNamedKinds = 3;
 
 /**
- * `BAD_INPUT` for a path that none of the kinds asked has. Of what was probably meant in each, the one counts that goes along with what was
- * written for longest, then the nearest; its kinds are named unless all have it.
+ * Creates the `BAD_INPUT` for a path that no kind has. It suggests the path that shares most segments with the text, then the most similar one.
+ * The message names the kinds of the suggestion unless all kinds have it.
  */
 export function noKindHasPath(text: string, misfits: readonly KindMisfit[]): MusterError {
   const [only] = misfits;
@@ -65,7 +65,7 @@ export function noKindHasPath(text: string, misfits: readonly KindMisfit[]): Mus
   return new MusterError('BAD_INPUT', `no field ${text.slice(0, 200)} in any of the ${misfits.length} kinds asked${hint}`);
 }
 
-/** Of misfits in this order; what the deepest ones mean is enough, if they mean anything. */
+/** Returns the suggestion of the first misfit, in this order. Suggestions of the deepest misfits are enough. */
 function nearestOf(misfits: readonly KindMisfit[]): string | undefined {
   for (const [, alike] of Map.groupBy(misfits, ({ misfit }) => misfit.depth)) {
     const meant = alike.flatMap(({ kind, misfit }) => {

@@ -7,35 +7,35 @@ import { type Model, type ModelField, type ModelKind, type ModelType, printTypeR
 import { parsePath, printPath } from '../path-text.ts';
 import { type PathRelation, pathRelationsOf } from './path-relations.ts';
 
-/** One step of a path: a key of the JSON object that the walk has reached. */
+/** One step of a path: a key of the JSON object that was reached. */
 interface PathStep {
   readonly key: string;
-  /** The value may be a list, also of lists: the walk goes on from each of its elements. False: an array is the value itself. */
+  /** True if the value may be a list, also of lists. The walk then continues in each element. If false, an array is the value itself. */
   readonly list: boolean;
 }
 
-/** A path whose every step the model knows. */
+/** A path whose every step is known to the model. */
 export type ModelPath = OwnPath | RelationPath;
 
-/** A path that leaves the object for nothing but its cluster. */
+/** A path that does not leave the object, except for its cluster. */
 type OwnPath = ReadPath | ComputedPath;
 
-/** A path to what is there to be read. At least one step. */
+/** A path to a stored value. It has at least one step. */
 export interface ReadPath extends KnownPath {
   /**
-   * Where the walk begins: the object itself; the cluster it lives in (`cluster.region`, without that first segment); or how the object was
-   * read, for `apiVersion` and `kind`, which items of lists do not carry.
+   * The start of the walk: the object, its cluster (for `cluster.region`, without that segment), or the served resource. The resource has
+   * `apiVersion` and `kind`, which items of lists lack.
    */
   readonly from: 'object' | 'cluster' | 'served';
 }
 
-/** A path that begins at what a column computes from the object; without any step it is that. */
+/** A path that begins at the value of a computed column. Without steps, it is that value. */
 interface ComputedPath extends KnownPath {
   readonly from: 'column';
   readonly column: Column;
 }
 
-/** A path that begins with a relation and goes on in the object that this leads to: `steps`, `type` and `listRelated` are those in there. */
+/** A path that begins with a relation and continues in the related object. `steps`, `type` and `many` are about that object. */
 interface RelationPath extends KnownPath {
   readonly from: 'relation';
   readonly relation: PathRelation;
@@ -43,47 +43,47 @@ interface RelationPath extends KnownPath {
 }
 
 interface KnownPath {
-  /** As the user wrote it. */
+  /** The text as the user wrote it. */
   readonly text: string;
   readonly steps: readonly PathStep[];
-  /** What stands at the end; of a list, what each of its elements is. Never a list. */
+  /** The type of the value. For a list, the type of its elements. Never a list. */
   readonly type: TypeReference;
-  /** True if there may be several values: some step goes through a list. */
+  /** True if there may be several values, because a step goes through a list. */
   readonly many: boolean;
 }
 
 /**
- * The reason why a kind has no such path. Finding a suggestion costs a thousand times as much as the walk, so the text is made only when it is asked
- * for. For a filter over sixty kinds most of these texts are never needed.
+ * The reason why a kind has no such path. A suggestion costs a thousand times as much as the walk, so the text is created only on request. A
+ * filter over sixty kinds never needs most of these texts.
  */
 export interface PathMisfit {
-  /** How many segments do lead somewhere. */
+  /** The number of segments that were found. */
   readonly depth: number;
-  /** The path that was probably meant, up to the segment that was wrong, and how far from it what was written is. */
+  /** Returns the suggested path up to the wrong segment, and its distance from the text. */
   meant(): MeantPath | undefined;
-  /** `BAD_INPUT`: which part of the path is wrong in this kind, and what was probably meant. */
+  /** Creates the `BAD_INPUT` error, with the wrong part of the path and a suggestion. */
   error(): MusterError;
 }
 
-/** What a misspelt path probably meant. */
+/** The suggestion for a misspelled path. */
 export interface MeantPath {
   readonly path: string;
-  /** Letters to change; 0 where it is only written otherwise. */
+  /** The number of letters to change. 0 if only the spelling of a segment differs. */
   readonly edits: number;
 }
 
-/** Tells a path from why there is none. */
+/** Distinguishes a path from a misfit. */
 export function isMisfit(found: ModelPath | PathMisfit): found is PathMisfit {
   return 'meant' in found;
 }
 
 /**
- * Looks up a path in a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
+ * Looks up a path in a kind. Segments are names of the GraphQL schema, and steps have the keys of the JSON.
  *
- * A path may begin with `cluster`, a relation to one object or a computed column of the kind, go through lists (any element), end in a key of a map, and
- * go on freely where the model says `JSON`.
+ * A path may begin with `cluster`, with a relation to one object or with a computed column. It may go through lists (any element), end in a key
+ * of a map, and continue freely in a value of type `JSON`.
  *
- * @returns The path, or why the kind has no such path.
+ * @returns The path, or the reason why the kind does not have it.
  * @throws {MusterError} `BAD_INPUT` if the text is no path in any kind.
  */
 export function findPath(model: Model, kind: ModelKind, text: string): ModelPath | PathMisfit {
@@ -97,7 +97,7 @@ export function findPath(model: Model, kind: ModelKind, text: string): ModelPath
 }
 
 /**
- * Looks up a path that begins inside an object: what `some` asks of the elements of a list.
+ * Looks up a path that begins inside an object, such as the paths of `some` in the elements of a list.
  *
  * @param type The type of the elements: the `type` of the path to the list.
  * @throws {MusterError} `BAD_INPUT` as `findPath` does.
@@ -106,21 +106,21 @@ export function findPathFrom(model: Model, type: TypeReference, text: string): M
   return walkFrom({ model, text, within: printTypeReference(type) }, [], type, segmentsOf(text));
 }
 
-/** What all steps of one path need to know for their messages. */
+/** The data that all steps of one path need for their messages. */
 interface Walk {
   readonly model: Model;
   readonly text: string;
   readonly within: string;
 }
 
-/** Stands for the type of the kind with `metadata` and its columns beside its own fields; no GraphQL name holds a space. */
+/** The name of the type of a kind together with `metadata` and its columns. A GraphQL name cannot contain a space. */
 const rootType = 'the object';
 
 const metadataField: ModelField = { name: 'metadata', key: 'metadata', type: { type: objectMeta.name } };
-/** Of what can be of any kind: what all kinds have. */
+/** The type of an object of unknown kind: the fields that all kinds have. */
 const ofAnyKind: ModelType = { name: rootType, fields: [metadataField] };
 
-/** Names of a `ResourceList` that are not the key itself. Its numbers are read from the quantity, which compares with numbers too. */
+/** Fields of a `ResourceList` whose keys differ from their names. The numeric fields read the quantity, which compares with numbers too. */
 const resourceKeys: ReadonlyMap<string, string> = new Map([
   ['ephemeralStorage', 'ephemeral-storage'],
   ['cpuCores', 'cpu'],
@@ -156,10 +156,10 @@ function resolveThrough(walk: Walk, relation: PathRelation, segments: readonly s
   return { text, steps, type, many, from: 'relation', relation, within };
 }
 
-/** Where a path begins: at an object. */
+/** The object at which a path begins. */
 interface Beginning {
   readonly walk: Walk;
-  /** What led to the object. */
+  /** The segments that led to the object. */
   readonly walked: readonly string[];
   readonly root: ModelType;
   readonly columns: readonly Column[];
@@ -177,7 +177,7 @@ function pathInObject({ walk, walked, root, columns }: Beginning, segments: read
   return isMisfit(found) || column === undefined ? found : { ...found, from: 'column', column, steps: found.steps.slice(1) };
 }
 
-/** @param relations What may be meant too, though no walk goes on there. */
+/** @param relations Relations that suggestions may contain, although the walk does not continue there. */
 function typeOfKind(model: Model, kind: ModelKind, relations: readonly PathRelation[]): ModelType {
   const own = model.types.get(kind.type)?.fields ?? [];
   const computed = columnsOf(kind).map(({ name, type }): ModelField => ({ name, key: name, type }));
@@ -185,7 +185,7 @@ function typeOfKind(model: Model, kind: ModelKind, relations: readonly PathRelat
   return { name: rootType, fields: [metadataField, ...computed, ...own, ...related] };
 }
 
-/** Walks the segments from a type on; `first` is that type where the model does not hold it. */
+/** Walks the segments, starting at a type. `first` is that type if the model does not have it. */
 function walkFrom(
   walk: Walk,
   walked: readonly string[],
@@ -202,7 +202,7 @@ function walkFrom(
       return misfitAt({ walk, walked: [...walked, ...segments.slice(0, index)], segment, rest: segments.slice(index + 1) }, step);
     }
     const { element, list } = elementOf(step.type);
-    // Nobody knows whether what lies inside JSON is a list; at the end of the path an array there is a value like any other.
+    // It is unknown whether a value inside JSON is a list. At the end of the path, an array is a value like any other.
     const free = 'scalar' in element && element.scalar === 'JSON' && !isLast;
     steps.push({ key: step.key, list: list || free });
     current = element;
@@ -216,7 +216,7 @@ interface Asked {
   readonly isLast: boolean;
 }
 
-/** What one step found, or why there is no such step. */
+/** The result of one step, or the reason why there is none. */
 type Step =
   | { readonly key: string; readonly type: TypeReference }
   | { readonly wrong: 'noSuchField'; readonly type: ModelType | undefined }
@@ -234,7 +234,7 @@ function stepInto(place: Asked, type: TypeReference, given: ModelType | undefine
   }
   if (type.type === 'ResourceList') {
     if (!isLast) return { wrong: 'keyWithDots' };
-    // In brackets it is the key itself: a map of quantities may have one that is called as the field.
+    // A segment in brackets is the key itself, because a map of quantities may have a key with the name of a field.
     const isKey = walk.text.endsWith(']');
     return { key: (isKey ? undefined : resourceKeys.get(segment)) ?? segment, type: { scalar: 'Quantity' } };
   }
@@ -247,7 +247,7 @@ function elementOf(type: TypeReference): { readonly element: TypeReference; read
   return { element: elementOf(type.list).element, list: true };
 }
 
-/** Where a walk ended too early. */
+/** The place at which a walk ended too early. */
 interface Place {
   readonly walk: Walk;
   readonly walked: readonly string[];
@@ -287,7 +287,7 @@ function noSuchField({ walk, walked, segment }: Place, meant: MeantPath | undefi
   return badPath(`no field ${printPath([...walked, segment.slice(0, 80)])} in ${walk.within}${hint}`);
 }
 
-/** `name` is often written where `metadata.name` is meant, `replicas` for `spec.replicas`. */
+/** Suggests a path one level below: `name` is often written for `metadata.name`, and `replicas` for `spec.replicas`. */
 function oneLevelBelow({ walk: { model }, walked, segment }: Place, root: ModelType | undefined): string | undefined {
   if (root?.name !== rootType) return undefined;
   const field = root.fields.find(({ type }) => {

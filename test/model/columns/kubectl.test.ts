@@ -225,7 +225,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
       const served = JSON.parse((await client.get(`${collection}/${name}`)).text) as JsonObject;
       const rollout = workloadRolloutOf({ group: 'apps', kind }, served);
       byKubectl.push((await rolloutStatus(kind, name, place)).trimEnd());
-      byColumn.push(`${rollout?.phase === 'failed' ? 'error: ' : ''}${says === 'refused' ? refusal : rollout?.told}`);
+      byColumn.push(`${rollout?.phase === 'failed' ? 'error: ' : ''}${says === 'refused' ? refusal : rollout?.kubectlText}`);
     }
     expect(byColumn).toEqual(byKubectl);
   }, 120_000);
