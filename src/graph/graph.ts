@@ -23,16 +23,17 @@ import { addLogs } from './streams/logs.ts';
 import { addSubscription } from './streams/subscription.ts';
 
 /**
- * The schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`; those below the root fields return values, never
- * promises, but for `Pod.logs`, and relations to what has to be waited for.
+ * Builds the schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`.
  *
- * @throws {Error} if the model makes no valid schema: which types or fields are at fault.
+ * Root fields return promises. The fields below them return values, except `Pod.logs` and relations that must wait for a mirror.
+ *
+ * @throws {Error} if the model makes no valid schema. The message names the types or fields.
  */
 export function buildGraph(model: Model): GraphQLSchema {
   return runAtOnce(buildGraphInSteps(model));
 }
 
-/** As `buildGraph`, but can be interrupted. */
+/** Like `buildGraph`, but the caller can interrupt it between steps. */
 export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   const builder = createGraphBuilder(model);
   yield;

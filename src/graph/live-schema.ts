@@ -6,32 +6,35 @@ import { runAtOnce, type Steps, TimeSliceScheduler } from '../core/scheduling/op
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { buildGraphInSteps } from './graph.ts';
 
-/** One schema with the model it was built from. */
+/** A schema with the model that it was built from. */
 interface BuiltSchema {
   readonly schema: GraphQLSchema;
   readonly model: Model;
   /** Milliseconds of the epoch. */
   readonly builtAtMs: number;
-  /** Of the SDL: equal for equal schemas, whichever process made them. The first schema is printed when it is first read, later ones before they serve. */
+  /**
+   * A hash of the printed schema. Equal for equal schemas in all gateways. The first schema is printed when its hash is first read, later ones
+   * before they are used.
+   */
   readonly hash: string;
-  /** The schema as text. */
+  /** Returns the printed schema. */
   sdl(): string;
 }
 
-/** Where models come from: load's catalogue. */
+/** The source of models: `load/catalog`. */
 export interface ModelSource {
   model(): Model;
-  /** Why some group is missing from the model, or undefined. */
+  /** The reason why a group is missing from the model. Undefined if none is missing. */
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
 }
 
-/** The schema that serves now. */
+/** The schema that is currently in use. */
 export interface LiveSchema {
-  /** Replaced as a whole: whoever took one keeps it for as long as the operation runs. */
+  /** The current schema. It is replaced as a whole, so an operation can keep its schema until it ends. */
   current(): BuiltSchema;
-  /** Why kinds are missing, or why the newest model does not serve. Undefined if all is well. */
+  /** The reason why kinds are missing, or why the newest model is not in use. Undefined if there is none. */
   problem(): string | undefined;
   /** True while the newest model has neither been built nor failed. */
   isBuilding(): boolean;
@@ -142,7 +145,10 @@ interface WhatCouldBeBuilt {
   readonly problem: string | undefined;
 }
 
-/** All of it; else with the groups that cannot be built even alone as they were in the good model; else without them. */
+/**
+ * Tries to build the whole model. If that fails, groups that cannot be built alone keep their state of the good model. If that fails too, these
+ * groups are left out.
+ */
 function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCouldBeBuilt> {
   try {
     return { schema: yield* buildGraphInSteps(model), used: model, problem: undefined };
@@ -153,14 +159,14 @@ function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCould
         const schema = yield* buildGraphInSteps(used);
         return { schema, used, problem: [[...broken].join(', '), messageOf(error)].filter(Boolean).join(': ') };
       } catch {
-        // The next remedy takes less of the model; the first error says what is wrong.
+        // The next attempt uses less of the model. The first error is reported.
       }
     }
     throw error;
   }
 }
 
-/** The custom groups that cannot be built even alone. */
+/** Returns the custom groups that cannot be built even alone. */
 function* brokenGroupsOf(model: Model): Steps<ReadonlySet<string>> {
   const broken = new Set<string>();
   for (const group of customGroupsOf(model)) {
@@ -173,7 +179,10 @@ function* brokenGroupsOf(model: Model): Steps<ReadonlySet<string>> {
   return broken;
 }
 
-/** In order of how much they keep. Without a good model something must serve, if only the built-in kinds. */
+/**
+ * Returns the models to try, in the order of how much they keep. Without a good model, the last one has only built-in kinds, so that some
+ * schema is served.
+ */
 function remedies(model: Model, broken: ReadonlySet<string>, good: Model | undefined): readonly Model[] {
   const rest = withoutGroups(model, broken);
   if (good === undefined) return [rest, withoutGroups(model, customGroupsOf(model))];
@@ -192,10 +201,10 @@ function customGroupsOf(model: Model): ReadonlySet<string> {
 
 const maxChangesLogged = 20;
 
-/** Types of this many names are compared in one step. */
+/** Number of type names that one step compares. */
 const namesPerStep = 100;
 
-/** One line for each type that was added, removed or changed. */
+/** Returns one line for each type that was added, removed or changed. */
 function* changesOf(before: PrintedSchema, after: PrintedSchema): Steps<readonly string[]> {
   const changes: string[] = [];
   let left = namesPerStep;
@@ -215,17 +224,17 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 1_000) : 'it cannot be built';
 }
 
-/** A schema as text. The text is kept once, type by type. */
+/** A printed schema, kept type by type. */
 interface PrintedSchema {
-  /** The text of each type, by its name. Introspection types and the five scalars of GraphQL itself are left out. */
+  /** The printed types by name, without introspection types and the five scalars of GraphQL itself. */
   readonly types: ReadonlyMap<string, string>;
-  /** Hash of the whole text: 32 hexadecimal digits. */
+  /** A hash of the whole text, with 32 hexadecimal digits. */
   readonly hash: string;
-  /** The whole text, as `printSchema` returns it, and a line break. */
+  /** Returns the whole text of `printSchema`, and a line break. */
   text(): string;
 }
 
-/** Prints a schema, one type in each step. Its root types must be called `Query`, `Mutation` and `Subscription`. */
+/** Prints a schema, one type in each step. Its root types must have the names `Query`, `Mutation` and `Subscription`. */
 function* printInSteps(schema: GraphQLSchema): Steps<PrintedSchema> {
   const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
   const parts = directives.map(printDirective);
@@ -242,7 +251,10 @@ function* printInSteps(schema: GraphQLSchema): Steps<PrintedSchema> {
   return { types, hash: hash.update('\n').digest('hex').slice(0, 32), text: () => `${parts.join('\n\n')}\n` };
 }
 
-/** The model without the custom kinds of these groups, and without the types that only they need. The model itself if no group is named. */
+/**
+ * Returns the model without the custom kinds of these groups, and without the types that only they need. Returns the model itself if there are
+ * no groups.
+ */
 function withoutGroups(model: Model, groups: ReadonlySet<string>): Model {
   if (groups.size === 0) return model;
   const kinds = new Map([...model.kinds].filter(([, { group, source }]) => source === 'BUILT_IN' || !groups.has(group)));

@@ -8,7 +8,7 @@ import { readSchemaLock } from '../load/catalog/schema-lock-file.ts';
 import { buildGraph } from './graph.ts';
 
 export interface OfflineSchemaOptions {
-  /** The lock file. One that does not exist is empty. */
+  /** The path of the lock file. A file that does not exist counts as empty. */
   readonly file: string;
   readonly groups: GroupRules;
   readonly clock: Pick<Clock, 'now'>;
@@ -16,9 +16,9 @@ export interface OfflineSchemaOptions {
 }
 
 /**
- * The schema as text, in order of names, without a cluster: `schema/muster.graphql` with the custom kinds that the lock file remembers.
+ * Prints the schema without a cluster, ordered by name: `schema/muster.graphql` with the custom kinds of the lock file.
  *
- * @throws {MusterError} `BAD_INPUT` if there is a file that cannot be read or is no lock.
+ * @throws {MusterError} `BAD_INPUT` if the file exists but cannot be read, or is no lock.
  */
 export async function offlineSchema({ file, groups, clock, log }: OfflineSchemaOptions): Promise<string> {
   const lock = await readSchemaLock(file, clock.now());

@@ -44,13 +44,11 @@ const noEarlierNames: EarlierFieldNames = { nameOf: () => undefined, isOfAbsentK
  * Chooses a GraphQL name for each key of an object, in the order of the keys.
  *
  * - A key keeps its earlier name if that is free.
- *
  * - Otherwise it is its own name if that is legal and free.
- *
  * - Otherwise `_` replaces illegal characters, and further `_` are appended until the name is free.
  *
- * A name is not free if it belongs to another key, to an absent key that had it earlier, to `hidden` or to `Object.prototype`. Legal keys choose
- * first.
+ * A name is not free if it belongs to another key, to an absent key that had it earlier, to `hidden` or to `Object.prototype`. Legal keys
+ * choose first.
  */
 export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<string>, earlier = noEarlierNames): readonly string[] {
   const names = new Map<string, string>();

@@ -14,13 +14,13 @@ import { typesWithReferences, type ValueInRow } from './value-in-row.ts';
 
 type UnfinishedRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<Types, T>;
 
-/** An item of a connection with the list it stands in, which knows its cursor. */
+/** An item of a connection, with the page that makes its cursor. */
 export interface EdgeView {
   readonly row: Row;
   readonly listed: ListPage;
 }
 
-/** Where a page stands in its list. Cursors are made when they are read. */
+/** The position of a page in its list. Cursors are created when they are read. */
 export interface PageView {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -28,39 +28,39 @@ export interface PageView {
   readonly endCursor?: string | undefined;
 }
 
-/** A fault as an answer tells it. */
+/** A fault in an answer. */
 export interface FaultView extends Fault {
-  /** Its cluster as the answer sees it. Absent: as the caller sees it when the field is read. */
+  /** The cluster of the fault as it was when the answer was created. Default: the cluster as the caller sees it when the field is read. */
   readonly clusterView?: ClusterView;
 }
 
-/** The types that are written by hand, by what their fields are resolved from. Each is given its fields by the module of its name. */
+/** The types that are written by hand, with the values from which their fields are resolved. The module with the name of a type adds its fields. */
 type HandWritten = ReturnType<typeof handWrittenOf>;
 
-/** One schema in the making: a new one for each rebuild. */
+/** A schema that is being built. Each rebuild uses a new one. */
 export interface GraphBuilder {
   readonly pothos: Pothos;
   readonly model: Model;
   readonly types: HandWritten;
-  /** The model's types by name, with those that hand-written ones refer to. */
+  /** The types of the model by name, with those that hand-written types refer to. */
   readonly modelTypes: ReadonlyMap<string, ModelType>;
-  /** The types of the model that are kinds of objects, by name. */
+  /** The types of the model that are kinds, by name. */
   readonly kinds: ReadonlyMap<string, UnfinishedRefOf<Row>>;
   /** The other types of the model, by name. */
   readonly partTypes: ReadonlyMap<string, UnfinishedRefOf<unknown>>;
-  /** The names of those of them that lead to references: their fields are resolved from `ValueInRow`. */
+  /** The names of types that contain references to objects, at any depth. Their fields are resolved from `ValueInRow`. */
   readonly referenceTypes: ReadonlySet<string>;
-  /** True for the kinds that are a `PodOwner`. */
+  /** True for the kinds that implement `PodOwner`. */
   isPodOwner(kind: GroupKind): boolean;
   /**
-   * What a field of the model is declared by.
+   * Returns the GraphQL type of a field of the model.
    *
    * @throws {InvariantError} if the model refers to a type that it does not have.
    */
   outputOf(reference: TypeReference): AnyOutput;
 }
 
-/** A builder for a schema of these kinds. Scalars are there, all other types have no field yet. */
+/** Creates a builder for a schema of these kinds. It has the scalars, and all other types without fields. */
 export function createGraphBuilder(model: Model): GraphBuilder {
   const pothos: Pothos = new SchemaBuilder<GraphTypes>({});
   const scalars = addScalars(pothos);
@@ -91,14 +91,14 @@ export function createGraphBuilder(model: Model): GraphBuilder {
 
 const podOwners: ReadonlySet<string> = new Set(['Deployment.apps', 'ReplicaSet.apps', 'StatefulSet.apps', 'DaemonSet.apps', 'Job.batch']);
 
-/** `Cluster.taints` has the type of a Node's taints; a model without Nodes lacks it. */
+/** The type of `Cluster.taints`. It is the type of the taints of a Node, which a model without Nodes lacks. */
 const taint: ModelType = {
   name: 'Taint',
   description: 'A taint keeps work away that does not tolerate it: Pods from a Node, copies of Propagations from a cluster.',
   fields: ['effect', 'key', 'value'].map((name) => ({ name, key: name, type: { scalar: 'String' } })),
 };
 
-/** `Propagation.conditions` are as those of objects; few models lack them. */
+/** The type of `Propagation.conditions`. It is the type of the conditions of objects, which few models lack. */
 const condition: ModelType = {
   name: 'Condition',
   description: 'One aspect of the state of an object, with the status `True`, `False` or `Unknown`.',
@@ -109,7 +109,7 @@ const condition: ModelType = {
   })),
 };
 
-/** Reads the property of the field's own name: what graphql-js does for fields without a resolver, at the same price. */
+/** Reads the property with the name of the field. This is what graphql-js does for fields without a resolver, at the same cost. */
 export const asServed: GraphQLFieldResolver<unknown, GraphContext> = defaultFieldResolver;
 
 function handWrittenOf(pothos: Pothos) {

@@ -26,7 +26,7 @@ export interface GraphTypes {
 
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<GraphTypes>;
 
-/** The library's builder with the types of our schema. */
+/** The schema builder of Pothos, with the scalars and the context of our schema. */
 export type Pothos = PothosSchemaTypes.SchemaBuilder<Types>;
 
 /** A type whose fields are resolved from `T`. */
@@ -35,16 +35,19 @@ export type ObjectRefOf<T> = PothosSchemaTypes.ObjectRef<Types, T>;
 /** An input that gives `T`. */
 export type InputRefOf<T> = InputRef<T>;
 
-/** What declares the fields of a type that is resolved from `T`. */
+/** Declares the fields of a type that is resolved from `T`. */
 export type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<Types, T>;
 
-/** What declares the fields of `Query`. */
+/** Declares the fields of `Query`. */
 export type RootFields = PothosSchemaTypes.QueryFieldBuilder<Types, object>;
 
-/** What a field is declared by where its resolver gives a value as it was served. */
+/** A type for fields whose resolver returns the value as the API server serves it. */
 export type AnyOutput = OutputRef<unknown> | ListRef<Types, unknown>;
 
-/** What adds an enum by its values with their meanings, in their order. Each value stands for itself. */
+/**
+ * Returns a function that adds an enum with these values and their descriptions, in this order. The internal value of each name is the name
+ * itself.
+ */
 export function enumsOf(pothos: Pothos) {
   return <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) => {
     const values = Object.entries<string>(meanings).map(([value, meaning]) => [value, { value, description: meaning }]);

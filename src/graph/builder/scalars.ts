@@ -3,10 +3,7 @@ import { isRawNumber, type Json, parseJsonExactly, type RawNumber } from '../../
 import { type ScalarName, scalarNames } from '../../model/model.ts';
 import type { AnyOutput, Pothos } from './pothos.ts';
 
-/**
- * Adds the scalars, and tells which stands for which. All but `Int64` pass values through as they were served; literals keep integers beyond
- * 2⁵³−1 exactly.
- */
+/** Adds the scalars, and returns them by name. All except `Int64` pass values through unchanged. Literals keep integers beyond 2⁵³−1 exactly. */
 export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
   const scalars: Readonly<Record<ScalarName, AnyOutput>> = {
     String: pothos.addScalarType('String', GraphQLString),
@@ -51,7 +48,7 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
   return new Map(scalarNames.map((name) => [name, scalars[name]]));
 }
 
-/** GraphQL's own `Float` refuses integers that a double cannot hold: they are sent with all their digits. Pothos takes no other `Float`. */
+/** The `Float` of graphql-js refuses integers that a double cannot hold. They are sent with all their digits. Pothos accepts no other `Float`. */
 const coerceDouble = GraphQLFloat.coerceOutputValue;
 GraphQLFloat.coerceOutputValue = (value) => (isRawNumber(value) ? (value as RawNumber & number) : coerceDouble(value));
 
@@ -79,7 +76,7 @@ function exactInteger(value: unknown): unknown {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(BigInt(value as number)) : value;
 }
 
-/** The JSON value that a literal writes. Maps keep every key as their own, `__proto__` too. */
+/** Returns the JSON value of a literal. Maps keep every key as their own, even `__proto__`. */
 export function jsonOfLiteral(node: ConstValueNode): Json {
   switch (node.kind) {
     case Kind.NULL:

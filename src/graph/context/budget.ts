@@ -3,60 +3,61 @@ import type { TimeSlices } from '../../core/scheduling/operation-scheduler.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { type CountReads, maxReads } from '../../load/reads/reads.ts';
 
-/** What one operation may still be given: of a subscription, one message. */
+/** The budget of one operation, or of one message of a subscription. */
 export interface Budget {
   /**
-   * Takes so many objects out of it, before they are handed out: what is over the bound is then never made.
+   * Takes objects from the budget before they are returned, so that objects beyond the limit are never created.
    *
-   * @throws {MusterError} `TOO_COSTLY` once more than `maxAnswerObjects` were taken together, then and from then on: what was allowed and what came.
+   * @throws {MusterError} `TOO_COSTLY` once more than `maxAnswerObjects` were taken in total, and for every call after that. The message has
+   * the limit and the number.
    */
   charge(objects: number): void;
   /**
-   * Takes what was looked at to find them out of a second account, as `ReadContext` says. It is called while objects are looked at.
+   * Counts the objects that were read in order to find the answer, as `ReadContext.countReads`. Called during the reads.
    *
-   * @throws {MusterError} `TOO_COSTLY` once more than `maxReads` were taken together, then and from then on.
+   * @throws {MusterError} `TOO_COSTLY` once more than `maxReads` were counted in total, and for every call after that.
    */
   readonly countReads: CountReads;
   /**
-   * The text itself, charged by its length: one that a resolver has made lives until the answer is sent.
+   * Charges a text by its length and returns it. A text that a resolver creates stays in memory until the answer is sent.
    *
    * @throws {MusterError} `TOO_COSTLY` once all texts together have more characters than an answer may have bytes.
    */
   text(text: string): string;
   /**
-   * Called before each slice of the operation: an answer that is refused as a whole is not completed any further.
+   * Called before each time slice of the operation, so that a refused answer is not completed.
    *
-   * @throws {MusterError} What `charge`, `look` or `text` threw first.
+   * @throws {MusterError} The first error of `charge`, `countReads` or `text`.
    */
   throwIfSpent(): void;
 }
 
-/** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
+/** Maximum number of objects in one answer. Each element of a list counts, and a list inside another list counts each time. */
 export const maxAnswerObjects = 10_000;
 
-/** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is half a budget. */
+/** The additional objects that one YAML text counts as. A page of 500 objects with `yaml` takes half of a budget. */
 export const yamlCost = 9;
 
-/** So many characters of a log count as one object: that is about what an object takes. */
+/** The characters of a log that count as one object, which is about the size of an object. */
 export const charsPerObject = 4_096;
 
-/** As how many objects the text of these lines counts. */
+/** Returns the number of objects that the text of these lines counts as. */
 export function costOfText(lines: readonly { readonly text: string }[]): number {
   const chars = lines.reduce((sum, { text }) => sum + text.length + 1, 0);
   return Math.floor(chars / charsPerObject);
 }
 
 /**
- * A budget of `maxAnswerObjects` and `maxReads`.
+ * Creates a budget of `maxAnswerObjects` and `maxReads`.
  *
- * @param maxAnswerBytes Characters of all texts that resolvers make. Default: no bound.
- * @param throwIfOver Asked each time: what nobody waits for any more goes no further.
+ * @param maxAnswerBytes Maximum number of characters of all texts that resolvers create. Default: no limit.
+ * @param throwIfOver Called by each method. It throws after the end of the operation, so that work stops.
  */
 export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.POSITIVE_INFINITY): Budget {
   let spent = 0;
   let looked = 0;
   let characters = 0;
-  /** Made once: each of 150,000 fields may run into it. */
+  /** Created once, because each of 150,000 fields may throw it. */
   let refusal: MusterError | undefined;
   const refuse = (message: string): never => {
     refusal ??= new MusterError('TOO_COSTLY', message);
@@ -95,29 +96,30 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
 }
 
 /**
- * The elements of a list, taken out of the operation's budget: by every field whose list is not a part of one object.
+ * Charges a list to the operation and returns its elements. Every field uses it, unless its list is a part of one object.
  *
- * What is selected of them is completed in the operation's slices: once a slice is used up, the next elements are promises that resolve in later ones.
+ * The fields of the elements are completed in the time slices of the operation. At the end of a slice, the next elements become promises that
+ * resolve in a later slice.
  *
- * @throws {MusterError} `TOO_COSTLY` if the budget does not hold that many.
+ * @throws {MusterError} `TOO_COSTLY` if the budget is too small for the list.
  */
 export function chargeList<T>(list: readonly T[], { budget, read }: Charging): Iterable<PromiseOrValue<T>> {
   budget.charge(list.length);
   return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
 }
 
-/** Resolves a field to the list that its parent has by this name, charged to the operation. */
+/** Returns a resolver for the list with this name in the parent. The list is charged to the operation. */
 export function resolveChargedList<Name extends string>(name: Name) {
   return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => chargeList(parent[name], context);
 }
 
-/** What of the context of an operation lists are charged to. */
+/** The part of the context that pays for lists. */
 interface Charging {
   readonly budget: Budget;
   readonly read: { readonly timeSlices: TimeSlices };
 }
 
-/** Shorter lists are completed as a whole. */
+/** Lists with fewer elements are completed in one piece. */
 const shortList = 8;
 
 function* inTimeSlices<T>(list: readonly T[], slices: TimeSlices): Iterable<PromiseOrValue<T>> {

@@ -8,39 +8,39 @@ import type { Propagations } from '../../propagate/model/propagations.ts';
 import type { Streams } from '../../streams/messages/streams.ts';
 import type { Budget } from './budget.ts';
 
-/** What the gateway says of itself: `Query.gateway`. */
+/** The state of the gateway, for `Query.gateway`. */
 export interface GatewayView {
   readonly version: string;
-  /** True if it answers from the embedded fleet. */
+  /** True if the clusters are the embedded fleet. */
   readonly demo: boolean;
-  /** Of the printed SDL the operation runs on: equal for equal schemas, whichever process made them. */
+  /** A hash of the printed schema that the operation runs on. Equal for equal schemas in all gateways. */
   readonly schemaHash: string;
   /** Milliseconds of the epoch. */
   readonly schemaBuiltAtMs: number;
-  /** Why some group of kinds is missing, or the newest schema is not the one that serves. */
+  /** The reason why a group of kinds is missing, or why the newest schema is not in use. */
   readonly schemaProblem?: string | undefined;
-  /** Why no gateway has kept Propagations in sync for longer than 30 s. */
+  /** The reason why no gateway has kept Propagations in sync for more than 30 s. */
   readonly controllerProblem?: string | undefined;
 }
 
-/** What every resolver gets. Made once per operation; of a subscription, once to ask its root field and once for each message. */
+/** The context of all resolvers. Created once per operation. A subscription has one for its root field, and one for each message. */
 export interface GraphContext {
   readonly reads: Reads;
   readonly streams: Streams;
-  /** Of this operation alone. */
+  /** Created for this operation alone. */
   readonly relations: Relations;
   readonly logs: Logs;
   readonly writes: ObjectChanges;
   readonly propagations: Propagations;
   readonly read: ReadContext;
   readonly gateway: GatewayView;
-  /** For ages, which are told as of the moment they are read. */
+  /** For ages, which count up to the moment when they are read. */
   readonly clock: Pick<Clock, 'now'>;
-  /** Of the objects that the answer may hold, and may look at. */
+  /** Limits the objects that the answer may contain, and the objects that may be read for it. */
   readonly budget: Budget;
 }
 
-/** The row, if there is one. Says why a null is one, where it does not mean absence. */
+/** Returns the row. If there is none, reports the faults that may be the reason for the null. */
 export function rowOrFaults({ row, faults }: FoundObject, { read }: GraphContext, { path }: GraphQLResolveInfo): Row | undefined {
   if (row === undefined) for (const fault of faults) read.reportFault(fault, responsePathAsArray(path));
   return row;

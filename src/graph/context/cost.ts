@@ -18,10 +18,10 @@ import {
 import type { ErrorCode } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 
-/** Most objects that an operation may come to by its `first`s, however few there are in truth. */
+/** Maximum number of objects that an operation may have by its `first` arguments, even if there are fewer objects. */
 export const maxEstimate = 1_000_000;
 
-/** More than any list hands out: what is larger is refused where it is read, by its own bound. */
+/** The largest page of any list. Larger values of `first` are refused by the lists themselves. */
 const maxFirst = 500;
 
 /** An operation of a document that is valid for the schema. */
@@ -33,12 +33,13 @@ export interface EstimatedOperation {
 }
 
 /**
- * How many objects an operation may come to: of each field that takes `first` that many, times as many for a list inside a list. What stands in a
- * connection beside its objects, such as groups, is there once. Clusters do not multiply, as `first` is a total over all of them. Variables count by
- * their values; what is left out by a directive counts as well.
+ * Estimates the maximum number of objects of an operation. A field with `first` counts `first` objects, multiplied by the objects of the lists
+ * around it. Other fields of a connection, such as groups, count once. Clusters do not multiply, because `first` is a total over all clusters.
  *
- * The time is bounded by the length of the document, also where fragments multiply. An operation that is below the bound whatever its variables
- * is looked at once.
+ * Variables count with their values. Fields that a directive leaves out count too.
+ *
+ * The time is bounded by the length of the document, even if fragments multiply. An operation that is below the limit with any variables is
+ * examined once.
  */
 export function estimateOf({ schema, document, operation, variables }: EstimatedOperation): number {
   const known = estimates.get(schema) ?? new WeakMap<OperationDefinitionNode, Estimate>();
@@ -48,7 +49,7 @@ export function estimateOf({ schema, document, operation, variables }: Estimated
   return estimate(variables ?? {});
 }
 
-/** The error with which an operation is refused before anything is read; undefined for one that may run. */
+/** Returns the error for an operation that is too costly, before anything is read. Undefined if the operation may run. */
 export function refusalOfCost(asked: EstimatedOperation): GraphQLError | undefined {
   const estimate = estimateOf(asked);
   if (estimate <= maxEstimate) return undefined;
@@ -61,13 +62,13 @@ export function refusalOfCost(asked: EstimatedOperation): GraphQLError | undefin
 
 type Estimate = (variables: JsonObject) => number;
 
-// Documents are kept parsed over many requests; the schema decides what takes `first`.
+// Cached by document, because parsed documents are kept over many requests, and by schema, because it decides which fields take `first`.
 const estimates = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, Estimate>>();
 
-/** What a selection set holds: lists, and the fragments that are spread there, each of which is worked out once and counts where it stands. */
+/** The lists and fragments in a selection set. Each fragment is counted once per place where it is spread, and computed once. */
 interface Selected {
   readonly lists: readonly CountedList[];
-  /** What is selected of each object of the connection that the selection set is of. */
+  /** The selections for each object of the connection that the selection set belongs to. */
   readonly ofEach: readonly Selected[];
   readonly fragments: readonly Selected[];
 }
@@ -77,7 +78,7 @@ interface CountedList {
   readonly inside: Selected;
 }
 
-/** Objects in a selection set: `once`, and `each` for each object of its connection. */
+/** The number of objects in a selection set: `once` in total, plus `each` for each object of its connection. */
 interface Sum {
   readonly once: number;
   readonly each: number;
@@ -85,7 +86,7 @@ interface Sum {
 
 interface First {
   readonly value: number;
-  /** The variable it stands in, with `value` where that is absent; `ofField` where it is null. */
+  /** The variable that gives the value. `value` applies if the variable is absent, and `ofField` if it is null. */
   readonly variable?: { readonly name: string; readonly ofField: number };
 }
 
@@ -131,7 +132,7 @@ function selectionReader(
     const lists: CountedList[] = [];
     const ofEach: Selected[] = [];
     const below: Selected[] = [];
-    // In one place it is one, however often it is spread; in each field it is another.
+    // A fragment that is spread several times in one selection set counts once. Each field around it counts it again.
     const spread = new Set<Selected>();
     for (const node of selections) {
       if (node.kind === Kind.FRAGMENT_SPREAD) {
@@ -158,12 +159,12 @@ function selectionReader(
 
 const nothing: Selected = { lists: [], ofEach: [], fragments: [] };
 
-/** By the convention of names that connections have. */
+/** True for the fields of a connection whose selections apply to each object, by the naming convention of connections. */
 function isOfEach({ name }: FieldNode, parent: GraphQLCompositeType): boolean {
   return (name.value === 'items' || name.value === 'edges') && parent.name.endsWith('Connection');
 }
 
-/** Each fragment is summed up once, however often it is spread. */
+/** Each fragment is computed once, however often it is spread. */
 function countIn(selected: Selected, firstOf: (first: First) => number): number {
   const known = new Map<Selected, Sum>();
   const sumOf = ({ lists, ofEach, fragments }: Selected): Sum => {
@@ -198,7 +199,10 @@ function firstOf(node: FieldNode, field: GraphQLField<unknown, unknown>, default
   return { value: defaults.get(name) ?? ofField, variable: { name, ofField } };
 }
 
-/** Read from SDL it is a literal, built by hand a value, and as Pothos builds it what graphql-js calls deprecated. */
+/**
+ * The default is a literal if the schema was parsed from SDL, a value if it was built by hand, and `defaultValue` (deprecated in graphql-js) if
+ * Pothos built it.
+ */
 function defaultOf({ default: given, defaultValue }: GraphQLArgument): number {
   if (given?.literal === undefined) return bounded(given === undefined ? defaultValue : given.value);
   return given.literal.kind === Kind.INT ? bounded(Number(given.literal.value)) : 0;
@@ -219,7 +223,7 @@ function countOf({ value, variable }: First, variables: JsonObject): number {
   return given === null ? variable.ofField : bounded(given);
 }
 
-/** What is no count is refused where it is read; until then it is none. */
+/** Values that are no valid count are refused when the list is read. Until then they count as 0. */
 function bounded(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.min(value, maxFirst) : 0;
 }

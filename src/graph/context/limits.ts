@@ -13,31 +13,31 @@ import {
 } from 'graphql';
 import type { ErrorCode } from '../../core/errors.ts';
 
-/** What a document may hold, whatever the caller and the schema. */
+/** The limits of a document, for every caller and schema. */
 export const documentLimits = {
-  /** Lexical tokens, without comments: an option of `parse`, so that nothing larger is ever built. */
+  /** Lexical tokens, without comments. This is an option of `parse`, so that no larger document is ever built. */
   tokens: 2_000,
-  /** Fields inside each other. Fragments are no levels; below `__schema` and `__type` graphql-js has a rule of its own. */
+  /** Nested fields. Fragments are no levels. graphql-js has its own rule for fields below `__schema` and `__type`. */
   depth: 12,
-  /** Fields with an alias, counted where fragments put them. */
+  /** Fields with an alias. Those in fragments count at each spread. */
   aliases: 30,
-  /** Directives, counted where fragments put them. */
+  /** Directives. Those in fragments count at each spread. */
   directives: 50,
-  /** Different response names at the root; `__typename` is none. */
+  /** Different response names at the root, without `__typename`. */
   rootFields: 10,
-  /** The same of mutations, which run one after the other. */
+  /** Different response names at the root of a mutation. These fields run one after the other. */
   mutationFields: 5,
 } as const;
 
 /**
- * Checks each operation of a document against `documentLimits`. To be run before all other rules, some of which take far longer than the
- * document is long. Refuses with `TOO_COSTLY`: such a document is well-formed, there is only too much of it.
+ * Checks each operation of a document against `documentLimits`. Run these rules before all others, because some of those take much longer than
+ * the document is long. They refuse with `TOO_COSTLY`: the document is valid, but too large.
  *
- * The time is bounded by the length of the document, also where fragments multiply.
+ * The time is bounded by the length of the document, even if fragments multiply.
  */
 export const limitRules: readonly ValidationRule[] = [DepthLimitRule, AliasLimitRule, DirectiveLimitRule, RootFieldLimitRule];
 
-/** Refuses fields too deep inside each other. */
+/** Refuses fields that are nested too deeply. */
 function DepthLimitRule(context: ValidationContext): ASTVisitor {
   return refuseAbove(context, 'depth', 'levels of fields');
 }
@@ -70,7 +70,7 @@ interface OperationExtent extends Extent {
 
 const code: ErrorCode = 'TOO_COSTLY';
 const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
-// Four rules ask about the same document.
+// Cached, because four rules need the extent of the same document.
 const measured = new WeakMap<DocumentNode, readonly OperationExtent[]>();
 
 function refuseAbove(context: ValidationContext, what: keyof Omit<OperationExtent, 'operation'>, words: string): ASTVisitor {
@@ -113,7 +113,7 @@ function extentsOf(document: DocumentNode): readonly OperationExtent[] {
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 type Measured = OperationDefinitionNode | FragmentDefinitionNode;
 
-/** Each fragment is measured once, however often it is spread: else 22 that spread each other twice would take minutes. */
+/** Measures each fragment once, however often it is spread. Otherwise 22 fragments that spread each other twice would take minutes. */
 function createMeasure(fragments: Fragments): (node: Measured) => Extent {
   const known = new Map<string, Extent>();
 
@@ -128,7 +128,7 @@ function createMeasure(fragments: Fragments): (node: Measured) => Extent {
     const extent = known.get(name);
     if (extent !== undefined) return extent;
     const fragment = fragments.get(name);
-    // One that spreads itself is refused by the standard rules; here it only has to end.
+    // A fragment that spreads itself is refused by the standard rules. Here the recursion only has to end.
     known.set(name, nothing);
     const found = fragment === undefined ? nothing : measureDefinition(fragment);
     known.set(name, found);
@@ -160,7 +160,7 @@ function createMeasure(fragments: Fragments): (node: Measured) => Extent {
   return measureDefinition;
 }
 
-/** Response names at the root. Each fragment counts once, as execution takes it once. */
+/** Returns the response names at the root. Each fragment counts once, as in execution. */
 function rootNamesOf({ selections }: SelectionSetNode, fragments: Fragments, seen: Set<string>): Set<string> {
   const names = new Set<string>();
   for (const node of selections) {

@@ -12,28 +12,28 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Options of a field whose value can change although its object does not: it depends on the clock, or on the state of a cluster or a mirror. */
+/** Options of a field whose value can change although its object does not. It depends on the clock, or on the state of a cluster or a mirror. */
 export const volatile = { extensions: { volatile: true } } as const;
 
 /**
- * Options of a field whose value depends on the caller, beyond the rights that the readers of one stream have in common. All of these read other
- * objects, so they are volatile too.
+ * Options of a field whose value depends on the caller, beyond the rights that all readers of a stream share. These fields read other objects,
+ * so they are volatile too.
  */
 export const personal = { extensions: { personal: true, volatile: true } } as const;
 
 type Mark = 'personal' | 'volatile';
 
 /**
- * True if answers of this operation must not be shared by callers, even by those with equal rights. Everything but a subscription is, and what
- * this schema does not know. Kept by document.
+ * True if callers must not share answers of this operation, even with equal rights. True for every operation except subscriptions, and for a
+ * document that is not valid for the schema. Cached by document.
  */
 export function isPersonal(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   return isMarked('personal', schema, document, operationName);
 }
 
 /**
- * True if the answer for one message of this subscription may differ from the answer for the same message a moment later. So is everything that is no
- * subscription, and what this schema does not know. Kept by document.
+ * True if the answer for one message of this subscription may change from one moment to the next. True for every operation except
+ * subscriptions, and for a document that is not valid for the schema. Cached by document.
  */
 export function isVolatile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   return isMarked('volatile', schema, document, operationName);
@@ -66,7 +66,7 @@ interface Searched {
   readonly root: SelectionSetNode;
 }
 
-/** True if a marked field is selected. Whether `@skip` leaves it out is not asked: it may differ by variables. */
+/** True if a marked field is selected. A field with `@skip` counts as selected, because variables may include it. */
 function reaches(mark: Mark, { schema, document, root }: Searched): boolean {
   const fragments = new Map(
     document.definitions
@@ -89,7 +89,7 @@ function reaches(mark: Mark, { schema, document, root }: Searched): boolean {
     });
   }
 
-  /** Each fragment is looked at once, however often it is spread: its fields are those of its own type. */
+  /** Each fragment is searched once, however often it is spread, because its fields are always those of its own type. */
   function inFragment(name: string): boolean {
     const fragment = fragments.get(name);
     if (!fragments.delete(name) || fragment === undefined) return false;

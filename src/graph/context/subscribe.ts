@@ -8,16 +8,16 @@ import {
 import { InvariantError, invariant } from '../../core/errors.ts';
 import type { StreamSource } from '../../streams/stream-source.ts';
 
-/** A subscription whose root field has been asked: where its messages come from, and how each becomes an answer. */
+/** A subscription whose root field was resolved: the source of its messages, and the function that turns a message into an answer. */
 export interface OpenedSubscription {
   readonly source: StreamSource<object>;
-  /** Executes the operation once, over this message. A value, unless the document selects what is read live. */
+  /** Executes the operation once for this message. Returns a value and not a promise, unless the document selects live data. */
   execute(message: object, contextValue: object): ExecutionResult | Promise<ExecutionResult>;
 }
 
 /**
- * What a `subscribe` resolver gives graphql-js, which asks for an AsyncIterable. It is never iterated: an iterator has one reader, who waits for
- * each send, whereas a source has many.
+ * The value that a `subscribe` resolver returns to graphql-js, which expects an AsyncIterable. It is never iterated. An iterator has one
+ * reader, which waits for each message to be sent, but a source has many readers.
  */
 export class SourceCarrier implements AsyncIterable<never> {
   readonly source: StreamSource<object>;
@@ -32,9 +32,9 @@ export class SourceCarrier implements AsyncIterable<never> {
 }
 
 /**
- * Asks the root field of a subscription. What is wrong with its arguments or variables is a result with errors alone.
+ * Resolves the root field of a subscription. Wrong arguments or variables become a result that contains only errors.
  *
- * @param args Of a document that was validated.
+ * @param args Of a validated document.
  */
 export async function subscribeTo(
   args: ExecutionArgs,
@@ -42,7 +42,7 @@ export async function subscribeTo(
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
   const carrier = await createSourceEventStream(validated);
-  // Whatever a `subscribe` resolver throws is told as a result, with the path of its field.
+  // An error that a `subscribe` resolver throws becomes a result, with the path of its field.
   if ('errors' in carrier && carrier.errors !== undefined) return { errors: carrier.errors };
   invariant(carrier instanceof SourceCarrier, 'expected a subscription to give a source');
   const { source } = carrier;

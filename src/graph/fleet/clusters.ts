@@ -7,7 +7,7 @@ import { chargeList } from '../context/budget.ts';
 import { personal, volatile } from '../context/personal.ts';
 import { faultWithCluster } from './faults.ts';
 
-/** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
+/** Adds `Cluster`, `ClusterPhase` and `ServedKind`. The taints of a cluster have the type of the taints of a Node. */
 export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
   const phase = enumsOf(pothos)('ClusterPhase', 'The state of a cluster, as far as this gateway knows it.', phaseMeanings);
   types.cluster.implement({

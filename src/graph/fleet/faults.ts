@@ -80,8 +80,8 @@ function addApiErrors({ types }: GraphBuilder): void {
 }
 
 /**
- * The fault with its cluster as the answer sees it: of the same moment as all else in it, also once the cluster has left, and the same for all who
- * are given one answer.
+ * Adds the cluster to a fault, as it was when the answer was created. So the fault agrees with the other data of the answer, also after the
+ * cluster has left, and all readers of one answer get the same data.
  */
 export function faultWithCluster(clusterView: ClusterView, fault: Fault): FaultView {
   return fault.cluster === clusterView.name ? { ...fault, clusterView } : fault;
@@ -91,12 +91,12 @@ function clusterOf({ cluster, clusterView }: FaultView, context: GraphContext): 
   return clusterView ?? clusterNamed(cluster, context);
 }
 
-/** The cluster as the caller sees it. One that has left since is still named: what is told of it must not be lost with it. */
+/** Returns the cluster as the caller sees it. A cluster that has left is returned with its name only, so that its faults are not lost. */
 export function clusterNamed(cluster: ClusterName, { reads, read }: Pick<GraphContext, 'reads' | 'read'>): ClusterView {
   return reads.cluster(read, cluster) ?? { name: cluster, labels: {}, zones: [], taints: [], phase: 'UNREACHABLE', faults: [] };
 }
 
-/** Resolves a field to the cluster that its parent names. */
+/** Resolves a field to the cluster with the name in the parent. */
 export function namedCluster({ cluster }: { readonly cluster: string }, _args: unknown, context: GraphContext): ClusterView {
   return clusterNamed(clusterName(cluster), context);
 }

@@ -7,7 +7,7 @@ import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
 import { chargeList } from '../context/budget.ts';
 
-/** Adds `Sum`, `Group` and `GroupOrder`, and to `Connection` what is computed from all that matches. */
+/** Adds `Sum`, `Group` and `GroupOrder`, and the aggregates of `Connection`. */
 export function addAggregates(builder: GraphBuilder): void {
   const { pothos, types } = builder;
   const order = enumsOf(pothos)('GroupOrder', 'The order of groups.', orderMeanings);
@@ -54,7 +54,7 @@ const orderMeanings = {
   KEY_ASC: 'The smallest keys come first, missing values last.',
 };
 
-/** The same of all that matches and of each group. */
+/** Declares the fields that connections and groups share. */
 function computedFrom({ pothos }: GraphBuilder) {
   const sum = pothos.objectRef<Quantity>('Sum').implement({
     description: 'The exact sum of numbers or amounts.',
@@ -101,7 +101,7 @@ function orNothing(value: Json | undefined): Exclude<Json, null> | undefined {
   return value ?? undefined;
 }
 
-/** The arguments that hold paths, of the fields that are computed. */
+/** The fields for aggregates, with the argument that has their paths. */
 const pathArguments: ReadonlyMap<string, string> = new Map([
   ['sum', 'path'],
   ['min', 'path'],
@@ -109,12 +109,12 @@ const pathArguments: ReadonlyMap<string, string> = new Map([
   ['groups', 'by'],
 ] satisfies readonly (readonly [keyof Aggregates | 'groups', string])[]);
 
-/** By field: of what it stands for, nodes of a document say the same each time they are asked. */
+/** Cached by field node, because the arguments of a node never change. */
 const known = new WeakMap<FieldNode, readonly ValueNode[]>();
 
 /**
- * The paths of the sums, extremes and groups that the connection of this field may be asked for; undefined if none may be. Whether `@skip` leaves them
- * out is not asked.
+ * Returns the paths of all sums, extremes and groups that are selected below the connection of this field. Undefined if there are none. Fields
+ * with `@skip` count.
  */
 export function aggregatedPaths(
   info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>,
@@ -129,7 +129,7 @@ export function aggregatedPaths(
   return values.flatMap((value) => valueFromASTUntyped(value, variableValues.coerced)).filter((path) => typeof path === 'string');
 }
 
-/** @param unseen Fragments not looked at yet: each is once, however often it is spread. */
+/** @param unseen The fragments that were not visited yet. Each is visited once, however often it is spread. */
 function* pathsIn({ selections }: SelectionSetNode, unseen: Record<string, GraphQLResolveInfo['fragments'][string]>): Generator<ValueNode> {
   for (const node of selections) {
     if (node.kind === Kind.FRAGMENT_SPREAD) {

@@ -13,8 +13,8 @@ import { enumsOf } from '../builder/pothos.ts';
 export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;
 
 /**
- * Adds the computed columns of the registry as fields of their kinds, with the types that only they have. Of an object whose metadata alone is held
- * they are null; those that are never null are `BAD_INPUT`.
+ * Adds the computed columns as fields of their kinds, with their types. If only the metadata of an object is known, nullable columns are null
+ * and the others are `BAD_INPUT`.
  */
 export function addColumns(builder: GraphBuilder): ColumnEnums {
   const { pothos, model, kinds } = builder;
@@ -37,7 +37,7 @@ export function addColumns(builder: GraphBuilder): ColumnEnums {
   return enums;
 }
 
-/** Of what has its metadata alone nothing is computed: that would be a fact about an empty object. */
+/** Nothing is computed from an object whose metadata alone is known, because the result would be about an empty object. */
 function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }: Row): Json | undefined {
   if (metadataOnly !== true) return get(object);
   if (nullable) return undefined;
@@ -49,13 +49,16 @@ function addEnum({ pothos }: GraphBuilder, { name, description, values }: Column
   return enumsOf(pothos)(name, description, values);
 }
 
-/** A rollout as the column `rollout` computes it. */
+/** The value of the column `rollout`. */
 interface RolloutView {
   readonly done: boolean;
   readonly message: string;
 }
 
-/** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
+/**
+ * Adds `Rollout`, and the field `rollout` to `PodOwner`, so that a query can select it for all workloads. It is null for kinds without `kubectl
+ * rollout status`.
+ */
 function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
   const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
     description: 'The progress of the rollout of a workload, as `kubectl rollout status` reports it.',

@@ -10,7 +10,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
   types.connection.implement({
     description:
       'One page of a list of objects from many clusters. Its counts, sums, smallest and largest values and groups cover all pages.',
-    // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
+    // Never needed: the type of a field is always one of the object types.
     resolveType: () => 'ResourceConnection',
     fields: (t) => ({
       items: t.field({
@@ -57,7 +57,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
   return addConnection(builder, { type: 'Resource', item: types.resource, of: 'objects of any kind' });
 }
 
-/** Adds `PodConnection` and `PodEdge`, and the same for every other kind. By the name of the kind's type. */
+/** Adds `PodConnection` and `PodEdge`, and the same for every other kind. Returns them by the type name of the kind. */
 export function addKindConnections(builder: GraphBuilder): ReadonlyMap<string, ObjectRefOf<ListPage>> {
   const connections = new Map<string, ObjectRefOf<ListPage>>();
   for (const kind of builder.model.kinds.values()) {
@@ -109,7 +109,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
   });
 }
 
-/** Sealing a cursor costs: only those that are read are made. */
+/** Cursors are created when they are read, because sealing takes time. */
 function pageOf(listed: ListPage): PageView {
   const { hasNextPage, hasPreviousPage, items } = listed;
   return {

@@ -15,7 +15,7 @@ import { enterRow, resolveStored, type StoredResolver } from '../builder/stored-
 import { leadsToReference, ValueInRow, withRow } from '../builder/value-in-row.ts';
 import type { GraphContext } from '../context/context.ts';
 
-/** Adds the types of the model: the kinds of objects, and the types of their fields. `partWithFields` adds the fields of the latter. */
+/** Adds the types of the model: the kinds, and the types of their fields. `partWithFields` adds the fields of the latter. */
 export function addGenerated(builder: GraphBuilder): void {
   const { kinds, partTypes: parts, modelTypes, model } = builder;
   for (const [name, ref] of parts) {
@@ -35,11 +35,12 @@ export function addGenerated(builder: GraphBuilder): void {
 }
 
 /**
- * The type with the fields that the model declares, if it is one of `builder.parts`. Other types are returned as they are.
+ * Returns the type with the fields that the model declares, if it is one of `builder.partTypes`. Returns other types as they are.
  *
- * Most fields of a schema are declared here. Pothos keeps about ten objects for each field, and builds all of them in one piece.
+ * Most fields of a schema are declared here and not with Pothos, which keeps about ten objects for each field and builds all of them in one
+ * piece.
  *
- * @param types All types of the schema by name, complete when the fields are first read.
+ * @param types All types of the schema by name. The map must be complete when the fields are first read.
  * @throws {InvariantError} when the fields are read, if the model refers to a type that it does not have.
  */
 export function partWithFields(
@@ -60,7 +61,7 @@ export function partWithFields(
         resolve: resolve === asServed ? undefined : resolve,
       };
     });
-    // Relations are added to a few of these types, with Pothos.
+    // Pothos adds relations to a few of these types.
     return { ...ofModel, ...(builder.pothos.configStore.getFields(name).size === 0 ? {} : type.toConfig().fields) };
   };
   return new GraphQLObjectType({ name, description, fields });
@@ -109,7 +110,10 @@ function onlyValue(value: unknown): unknown {
   return value;
 }
 
-/** Most fields read what their own name says, as graphql-js would by itself. A name that every object inherits must be the value's own. */
+/**
+ * Most fields read the property of their own name, like the default resolver of graphql-js. If every object inherits the name, the value must
+ * have it as its own property.
+ */
 function readerOf({ name, key }: ModelField): StoredResolver<unknown> {
   if (name === key && !(name in Object.prototype)) return asServed;
   return (source) => (isRecord(source) && Object.hasOwn(source, key) ? source[key] : undefined);

@@ -9,10 +9,10 @@ import { resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { clusterNamed, faultWithCluster, namedCluster } from '../fleet/faults.ts';
 
-/** The types that changing single objects and propagating have in common. */
+/** The types that mutations of objects and of Propagations share. */
 export type MutationTypes = ReturnType<typeof addObjectMutations>;
 
-/** Adds `Mutation`, with the fields that change single objects, and what is common to all writing. */
+/** Adds `Mutation` with the fields that change single objects, and the types that all mutations share. */
 export function addObjectMutations(builder: GraphBuilder) {
   const { pothos } = builder;
   pothos.mutationType({
@@ -110,7 +110,7 @@ interface RowSurroundings {
   readonly kinds: ReadonlyMap<string, Row['kind']>;
 }
 
-/** The object as the answer to its write had it: true as of now. */
+/** Returns the written object as a row, with a sync of now. */
 function rowOf({ cluster, written }: ObjectChangeResult, { context, kinds }: RowSurroundings): Row | undefined {
   const kind = written === undefined ? undefined : kinds.get(keyOfKind(written.resource satisfies GroupKind));
   if (written === undefined || kind === undefined) return undefined;
@@ -125,7 +125,7 @@ interface WriteTypes {
   readonly resourceRef: ReturnType<typeof addObjectMutations>['resourceRef'];
 }
 
-/** Exactly one member of an input with `@oneOf` is there: graphql-js has seen to it. */
+/** Exactly one member of an input with `@oneOf` is set. graphql-js has checked that. */
 type OneOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): void {

@@ -12,13 +12,13 @@ import { kindDeprecation } from '../fleet/kinds.ts';
 import { aggregatedPaths } from './aggregates.ts';
 import { searchArgument, selectionArguments } from './selection-arguments.ts';
 
-/** The types of connections: of objects of any kind, and of each kind by the name of its type. */
+/** The types of connections: for objects of any kind, and for each kind by the name of its type. */
 export interface ConnectionTypes {
   readonly any: ObjectRefOf<ListPage>;
   readonly ofKinds: ReadonlyMap<string, ObjectRefOf<ListPage>>;
 }
 
-/** Adds `Query`. Its fields alone may be asynchronous: they wait for first lists and live answers; nothing below them waits. */
+/** Adds `Query`. Only its fields may return promises: they wait for first lists and live reads. */
 export function addQuery(builder: GraphBuilder, connections: ConnectionTypes): void {
   builder.pothos.queryType({
     description:
@@ -159,7 +159,7 @@ function liveArgument(t: RootFields) {
   });
 }
 
-/** The same for every kind, so that one component of a client serves all. */
+/** The arguments of a list field. They are equal for all kinds, so that one component of a client works with every kind. */
 function listArguments({ arg }: RootFields, types: GraphBuilder['types']) {
   return {
     ...selectionArguments(arg, types),

@@ -157,7 +157,7 @@ function truthAt(value: Json | undefined, key: string): boolean | undefined {
   return typeof found === 'boolean' ? found : undefined;
 }
 
-/** Reads the property of the field's own name. */
+/** Reads the property with the name of the field. */
 const inMetadata: GraphQLFieldResolver<Row, GraphContext> = ({ object }, _args, _context, { fieldName }) => object.metadata[fieldName];
 
 function ownerReferencesOf(row: Row): readonly ValueInRow[] | undefined {
@@ -225,13 +225,16 @@ const amountsAsTexts = resolveStored<Amounts>({ scalar: 'StringMap' }, (list) =>
   Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, textOfAmount(amount) ?? amount])),
 );
 
-/** Undefined for what is no amount. */
+/** Undefined for a value that is no amount. */
 function textOfAmount(amount: unknown): string | undefined {
   if (isRawNumber(amount)) return amount.rawJSON;
   return typeof amount === 'string' || typeof amount === 'number' ? String(amount) : undefined;
 }
 
-/** Printing an object of 1 MB takes 3 ms, and 30 aliases may ask for it: a text whose operation has used up its slice is printed in a later one. */
+/**
+ * Printing an object of 1 MB takes 3 ms, and 30 aliases may select it. If the operation has used up its time slice, the text is printed in a
+ * later slice.
+ */
 function yamlOf(row: Row, _args: unknown, { budget, read }: GraphContext): PromiseOrValue<string> {
   budget.charge(yamlCost);
   const print = () => budget.text(printYaml(manifestOf(row)));
@@ -239,13 +242,13 @@ function yamlOf(row: Row, _args: unknown, { budget, read }: GraphContext): Promi
   return pause === undefined ? print() : pause.then(print);
 }
 
-/** The id of the object in its row. */
+/** Returns the id of the object in a row. */
 export function idOf({ cluster, kind, object }: Row): string {
   const { namespace = '', name, uid } = object.metadata;
   return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name, uid });
 }
 
-/** Maps come from outside: a key such as `constructor` must not find what every object inherits. */
+/** Reads an own property of a map. A key such as `constructor` must not find a member that every object inherits. */
 function ownValue<T>(map: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
   return map != null && Object.hasOwn(map, key) ? map[key] : undefined;
 }

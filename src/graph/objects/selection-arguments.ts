@@ -3,7 +3,7 @@ import type { RootFields } from '../builder/pothos.ts';
 
 type ArgumentBuilder = RootFields['arg'];
 
-/** What narrows a list and a stream alike: one component of a client serves both, of every kind. */
+/** The arguments that lists and streams of every kind share, so that one component of a client works with all of them. */
 export function selectionArguments(arg: ArgumentBuilder, types: GraphBuilder['types']) {
   return {
     clusters: arg.stringList({
@@ -15,14 +15,14 @@ export function selectionArguments(arg: ArgumentBuilder, types: GraphBuilder['ty
   };
 }
 
-/** What most of them can be searched by. */
+/** The argument `search`, which lists and streams of objects have. */
 export function searchArgument(arg: ArgumentBuilder) {
   return arg.string({
     description: 'Only objects that contain this text in their name or in a label. Upper and lower case are not distinguished.',
   });
 }
 
-/** Where a stream of changes goes on. */
+/** The argument with the position at which a stream resumes. */
 export function afterArgument(arg: ArgumentBuilder) {
   return arg.string({
     description:

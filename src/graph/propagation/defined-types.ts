@@ -9,16 +9,16 @@ import type { GraphBuilder } from '../builder/builder.ts';
 import type { FieldsOf } from '../builder/pothos.ts';
 import { enumsOf } from '../builder/pothos.ts';
 
-/** An enum of the schema: each value stands for itself. */
+/** An enum whose internal values equal their names. */
 type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;
 
-/** Makes inputs, enums and fields of outputs from the definitions of our resources, each once. */
+/** Creates inputs, enums and output fields from the definitions of the resources on the hub. Each type is created once. */
 export interface DefinedTypes {
-  /** The input of a structure. */
+  /** Returns the input for a structure. */
   input<T = unknown>(schema: z.ZodType): InputRef<T>;
-  /** The enum of a `describedEnum`. */
+  /** Returns the enum for a `describedEnum`. */
   enum(schema: z.ZodType): DefinedEnum;
-  /** What declares these members of a structure as fields of an output, which `of` finds them in. */
+  /** Declares members of a structure as fields of an output type. `read` says where a resolver finds them. */
   fields<T>(t: FieldsOf<T>, schema: z.ZodType, read: MembersRead<T>): Readonly<Record<string, OutputField>>;
 }
 
@@ -32,7 +32,7 @@ type OutputField = ReturnType<FieldsOf<unknown>['field']>;
 
 type AnyInput = InputRef<unknown> | DefinedEnum | string;
 
-/** @param known Types that have other users too, by name: they are used as they are. */
+/** @param known Types that are also used elsewhere, by name. They are used as they are. */
 export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Record<string, AnyInput>>): DefinedTypes {
   const types = new Map(Object.entries(known));
   const make = enumsOf(pothos);
@@ -44,7 +44,7 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
     const type = scalar ?? types.get(name ?? '') ?? scalars[def.type];
     if (type !== undefined) return type;
     if (def.type === 'array') return [typeOf(def.element) as AnyInput];
-    // A reason, for one: new ones are no break of the schema.
+    // An enum without a name, such as a reason, is a text in the schema, so that new values do not break clients.
     if (def.type === 'enum' && name === undefined) return 'String';
     invariant(name !== undefined, 'a structure or an enum of an input has a name');
     const made = def.type === 'enum' ? enumOf(name, schema) : inputOf(name, schema);
@@ -103,7 +103,7 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
 
 const scalars: Readonly<Record<string, string>> = { string: 'String', boolean: 'Boolean', number: 'Int' };
 
-/** Whether a member must be given, and its default: only of scalars and enums, as the default of a structure is that of its members. */
+/** Returns whether a member is required, and its default. Only scalars and enums have defaults here. A structure has the defaults of its members. */
 function presenceOf(field: z.core.$ZodType): { readonly required?: true; readonly defaultValue?: Json } {
   if (field._zod.optin === undefined || graphqlHintsOf(field).isRequired === true) return { required: true };
   const fallback = schemaDefaultOf(field);

@@ -10,15 +10,15 @@ import { ObjectMessage } from '../../streams/object-message.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 import type { GraphContext } from '../context/context.ts';
 
-/** A message of the Jobs of one propagation. */
+/** A message about the Jobs of one Propagation. */
 export interface PropagatedJobsMessage extends JobStatusMessage {
   readonly summary: JobSummaryView & { readonly completion: CompletionStatus };
 }
 
 /**
- * The labels that select the Jobs of a propagation, with those asked for besides.
+ * Returns the label selector for the Jobs of a Propagation, joined with the requested one.
  *
- * @throws {MusterError} `BAD_INPUT` if there is no such propagation, `UNAVAILABLE` without a hub.
+ * @throws {MusterError} `BAD_INPUT` if the Propagation does not exist, `UNAVAILABLE` without a hub.
  */
 export async function labelsOfPropagation(
   { propagations, read }: GraphContext,
@@ -36,8 +36,8 @@ export async function labelsOfPropagation(
 }
 
 /**
- * The stream with `completion` in each summary: what the messages themselves count, and what is latched on the hub. A change of the completion alone is a
- * `BOOKMARK`.
+ * Adds `completion` to the summary of each message. It combines the counts of the messages with the state that the hub keeps. A change of the
+ * completion alone is sent as a `BOOKMARK`.
  */
 export function withCompletion(
   source: StreamSource<JobStatusMessage>,
@@ -78,7 +78,7 @@ class CompletingReader implements StreamReader<PropagatedJobsMessage> {
     return this.#reader.hasMore || this.#isChanged;
   }
 
-  /** Another state of the propagation; undefined once it is deleted: then its last state counts. */
+  /** Handles a new state of the Propagation. Undefined if it was deleted: then the last state stays. */
   hear(next: PropagationView | undefined): void {
     if (this.#life.signal.aborted || next === undefined) return;
     const hadMore = this.hasMore;
@@ -105,7 +105,7 @@ class CompletingReader implements StreamReader<PropagatedJobsMessage> {
     this.#reader[Symbol.dispose]();
   }
 
-  /** The completion is not the one of the last message. */
+  /** True if the completion differs from that of the last message. */
   get #isChanged(): boolean {
     if (this.#last === undefined) return false;
     const { summary } = this.#last;
@@ -113,7 +113,7 @@ class CompletingReader implements StreamReader<PropagatedJobsMessage> {
   }
 }
 
-/** Nothing has become of the Jobs since that message. */
+/** Creates a message without changes of Jobs. */
 function bookmarkAfter(message: JobStatusMessage): JobStatusMessage {
   const { cluster, kind, cursor, summary } = message;
   return { type: 'BOOKMARK', cluster, kind, cursor, added: [], modified: [], deleted: [], summary };
@@ -173,12 +173,12 @@ class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
   }
 }
 
-/** The hub's word may be a moment behind the Jobs themselves, and is kept when they are gone: so the larger counts. */
+/** The counts on the hub may be older than the Jobs, but stay after the Jobs are gone. So the larger count wins. */
 function completionOf({ byPhase, total }: JobSummaryView, { propagation: { metadata, spec, status } }: PropagationView): CompletionStatus {
   const asked = 'problems' in spec ? undefined : spec.completion;
   const counted = (phase: string) => byPhase.find((count) => count.phase === phase)?.count ?? 0;
   const mode = asked?.mode ?? status.completion?.mode ?? 'All';
-  // The status may still be of an earlier spec with another completion. Then it knows neither what is needed nor whether that is done.
+  // The status may be about an earlier spec with another completion. Then its `needed` and `done` do not count.
   const isObserved = status.observedGeneration === metadata.generation;
   const isSameCount = asked?.count === undefined || asked.count === status.completion?.needed;
   const isCurrent = status.completion?.mode === mode && (isObserved || isSameCount);

@@ -19,7 +19,7 @@ import { clusterNamed, faultWithCluster, namedCluster } from '../fleet/faults.ts
 import type { MutationTypes } from '../objects/object-mutations.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
-/** A note as status and plans have it. */
+/** A note of a status or a plan. */
 export type NoteView = Pick<Note, 'message' | 'path'> & { readonly severity: string; readonly code: string };
 
 /** Adds `Note` and `Severity`. */
@@ -61,7 +61,11 @@ interface PlanTypes {
   readonly note: ObjectRefOf<NoteView>;
 }
 
-/** Adds `PropagationPlan` and its parts. @returns it. */
+/**
+ * Adds `PropagationPlan` and its parts.
+ *
+ * @returns `PropagationPlan`.
+ */
 export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<PropagationPlan> {
   const { pothos, types } = builder;
   const cluster = addClusterPlan(builder, using);

@@ -30,7 +30,11 @@ interface RootTypes extends PropagationTypes {
   readonly note: ObjectRefOf<NoteView>;
 }
 
-/** Adds everything of propagation: `planPropagation`, `propagate` and their kin. @returns what streams of Jobs refer to. */
+/**
+ * Adds the queries, mutations and the subscription of Propagations.
+ *
+ * @returns The types that the stream of Jobs needs.
+ */
 export function addPropagation(builder: GraphBuilder, changing: MutationTypes, jobs: ObjectRefOf<ListPage> | undefined) {
   const defined = createDefinedTypes(builder, { ResourceRef: changing.resourceRef, Cascade: changing.cascade, Action: changing.action });
   const note = addNotes(builder);
@@ -153,7 +157,7 @@ function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }
   });
 }
 
-/** @throws {MusterError} `BAD_INPUT` for a text that no plan has as its digest. */
+/** @throws {MusterError} `BAD_INPUT` for a text that cannot be the digest of a plan. */
 function checkedDigest(digest: string | null | undefined): string | undefined {
   if (digest === null || digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest ?? undefined;
   throw new MusterError('BAD_INPUT', 'digest: expected the 64 hexadecimal digits of a plan');

@@ -4,10 +4,10 @@ import type { PropagationName, Propagations, PropagationView } from '../../propa
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 
 /**
- * The whole state of one propagation at once, then after each change of what the document selects: a state that was not taken is replaced by the next
- * one, so that no reader is ever too slow. Ends with `GONE` once it is deleted.
+ * Streams the whole state of one Propagation: at once, then after each change of a selected field. A state that the reader has not taken is
+ * replaced by the next one, so no reader is ever too slow. Ends with `GONE` when the Propagation is deleted.
  *
- * @throws {MusterError} on opening: `BAD_INPUT` if there is none, `UNAVAILABLE` without a hub.
+ * @throws {MusterError} when it is opened: `BAD_INPUT` if the Propagation does not exist, `UNAVAILABLE` without a hub.
  */
 export function propagationSource(propagations: Propagations, context: WriteContext, name: PropagationName): StreamSource<PropagationView> {
   return {
@@ -27,7 +27,7 @@ export function propagationSource(propagations: Propagations, context: WriteCont
   };
 }
 
-/** Keeps the newest state for who takes it. */
+/** Keeps the newest state until the reader takes it. */
 class LatestReader implements StreamReader<PropagationView> {
   readonly isState = true;
   readonly #listener: StreamListener;
@@ -65,7 +65,7 @@ class LatestReader implements StreamReader<PropagationView> {
     return next;
   }
 
-  /** One state is all that ever waits. */
+  /** Nothing to do, because at most one state waits. */
   pause(): void {}
 
   [Symbol.dispose](): void {

@@ -23,16 +23,16 @@ import type { DefinedTypes } from './defined-types.ts';
 import type { NoteView } from './plan-types.ts';
 import { addAggregate, addCompletion, addProgress, addRevision, clusterViewOf, type RevisionView } from './status-types.ts';
 
-/** What the types of a propagation refer to. */
+/** The types that the types of a Propagation refer to. */
 export interface PropagationTypesUsing {
   readonly changing: MutationTypes;
   readonly defined: DefinedTypes;
   readonly note: ObjectRefOf<NoteView>;
-  /** Absent if the model has no Jobs. */
+  /** Undefined if the model has no Jobs. */
   readonly jobs?: ObjectRefOf<ListPage> | undefined;
 }
 
-/** The types that root fields give. */
+/** The types that root fields return. */
 export interface PropagationTypes {
   readonly propagation: ObjectRefOf<PropagationView>;
   readonly completion: ObjectRefOf<CompletionStatus>;
@@ -70,7 +70,7 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
   return { propagation, completion };
 }
 
-/** What was asked for, and by whom. */
+/** The fields about the request and the requester. */
 function identityFields(t: FieldsOf<PropagationView>) {
   return {
     id: t.id({
@@ -110,7 +110,7 @@ function identityFields(t: FieldsOf<PropagationView>) {
 
 const statusFields = ['digest', 'scheduledAt', 'affinityGroup', 'desired', 'placed', 'ready'];
 
-/** What was decided, and how far it is. */
+/** The fields about the current plan and its progress. */
 function decisionFields(
   t: FieldsOf<PropagationView>,
   { defined, progress }: { readonly defined: DefinedTypes; readonly progress: ObjectRefOf<RolloutProgress> },
@@ -147,7 +147,7 @@ function decisionFields(
   };
 }
 
-/** Sums over clusters. */
+/** The fields with sums over clusters. */
 function figureFields(
   t: FieldsOf<PropagationView>,
   { types, completion }: { readonly types: GraphBuilder['types']; readonly completion: ObjectRefOf<CompletionStatus> },
@@ -184,7 +184,7 @@ interface PartTypes {
   readonly revision: ObjectRefOf<RevisionView>;
 }
 
-/** What stands below it. */
+/** The fields with lists: clusters, aggregates, conditions, revisions, notes and faults. */
 function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, aggregate, revision }: PartTypes) {
   return {
     clusters: t.field({
@@ -276,7 +276,7 @@ function faultOf(cluster: string, fault: RecordedFault | undefined): Fault | und
   return { code: fault.code, cluster: name, message: fault.message, retry: 'LATER', sinceMs: Date.parse(fault.since) };
 }
 
-/** The fields of a cluster's line that need nothing but the line. */
+/** The members of a cluster status that are fields without a resolver of their own. */
 const lineFields = ['phase', 'reason', 'message', 'wave', 'replicas', 'ready', 'health', 'since', 'asOf'];
 
 function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): ObjectRefOf<LineView> {
@@ -332,10 +332,10 @@ function addObject({ pothos, types, model }: GraphBuilder, { changing, defined }
   });
 }
 
-/** Values that one condition may have (docs/guide/query.md, "Filter"). */
+/** Maximum number of values in one condition (docs/guide/query.md, "Filter"). */
 const maxUids = 1_000;
 
-/** The copy as the caller may see it. Undefined if it is gone, out of sight, of an unknown kind, or another object has its name now. */
+/** Returns the copy as the caller sees it. Undefined if it is gone, hidden, of an unknown kind, or if another object has its name now. */
 async function resourceOf(
   { cluster, entry }: { readonly cluster: string; readonly entry: InventoryEntry },
   { model, context }: { readonly model: Model; readonly context: GraphContext },
@@ -347,7 +347,7 @@ async function resourceOf(
   return row?.object.metadata.uid === entry.uid ? row : undefined;
 }
 
-/** The Jobs of the inventory: those of its uids, whatever labels others wear. The first 1,000 count. */
+/** Lists the Jobs in the inventory by their uids, whatever labels other Jobs have. At most 1,000 Jobs count. */
 function jobsOf(
   { objects }: PropagationView,
   { kind, ...page }: { readonly kind: ModelKind; readonly first: number } & Pick<ListArguments, 'aggregated'>,

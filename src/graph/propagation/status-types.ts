@@ -13,7 +13,7 @@ import { clusterNamed, namedCluster } from '../fleet/faults.ts';
 import type { MutationTypes } from '../objects/object-mutations.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
-/** A revision, with what was asked for as the schema has it. */
+/** A revision, with its spec in the form of a `PropagationInput`. */
 export interface RevisionView extends PropagationRevision {
   readonly input: Json;
 }
@@ -23,7 +23,7 @@ interface AggregateUsing {
   readonly defined: DefinedTypes;
 }
 
-/** A cluster by the name that stands in a document: it may have left. */
+/** Returns the cluster with a name from a status. The cluster may have left the fleet. */
 export function clusterViewOf(name: string, context: GraphContext): ClusterView {
   return clusterNamed(clusterName(name), context);
 }

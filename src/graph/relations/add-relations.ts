@@ -19,8 +19,8 @@ import type { ConnectionTypes } from '../objects/query.ts';
 import { type ToMany, type ToOne, toMany, toOne } from './kind-relations.ts';
 
 /**
- * Adds `PodOwner` and what leads from objects to others in their cluster: fields of `Resource`, of references, and of the kinds that have relations of their
- * own. They give values, not promises, wherever nothing has to be waited for.
+ * Adds `PodOwner`, and the fields that lead from objects to others in the same cluster: those of `Resource`, of references, and of single
+ * kinds. They return values and not promises if no mirror must be waited for.
  */
 export function addRelations(builder: GraphBuilder, connections: ConnectionTypes): void {
   addOwnership(builder, connections);
@@ -31,7 +31,7 @@ export function addRelations(builder: GraphBuilder, connections: ConnectionTypes
 }
 
 function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: ConnectionTypes): void {
-  // The list of a variable is the same one for each object.
+  // Cached by list: the list in a variable is the same object for each row.
   const known = new WeakMap<readonly string[], readonly ModelKind[]>();
   const kindsNamed = (names: readonly string[], { budget }: GraphContext): readonly ModelKind[] => {
     const kinds = known.get(names) ?? [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
@@ -108,11 +108,11 @@ function addReferences(builder: GraphBuilder): void {
 }
 
 interface ReferenceField {
-  /** A type that leads to references. */
+  /** The name of a type that contains references. */
   readonly of: string;
   readonly field: string;
   readonly description: string;
-  /** The reference in a value of the type. */
+  /** Returns the reference in a value of the type. */
   readonly referenceIn: (value: Json | undefined) => JsonObject;
 }
 
@@ -193,14 +193,14 @@ function typeOf({ model, kinds }: Pick<GraphBuilder, 'model' | 'kinds'>, key: st
   return kinds.get(model.kinds.get(key)?.type ?? '');
 }
 
-/** What of a field's resolver a relation needs. */
+/** The model and the arguments of a resolver that a relation needs. */
 interface Following {
   readonly model: Model;
   readonly context: GraphContext;
   readonly info: GraphQLResolveInfo;
 }
 
-/** The object that the row names: null if there is none, or the caller may not see it. Why nobody could tell is reported beside the answer. */
+/** Returns the related object. Null if it does not exist or the caller may not see it. Faults that may be the reason are reported in the answer. */
 function followOne(row: Row, target: ReferenceTarget | undefined, { model, context, info }: Following): PromiseOrValue<Row | undefined> {
   if (target === undefined) return undefined;
   return mapPromiseOrValue(context.relations.one(row, { model, target }), (found) => {
@@ -209,7 +209,7 @@ function followOne(row: Row, target: ReferenceTarget | undefined, { model, conte
   });
 }
 
-/** The objects that have to do with the row. */
+/** Returns a page of the objects that are related to the row. */
 function followMany(
   row: Row,
   { question, page }: { readonly question: RelationQuery; readonly page: RelationPage },

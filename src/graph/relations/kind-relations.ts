@@ -13,17 +13,17 @@ import {
 } from '../../load/relations/relation-queries.ts';
 import type { ReferenceTarget, RelationQuery } from '../../load/relations/relations.ts';
 
-/** A field of one kind that leads to one object. Kinds by `keyOfKind`. */
+/** A field of one kind that leads to one object. Kinds are written as `keyOfKind`. */
 export interface ToOne {
   readonly of: string;
   readonly field: string;
-  /** Absent: of any kind. */
+  /** Undefined if the object may be of any kind. */
   readonly to?: string;
   readonly description: string;
   target(object: KubernetesObject): ReferenceTarget | undefined;
 }
 
-/** A field of one kind that leads to any number of objects of another one. */
+/** A field of one kind that leads to any number of objects of another kind. */
 export interface ToMany {
   readonly of: string;
   readonly field: string;
@@ -32,7 +32,7 @@ export interface ToMany {
   question(row: Row): RelationQuery;
 }
 
-/** The relations to one object that kinds have of their own. */
+/** The relations to one object that only some kinds have. */
 export const toOne: readonly ToOne[] = [
   { of: 'Pod', field: 'node', to: 'Node', description: 'The Node that runs the Pod. Null if the Pod is not scheduled.', target: nodeOfPod },
   {
@@ -57,7 +57,7 @@ export const toOne: readonly ToOne[] = [
   },
 ];
 
-/** The relations to many objects that kinds have of their own, but for the Pods of workloads. */
+/** The relations to many objects that only some kinds have. The Pods of workloads are in `PodOwner`. */
 export const toMany: readonly ToMany[] = [
   { of: 'Pod', field: 'services', to: 'Service', description: 'The Services that select the Pod.', question: servicesOfPod },
   {

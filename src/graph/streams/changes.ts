@@ -7,13 +7,13 @@ import { chargeList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { faultWithCluster } from '../fleet/faults.ts';
 
-/** The types of messages: about objects of any kind, and of each kind by the name of its type. */
+/** The types of messages: about objects of any kind, and about each kind by the name of its type. */
 export interface ChangesTypes {
   readonly any: ObjectRefOf<ChangesMessage>;
   readonly ofKinds: ReadonlyMap<string, ObjectRefOf<ChangesMessage>>;
 }
 
-/** Adds `Changes`, `ChangeType`, `ResourceChanges`, and `PodChanges` and the same for every other kind. */
+/** Adds `Changes`, `ChangeType`, `ResourceChanges`, `PodChanges`, and the same for every other kind. */
 export function addChanges(builder: GraphBuilder): ChangesTypes {
   const { pothos, types } = builder;
   const type = enumsOf(pothos)(
@@ -25,7 +25,7 @@ export function addChanges(builder: GraphBuilder): ChangesTypes {
     description:
       'One message of a stream, about one kind in one cluster. For each kind and cluster, INITIAL messages come first, then SYNCED, then LIVE ' +
       'messages. A message contains each object at most once.',
-    // Nobody asks for one without knowing of what: a field's type is always one of the object types.
+    // Never needed: the type of a field is always one of the object types.
     resolveType: () => 'ResourceChanges',
     fields: (t) => ({
       type: t.field({ type, nullable: false, description: 'The type of the message.', resolve: (message) => message.type }),
@@ -84,7 +84,7 @@ function addKindChanges({ pothos, types, kinds, model }: GraphBuilder): Readonly
 
 type RowsOf = 'added' | 'modified' | 'deleted';
 
-/** What the fields that hold objects have in common, whatever the type of the objects. */
+/** Returns the options that the fields with objects share. */
 export function listed(which: RowsOf) {
   return {
     description: rowsMeanings[which],

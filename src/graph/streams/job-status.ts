@@ -18,15 +18,15 @@ import { afterArgument, selectionArguments } from '../objects/selection-argument
 import { labelsOfPropagation, withCompletion } from '../propagation/job-completion.ts';
 import { listed } from './changes.ts';
 
-/** What of others the streams of Jobs refer to. */
+/** The types that the stream of Jobs refers to. */
 export interface TypesOfJobs {
-  /** With `JobPhase`. */
+  /** Includes `JobPhase`. */
   readonly enums: ColumnEnums;
   readonly namespacedName: InputRefOf<PropagationName>;
   readonly completion: ObjectRefOf<CompletionStatus>;
 }
 
-/** Adds `Subscription.jobStatus` with its types. Nothing if the model has no Jobs. */
+/** Adds `Subscription.jobStatus` with its types, if the model has Jobs. */
 export function addJobs(builder: GraphBuilder, { enums, namespacedName, completion }: TypesOfJobs): void {
   const kind = builder.model.kinds.get('Job.batch');
   const job = kind && builder.kinds.get(kind.type);
@@ -44,7 +44,7 @@ interface StatusTypes {
   readonly namespacedName: InputRefOf<PropagationName>;
 }
 
-/** Of the Jobs of a propagation, with their completion. */
+/** A summary of Jobs. Those of a Propagation have a completion. */
 interface SummaryView extends JobSummaryView {
   readonly completion?: CompletionStatus;
 }
@@ -235,7 +235,7 @@ function partOf(object: JsonObject, name: string): JsonObject {
   return isJsonObject(part) ? part : {};
 }
 
-/** What is no `Int` reads as absent: a message about 250 Jobs must not go with one strange value. */
+/** A value that is no `Int` counts as absent, so that one strange value does not break a message about 250 Jobs. */
 function intOf(value: Json | undefined): number | undefined {
   return Number.isInteger(value) && typeof value === 'number' && Math.abs(value) < 2 ** 31 ? value : undefined;
 }

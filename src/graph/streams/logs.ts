@@ -126,7 +126,7 @@ function addLine({ pothos }: GraphBuilder): ObjectRefOf<LogLineView> {
   });
 }
 
-/** Where a log comes from, in everything that tells of one. */
+/** The fields with the origin of a log. */
 function containerFields(t: FieldsOf<PodLogView | LogBatchView>, types: GraphBuilder['types']) {
   return {
     cluster: t.field({
