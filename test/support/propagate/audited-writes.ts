@@ -4,7 +4,7 @@ import { textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { SeenWrite } from './write-history.ts';
 
-/** The audit policy of an API server whose writes are to be told: each with what was sent and what was answered. */
+/** An audit policy that records each write with its request and response. */
 export const auditPolicy: JsonObject = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -12,7 +12,7 @@ export const auditPolicy: JsonObject = {
   rules: [{ level: 'RequestResponse', verbs: ['create', 'update', 'patch', 'delete'] }, { level: 'None' }],
 };
 
-/** One line of an audit log, as far as it is read. */
+/** The fields of an audit log's line that tests read. */
 interface AuditEvent {
   readonly requestURI: string;
   readonly verb: string;
@@ -24,12 +24,12 @@ interface AuditEvent {
   readonly stageTimestamp: string;
 }
 
-/** The writes that a real API server did, by its own audit log: those that succeeded, the oldest first. */
+/** Returns the successful writes of a real API server from its audit log, the oldest first. */
 export function auditedWrites(file: string): readonly SeenWrite[] {
   const known = new Map<string, KubernetesObject>();
   const events = readFileSync(file, 'utf8')
     .split('\n')
-    // The last line may be half written.
+    // The last line may be incomplete.
     .slice(0, -1)
     .map((line) => JSON.parse(line) as AuditEvent);
   return events.flatMap((event) => {
@@ -51,14 +51,14 @@ function writeOf(event: AuditEvent, known: Map<string, KubernetesObject>): SeenW
   if (!isDry) known.set(uid, object);
   const { namespace } = objectRef ?? {};
   return {
-    // Of one machine's clock, to the microsecond.
+    // All times come from the clock of one machine and have microseconds.
     atMs: Date.parse(event.stageTimestamp) + Number(event.stageTimestamp.slice(23, 26)) / 1_000,
     verb: verb as SeenWrite['verb'],
     group: objectRef?.apiGroup ?? '',
     kind: object.kind ?? textAt(requestObject, 'kind') ?? '',
     ...(namespace === undefined ? {} : { namespace }),
     name: object.metadata.name,
-    // As a server has it: as asked, else the first word of the User-Agent.
+    // The manager as a server determines it: the one in the request, else the first word of the User-Agent.
     manager: query.get('fieldManager') ?? event.userAgent?.split('/')[0] ?? '',
     isDry,
     preconditions: preconditionsIn(verb === 'delete' ? ['preconditions'] : ['metadata'], requestObject),

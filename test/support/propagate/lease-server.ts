@@ -7,24 +7,27 @@ import type { HubConnection } from '../../../src/propagate/hub/hub.ts';
 
 const cluster = clusterName('hub');
 
-/** What happens to one call: `slow` is written at once and answered after 4 s; `lost` is written, but the answer never comes. */
+/**
+ * The fate of one call. `slow`: the write happens at once, and the answer comes after 4 s. `lost`: the write happens, and no answer
+ * comes. `hangs`: no write happens, and no answer comes.
+ */
 export type CallFate = 'answered' | 'refused' | 'slow' | 'hangs' | 'lost';
 
-/** A Lease as it is on the wire. */
+/** A Lease as it is sent. */
 interface StoredLease {
   readonly kind?: string;
   readonly metadata: JsonObject;
   readonly spec: { readonly holderIdentity: string } & JsonObject;
 }
 
-/** One Lease on one server, and connections to it whose calls can be made to fail. */
+/** One Lease on one server, and connections to it whose calls can fail. */
 export interface LeaseServer {
-  /** @param fate Asked at each call. Default: answered. */
+  /** @param fate Called for each call. Default: answered. */
   hub(fate?: () => CallFate): HubConnection;
-  /** As by another client: whatever stands there. */
+  /** Writes the Lease as another client does, over any state. */
   put(lease: StoredLease): void;
   readonly object: StoredLease | undefined;
-  /** Holders in the order in which they were written; '' is a release. */
+  /** Holders in the order of writes. `''` is a release. */
   readonly holders: readonly string[];
 }
 
@@ -55,7 +58,7 @@ export function createLeaseServer(clock: Clock): LeaseServer {
       const answer = fated === 'hangs' ? undefined : act(request);
       if (fated === 'slow') await clock.sleep(4_000, signal);
       if ((fated === 'answered' || fated === 'slow') && answer !== undefined) return answer;
-      // As every live call, it ends by itself after 10 s.
+      // Like every live request, it ends by itself after 10 s.
       await clock.sleep(10_000, signal);
       return failed('TIMED_OUT', 'no answer within 10 s');
     };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { EmbeddedFleet } from './writing-fleet.ts';
 
-/** One result as GraphQL tells it. */
+/** One result in a GraphQL answer. */
 interface ResultSeen {
   readonly cluster: { readonly name: string };
   readonly key: { readonly apiVersion: string; readonly kind: string; readonly namespace: string | null; readonly name: string };
@@ -22,7 +22,7 @@ export interface OutcomeOfWrites {
   readonly results: readonly ResultSeen[];
 }
 
-/** Cluster, and the code of the fault or what was done. */
+/** Returns for each result the cluster, and the code of its fault or the action. */
 export function brief({ results }: OutcomeOfWrites): readonly (readonly [string, string])[] {
   return results.map(({ cluster, action, fault }) => [cluster.name, fault?.code ?? action]);
 }
@@ -30,9 +30,9 @@ export function brief({ results }: OutcomeOfWrites): readonly (readonly [string,
 const fields =
   'ok results { cluster { name } key { apiVersion kind namespace name } action resource { object } diff warnings fault { code message status { reason message } } }';
 
-/** Mutations of single objects, mostly in the cluster `south` and the namespace of the fleet. */
+/** Makes functions for mutations of single objects, mostly in the cluster `south` and the namespace of the fleet. */
 export function createMutations(fleetOf: () => EmbeddedFleet) {
-  /** One mutation, with its arguments as GraphQL declares them. */
+  /** Sends one mutation, with its arguments and their GraphQL types. */
   async function mutate(field: string, args: Readonly<Record<string, readonly [type: string, value: Json]>>): Promise<OutcomeOfWrites> {
     const declared = Object.entries(args).map(([name, [type]]) => `$${name}: ${type}`);
     const given = Object.keys(args).map((name) => `${name}: $${name}`);
@@ -83,7 +83,7 @@ export function createMutations(fleetOf: () => EmbeddedFleet) {
 
   const south = (kind: string, name: string) => fleetOf().cluster('south').get(kind, name, fleetOf().namespace);
 
-  /** Nothing in any cluster is another one afterwards. */
+  /** Runs the work and expects that it changes no object in any cluster. */
   async function unchanged<T>(work: () => Promise<T>): Promise<T> {
     const state = () =>
       JSON.stringify(

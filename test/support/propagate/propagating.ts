@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import type { ApiBody } from '../clients/raw-client.ts';
 import type { WritingFleet } from './writing-fleet.ts';
 
-/** A note as GraphQL tells it. */
+/** A note in a GraphQL answer. */
 interface NoteSeen {
   readonly severity: string;
   readonly code: string;
@@ -72,7 +72,7 @@ const propagationFields = `generation observedGeneration revision phase spec
   clusters { cluster { name } phase reason message objects { key { kind name } state uid action fault { code message } } fault { code message } }
   conditions { type status reason message } ${noteFields} completion { done complete }`;
 
-/** An intent named in the fleet's own namespace of the hub. */
+/** Makes an intent in the fleet's namespace on the hub. */
 export function intentOf(
   fleet: Pick<WritingFleet, 'namespace'>,
   name: string,
@@ -87,7 +87,11 @@ export async function propagate(fleet: WritingFleet, input: JsonObject, digest?:
   return (await fleet.query<{ propagate: OutcomeSeen }>(text, { input, digest: digest ?? null })).propagate;
 }
 
-/** @throws {Error} unless it was accepted. */
+/**
+ * Propagates an intent.
+ *
+ * @throws {Error} unless it was accepted.
+ */
 export async function propagated(fleet: WritingFleet, input: JsonObject, digest?: string): Promise<OutcomeSeen> {
   const outcome = await propagate(fleet, input, digest);
   if (outcome.result !== 'ACCEPTED') throw new Error(`expected it to be accepted, got ${JSON.stringify(outcome)}`);
@@ -99,7 +103,7 @@ export async function planned(fleet: WritingFleet, input: JsonObject): Promise<P
   return (await fleet.query<{ planPropagation: PlanSeen }>(text, { input })).planPropagation;
 }
 
-/** One of the mutations that name a Propagation, with more arguments as GraphQL writes them: `confirmPrune: true`. */
+/** Sends a mutation for a named Propagation. `more` has further arguments in GraphQL syntax: `confirmPrune: true`. */
 export async function told(fleet: WritingFleet, verb: string, name: string, more = ''): Promise<OutcomeSeen> {
   const text = `mutation { ${verb}Propagation(namespace: "${fleet.namespace}", name: "${name}" ${more}) { ${outcomeFields} } }`;
   const outcomes = Object.values(await fleet.query<Record<string, OutcomeSeen>>(text));
@@ -113,12 +117,20 @@ export async function stateOf(fleet: WritingFleet, name: string): Promise<Propag
   return (await fleet.query<{ propagation: PropagationSeen | null }>(text)).propagation;
 }
 
-/** Waits until its newest generation is in the phase. @throws {Error} with what it is in. */
+/**
+ * Waits until the newest generation of the Propagation is in this phase.
+ *
+ * @throws {Error} with its current phase.
+ */
 export async function phaseOf(fleet: WritingFleet, name: string, phase: string, withinMs?: number): Promise<PropagationSeen> {
   return await stateWhere(fleet, name, (now) => now.phase === phase && now.observedGeneration === now.generation, withinMs);
 }
 
-/** Waits until that is so of it. @throws {Error} with what it was last. */
+/**
+ * Waits until the condition holds for the Propagation.
+ *
+ * @throws {Error} with its last state.
+ */
 export async function stateWhere(
   fleet: WritingFleet,
   name: string,
@@ -138,12 +150,12 @@ export async function stateWhere(
   return now;
 }
 
-/** Cluster, phase and reason of each line. */
+/** Returns the cluster, phase and reason of each line. */
 export function linesOf({ clusters }: PropagationSeen): readonly (readonly [string, string, string])[] {
   return clusters.map(({ cluster, phase, reason }) => [cluster.name, phase, reason ?? '']);
 }
 
-/** The path of a ConfigMap of the fleet's namespace. */
+/** Returns the path of a ConfigMap in the fleet's namespace. */
 export function configMapAt({ namespace }: Pick<WritingFleet, 'namespace'>, name: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 }
@@ -156,7 +168,7 @@ export function configMapOf(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
 }
 
-/** What stands at the path in the cluster; undefined if nothing does. */
+/** Returns the object at the path in the cluster. Undefined if it does not exist. */
 export async function objectAt(fleet: WritingFleet, cluster: string, path: string): Promise<ApiBody | undefined> {
   const answer = await fleet.send(cluster, 'GET', path);
   if (answer.status === 404) return undefined;
@@ -164,12 +176,16 @@ export async function objectAt(fleet: WritingFleet, cluster: string, path: strin
   return answer.json();
 }
 
-/** The data of a ConfigMap in each cluster; undefined where there is none. */
+/** Returns the data of a ConfigMap in each cluster. Undefined where it does not exist. */
 export async function dataIn(fleet: WritingFleet, name: string): Promise<readonly (Readonly<Record<string, string>> | undefined)[]> {
   return await Promise.all(fleet.names.map(async (cluster) => (await objectAt(fleet, cluster, configMapAt(fleet, name)))?.data));
 }
 
-/** Applies an object of the fleet's namespace, or of none, as somebody else; answered with what stands there then. @throws {Error} unless it was taken. */
+/**
+ * Applies an object as another client, in the fleet's namespace or in none. Returns the new object.
+ *
+ * @throws {Error} if the request fails.
+ */
 export async function othersApply(
   fleet: WritingFleet,
   cluster: string,
@@ -181,7 +197,11 @@ export async function othersApply(
   return answer.json();
 }
 
-/** Merges into what stands there, as somebody else. @throws {Error} unless it was taken. */
+/**
+ * Merges a patch into an object, as another client.
+ *
+ * @throws {Error} if the request fails.
+ */
 export async function othersMerge(fleet: WritingFleet, cluster: string, path: string, body: JsonObject): Promise<ApiBody> {
   const headers = { 'content-type': 'application/merge-patch+json' };
   const answer = await fleet.send(cluster, 'PATCH', `${path}?fieldManager=kubectl-edit`, { body, headers });
@@ -189,7 +209,11 @@ export async function othersMerge(fleet: WritingFleet, cluster: string, path: st
   return answer.json();
 }
 
-/** @throws {Error} unless it was deleted. */
+/**
+ * Deletes an object, as another client.
+ *
+ * @throws {Error} if the request fails.
+ */
 export async function othersDelete(fleet: WritingFleet, cluster: string, path: string): Promise<void> {
   const answer = await fleet.send(cluster, 'DELETE', path);
   if (answer.status !== 200) throw new Error(`expected ${path} to be deleted, got ${answer.text}`);

@@ -20,47 +20,49 @@ import { seededRandom } from '../seeded-random.ts';
 import type { SimCluster, SimClusterOptions } from '../sim/sim-cluster.ts';
 import { startSimCluster } from '../sim/start-sim-cluster.ts';
 
-/** What placement may ask of a cluster beside its name; nothing by default. */
+/** The properties of a cluster for placement, besides its name. Default: none. */
 type Traits = Partial<Pick<MemberCluster, 'labels' | 'provider' | 'region' | 'zones' | 'taints'>>;
 
-/** Embedded clusters as the side that writes knows them: over real sockets and real mirrors, with a clock that only the test moves. */
+/** Embedded clusters as the write side sees them: over real sockets and real mirrors, with a clock that only the test moves. */
 export interface PropagationWorld extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly members: Members;
   readonly log: Log;
-  /** The first cluster, with our definitions. */
+  /** The first cluster, which has the definitions of the hub. */
   readonly hub: Hub;
-  /** @throws {Error} if there is none of the name. */
+  /** @throws {Error} if there is no cluster with this name. */
   cluster(name: string): SimCluster;
-  /** The cluster's objects as its own account, or as somebody else. Undefined if it is no member. */
+  /** Returns a client of the cluster, with its own account or as another user. Undefined if the cluster is not a member. */
   clientOf(name: string, identity?: Impersonation): ObjectClient | undefined;
-  /** From now on; who looks is told that the cluster changed by whatever else does. */
+  /** Changes the properties of a cluster. Members are not notified of this change alone. */
   setTraits(name: string, traits: Traits): void;
-  /** It is no member any more; it goes on running. */
+  /** Removes a member. Its cluster continues to run. */
   leave(name: string): void;
   join(name: string): void;
-  /** What the promise gives, with time going on until it does. */
+  /** Resolves with the value of the promise. The clock moves until then. */
   pumped<T>(promise: Promise<T>): Promise<T>;
-  /** Moves the clock by so much, in small steps between which sockets get their turns. */
+  /** Moves the clock by this time in small steps. Sockets are read between the steps. */
   pass(ms: number): Promise<void>;
-  /** Moves the clock on until it is so. @throws {Error} after `withinMs` of its time, a minute by default. */
+  /**
+   * Moves the clock until the condition holds.
+   *
+   * @throws {Error} after `withinMs` of the clock. Default: a minute.
+   */
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
 }
 
 export interface PropagationWorldOptions {
   readonly traits?: Readonly<Record<string, Traits>>;
   readonly log?: Log;
-  /** How all clusters are to be. */
+  /** Options of all clusters. */
   readonly clusters?: Partial<SimClusterOptions>;
-  /** The hub lacks our definitions. */
+  /** True: the hub lacks the definitions. */
   readonly bareHub?: true;
-  /** More names of members, each with the cluster that answers under it. */
+  /** Further names of members, each with the cluster that answers under it. */
   readonly aliases?: Readonly<Record<string, string>>;
 }
 
-/**
- * Starts one cluster per name, holding these objects; the first one is the hub. Resolves when all have answered.
- */
+/** Starts one cluster per name, with these objects. The first one is the hub. Resolves when all have answered. */
 export async function startPropagationWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
   options: PropagationWorldOptions = {},
@@ -108,7 +110,7 @@ export interface TestMembersOptions {
   readonly traits?: ReadonlyMap<string, Traits>;
 }
 
-/** Members over real mirrors, of whatever servers there are. They end with it. */
+/** Members over real mirrors of any servers. Disposing of it ends the mirrors. */
 export interface TestMembers extends AsyncDisposable {
   readonly mirrors: Mirrors;
   readonly members: Members;

@@ -1,10 +1,10 @@
 import { setTimeout as inRealTime } from 'node:timers/promises';
 import type { RawAnswer, RawRequest } from '../clients/raw-client.ts';
 
-/** Why a server says no in admission: a quota is used up, an admission policy denies it, a webhook does not answer. */
+/** The reason why admission refuses: an exhausted quota, an admission policy, or a webhook that does not answer. */
 export type RefusalKind = 'quota' | 'policy' | 'webhook';
 
-/** It says no until the end of this. Ended twice is ended once. */
+/** A refusal that lasts until it is disposed of. Disposing of it twice is allowed. */
 export interface Refusal extends AsyncDisposable {
   end(): Promise<void>;
 }
@@ -21,9 +21,9 @@ interface Piece {
 }
 
 /**
- * Lets a real API server refuse ConfigMaps of the namespace. Resolves once it does.
+ * Makes a real API server refuse ConfigMaps in the namespace. Resolves when it does.
  *
- * @throws {Error} if it still takes them after 15 s.
+ * @throws {Error} if it still accepts them after 15 s.
  */
 export async function refuseOnServer({ send, namespace, how }: Refusing): Promise<Refusal> {
   const pieces = piecesOf(how, namespace);
@@ -31,7 +31,7 @@ export async function refuseOnServer({ send, namespace, how }: Refusing): Promis
     const { status, text } = await send('POST', path, { body });
     if (status !== 201) throw new Error(`expected ${path} to be made, got ${text}`);
   }
-  // Nobody counts for a bare API server: the quota is used up because its status says so.
+  // A bare API server has no controller that counts. So the status of the quota is set to "exhausted".
   if (how === 'quota') await useUp(send, namespace);
   const isTaken = async () => (await tried(send, namespace)) === 201;
   await waitWhile(isTaken);

@@ -3,30 +3,32 @@ import { labelsAt, listAt, textAt } from '../../../src/core/json-at.ts';
 import { marks, musterGroup } from '../../../src/propagate/model/propagation.ts';
 import type { SimWrite } from '../sim/sim-cluster.ts';
 
-/** A write as far as it is judged: an embedded cluster tells it, and the audit of a real one. */
+/** The fields of a write that the rules check. Embedded clusters record writes, and real ones write an audit log. */
 export type SeenWrite = Pick<
   SimWrite,
   'atMs' | 'verb' | 'group' | 'kind' | 'namespace' | 'name' | 'manager' | 'isDry' | 'preconditions' | 'result' | 'object'
 >;
 
-/** Clusters by name, and which of them is the hub. */
+/** Clusters by name, and the name of the hub. */
 export interface WrittenFleet {
   readonly hub: string;
   readonly clusters: Readonly<Record<string, { writes(): readonly SeenWrite[] }>>;
 }
 
-/** One write that is against the rules, in words. */
+/** A message about a write that breaks a rule. */
 type Offence = string;
 
 /**
- * What was written against the promises that hold in every run (docs/promises.md D), whatever crashed, froze or met others meanwhile:
+ * Returns the writes that break a promise of docs/promises.md D. The promises hold in every run, even with crashes, frozen processes and
+ * other writers:
  *
- * - a copy is made under version "1", which touches nothing that is there, and changed under the uid and the version that were read, never else;
- * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version; so is a revision that we made;
- * - no copy is written by an older generation than one that wrote it before, but where somebody resumed since;
- * - each Job of an intent is created once, in each cluster;
- * - an object that an intent refers to is never written for that intent, in the cluster that it is read from;
- * - inventories are written under the version that was read, or created.
+ * - A copy is created under version "1", which never changes an existing object. It is changed only under the uid and version that were
+ *   read.
+ * - An object is deleted only by a uid that the inventory had for that cluster before, and with a version. The same holds for revisions.
+ * - No copy is written by an older generation than the generation before, unless the Propagation was resumed in between.
+ * - Each Job of an intent is created once in each cluster.
+ * - An object that an intent refers to is never written for that intent in the cluster that it is read from.
+ * - Inventories are created, or written under the version that was read.
  */
 function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
@@ -45,12 +47,12 @@ function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   return [...ofMembers, ...unguardedShares(hubWrites(fleet, 'ClusterShare'))];
 }
 
-/** Fails the test with all that was written against the rules. */
+/** Fails the test if any write breaks a rule. */
 export function expectLawful(fleet: WrittenFleet): void {
   expect(offencesIn(fleet)).toEqual([]);
 }
 
-/** Of copies alone: what a mutation of single objects writes is guarded as far as whoever asks says so. */
+/** Checks copies only. Writes of mutations on single objects are guarded only as far as their caller requests. */
 function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
   const copies = new Set(
     writes.filter((write) => isCopy(write) && write.kind !== 'ControllerRevision').map(({ object }) => object.metadata.uid),
@@ -67,7 +69,7 @@ function hubWrites({ hub, clusters }: WrittenFleet, of: 'ClusterShare' | 'Propag
   return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === of);
 }
 
-/** What the hub was told to be ours, and from when on. */
+/** The uids that the hub had in inventories, with the time of each. */
 interface Proof {
   readonly cluster: string;
   readonly uid: string;
@@ -103,7 +105,7 @@ function deletionsWithoutProof(cluster: string, writes: readonly SeenWrite[], pr
   });
 }
 
-/** When the hub was told that somebody resumed, by the uid of the Propagation. */
+/** The times at which Propagations were resumed, by uid. */
 type Resumptions = ReadonlyMap<string, readonly number[]>;
 
 function resumptionsOf(fleet: WrittenFleet): Resumptions {
@@ -137,7 +139,7 @@ function repeatedJobs(cluster: string, writes: readonly SeenWrite[]): readonly O
   return [...counts].flatMap(([key, same]) => (same.length > 1 ? [`${cluster}: ${key} was created ${same.length} times`] : []));
 }
 
-/** What each generation of each Propagation refers to: `uid generation cluster kind namespace/name`. */
+/** Returns the objects that each generation of each Propagation refers to: `uid generation cluster kind namespace/name`. */
 function sourcesOf(fleet: WrittenFleet): ReadonlySet<string> {
   return new Set(
     hubWrites(fleet, 'Propagation').flatMap(({ object }) => {
@@ -170,7 +172,7 @@ function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {
   });
 }
 
-/** No inventory has it: that we made it is its proof. */
+/** True for a new revision. No inventory has it; creating it is the proof. */
 function isNewRevision({ kind, manager, result, object }: SeenWrite): boolean {
   const isOfTemplate = textAt(object, 'metadata', 'annotations', marks.intent) !== undefined;
   return kind === 'ControllerRevision' && manager === 'muster' && result === 'created' && !isOfTemplate;

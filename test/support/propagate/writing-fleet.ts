@@ -15,44 +15,48 @@ import { auditedWrites, auditPolicy } from './audited-writes.ts';
 import { type Refusal, type RefusalKind, refuseOnServer } from './refusals.ts';
 import { expectLawful, type SeenWrite } from './write-history.ts';
 
-/** A gateway with a hub, as those see it who ask it by GraphQL, and look at its clusters as kubectl does. */
+/** A gateway with a hub. Tests send it GraphQL, and read its clusters as kubectl does. */
 export interface WritingFleet extends AsyncDisposable {
-  /** The first is the hub. */
+  /** The names of the clusters. The first one is the hub. */
   readonly names: readonly string[];
-  /** In every cluster, and of no other test. */
+  /** A namespace that exists in every cluster and belongs to this test only. */
   readonly namespace: string;
-  /** The data of an operation. @throws {Error} if it had errors. */
+  /**
+   * Returns the data of an operation.
+   *
+   * @throws {Error} if the operation has errors.
+   */
   query<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<Data>;
   ask<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<GraphAnswer<Data>>;
-  /** Asks a cluster, as somebody who is not Muster: kubectl. */
+  /** Sends a request to a cluster as another client, such as kubectl. */
   send(cluster: string, method: string, path: string, request?: RawRequest): Promise<RawAnswer>;
   pass(ms: number): Promise<void>;
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
-  /** As kill -9; then another process with the same files, resolved when it answers. */
+  /** Kills the process and starts another one with the same files. Resolves when it answers. */
   restart(): Promise<void>;
   /**
-   * As kill -9 once it has done so many writes from now on, those to its Lease aside: of an embedded fleet exactly so many. At the latest when it has written
-   * nothing for 10 s: the next run of the same may need fewer. Resolves when it is dead.
+   * Kills the process after this many further writes, not counting its Lease. In an embedded fleet the count is exact. It dies at the
+   * latest after 10 s without a write, because a repeated run may need fewer. Resolves when it is dead.
    */
   dieAfter(writes: number): Promise<void>;
-  /** How many writes it has done so far, those to its Lease aside. */
+  /** Returns the number of writes so far, not counting its Lease. */
   written(): number;
-  /** From now on the cluster says no to ConfigMaps of the fleet's namespace, in admission. */
+  /** Makes admission in the cluster refuse ConfigMaps of the fleet's namespace. */
   refuse(cluster: string, how: RefusalKind): Promise<Refusal>;
-  /** What the gateway logged so far: fields and message of each line. */
+  /** Returns the log so far: the fields and message of each line. */
   logged(): readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Where such fleets run. What is started for several tests ends with it. */
+/** The environment of such fleets. Servers that several tests share end with it. */
 export interface FleetGround extends AsyncDisposable {
-  /** A gateway over clusters that hold nothing of other tests. All it wrote is judged when it is disposed of. */
+  /** Starts a gateway over clusters without objects of other tests. When the fleet is disposed of, all its writes are checked. */
   start(): Promise<WritingFleet>;
 }
 
 export interface FleetKind {
   readonly title: string;
   readonly available: boolean;
-  /** After which writes it is worth while to crash there: each one where that is cheap. */
+  /** The writes after which a crash is tested. `each`: after every write, where that is cheap. */
   readonly crashes: 'each' | readonly number[];
   open(): Promise<FleetGround>;
 }
@@ -70,7 +74,7 @@ export const fleetKinds: readonly FleetKind[] = [
   { title: realServerTitle, available: realPrograms !== undefined, crashes: [1, 5, 9], open: openReal },
 ];
 
-/** An embedded fleet of these names, whose clusters can also misbehave. */
+/** An embedded fleet with these names, whose clusters can also misbehave. */
 export interface EmbeddedFleet extends WritingFleet {
   readonly gateway: TestGateway;
   cluster(name: string): SimCluster;
@@ -78,7 +82,7 @@ export interface EmbeddedFleet extends WritingFleet {
 
 let places = 0;
 
-/** A gateway over embedded clusters. All it wrote is judged when it is disposed of. */
+/** Starts a gateway over embedded clusters. When it is disposed of, all its writes are checked. */
 export async function startEmbedded({
   names = fleetNames,
   ...options
@@ -121,7 +125,7 @@ export async function startEmbedded({
       await gateway.kill();
       grave.network.dispose();
       grave.network = new DisposableStack();
-      // Whoever waits for the Lease of the dead waits 15 s: that is not what these tests are about.
+      // A new process would wait 15 s for the Lease of the dead one. These tests do not test that.
       gateway.cluster(hub).remove('Lease.coordination.k8s.io', 'muster-controller', 'muster-system');
       await gateway.restart();
     },
@@ -141,18 +145,18 @@ function isCounted({ manager, kind, isDry }: SeenWrite): boolean {
   return manager === 'muster' && kind !== 'Lease' && !isDry;
 }
 
-/** Who writes nothing for so long has nothing to write. */
+/** Milliseconds without a write after which a fleet has no more writes to do. */
 const quietMs = 10_000;
 
 interface Death {
-  /** How many writes were seen. */
+  /** Number of recorded writes. */
   seen(): number;
   isDead(): boolean;
-  /** Now, if not before. */
+  /** Cuts the network now, unless it is cut already. */
   cut(): void;
 }
 
-/** After that write nothing is heard of the gateway any more, nor does it hear what came of the write. */
+/** Cuts the network after this write. The gateway then sends nothing more and does not receive the answer to the write. */
 function cutAfter(clusters: readonly SimCluster[], most: number, network: DisposableStack): Death {
   let seen = 0;
   let isDead = false;
@@ -245,7 +249,7 @@ interface RealGround {
   readonly kubeconfig: string;
 }
 
-/** A process of `muster` over real API servers. */
+/** Starts a process of `muster` over real API servers. */
 async function startOverReal({ servers, folder, kubeconfig }: RealGround): Promise<WritingFleet> {
   const namespace = `place-${++places}`;
   const [hub] = fleetNames;
@@ -323,7 +327,7 @@ function linesIn(text: string): readonly Readonly<Record<string, unknown>>[] {
   });
 }
 
-/** The hub as it was: nobody collects there what belongs to what is gone. */
+/** Restores the hub. It has no garbage collector that would delete the dependents of deleted objects. */
 async function forget(send: WritingFleet['send']): Promise<void> {
   const [hub] = fleetNames;
   const group = '/apis/muster.dev/v1alpha1';

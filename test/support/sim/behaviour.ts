@@ -2,13 +2,13 @@ import type { DesiredAction } from '../../../src/sim/requests/sim-server.ts';
 import type { SimAnswer, SimProhibition, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
 import { type RequestFacts, RuleSet } from './rule-set.ts';
 
-/** How the next event of a watch, or the next compressed list, is cut. */
+/** The way in which the next event of a watch, or the next compressed list, is cut off. */
 export interface Cut {
   readonly where: 'line' | 'character' | 'gzip';
   readonly end: 'reset' | 'clean';
 }
 
-/** All misbehaviours in force. Whoever answers a request asks here what is wrong with it. */
+/** All misbehaviours in force. Each handler of a request checks them. */
 export class Behaviour {
   readonly answers = new RuleSet<SimAnswer>();
   readonly delays = new RuleSet<number>();
@@ -42,7 +42,7 @@ export class Behaviour {
         (group === undefined || group === resource.group) &&
         (wanted === undefined || wanted === kind) &&
         (plural === undefined || plural === (resource.subresource === 'log' ? 'pods/log' : resource.resource)) &&
-        // Who may do nothing may still be somebody else, unless that is what is forbidden.
+        // A user without any rights may still be impersonated, unless impersonation is what is forbidden.
         (verbs === undefined ? resource.verb !== 'impersonate' : verbs.includes(resource.verb));
       if (!concerns) return false;
       const { namespace } = resource;
@@ -61,18 +61,18 @@ export class Behaviour {
     return group !== undefined && [...this.#brokenGroups.values()].includes(group);
   }
 
-  /** True while nothing may be sent on the stream. */
+  /** True while the stream must not send. */
   isStalled(facts: RequestFacts): boolean {
     return this.stalls.find(facts) !== undefined;
   }
 
-  /** Bytes are sent one by one: at once, or a second apart. */
+  /** Returns how a body is sent. `bytes`: byte by byte at once. `drips`: one byte per second. */
   paceOf(facts: RequestFacts): 'whole' | 'bytes' | 'drips' {
     if (this.drips.find(facts) !== undefined) return 'drips';
     return this.chunks.find(facts) === undefined ? 'whole' : 'bytes';
   }
 
-  /** Calls back whenever what held a stream back may have ended. */
+  /** Calls back when a reason that stalled a stream may have ended. */
   onResume(callback: () => void): Disposable {
     this.#outlets.add(callback);
     return { [Symbol.dispose]: () => void this.#outlets.delete(callback) };

@@ -2,21 +2,21 @@ import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../src/core/clock.ts';
 import type { ContainerLines, LogEntry, LogKey } from '../../../src/sim/requests/container-lines.ts';
 
-/** Of each run so much is kept, as of log files that are rotated; the oldest lines go first. */
+/** Maximum number of lines that are kept per run, as with rotated log files. The oldest lines are dropped first. */
 const maxLines = 10_000;
 const maxBytes = 16 * 2 ** 20;
 
 interface Log {
   readonly entries: LogEntry[];
   bytes: number;
-  /** How many went. */
+  /** Number of dropped lines. */
   dropped: number;
 }
 
-/** What containers were made to write. */
+/** The logs of containers, written by tests. */
 export class ContainerLogs implements ContainerLines {
   readonly #clock: Pick<Clock, 'now'>;
-  /** By Pod, then by container and run. */
+  /** Logs by Pod, then by container and run. */
   readonly #logs = new Map<string, Map<string, Log>>();
   readonly #listeners = new Set<(uid: string) => void>();
   #written = 0;
@@ -25,7 +25,7 @@ export class ContainerLogs implements ContainerLines {
     this.#clock = clock;
   }
 
-  /** Adds lines to the log, at this moment. */
+  /** Adds lines to the log with the current time. */
   write(key: LogKey, lines: readonly (string | Uint8Array)[]): void {
     const logs = this.#logs.get(key.uid) ?? new Map<string, Log>();
     this.#logs.set(key.uid, logs);
@@ -43,19 +43,19 @@ export class ContainerLogs implements ContainerLines {
     for (const listener of [...this.#listeners]) listener(key.uid);
   }
 
-  /** The lines that are left, and the number of the first one. */
+  /** Returns the remaining lines, and the number of the first one. */
   read(key: LogKey): { readonly entries: readonly LogEntry[]; readonly first: number } {
     const log = this.#logs.get(key.uid)?.get(`${key.container} ${key.run}`);
     return { entries: log?.entries ?? [], first: log?.dropped ?? 0 };
   }
 
-  /** The Pod is gone. */
+  /** Deletes the logs of a deleted Pod. */
   forget(uid: string): void {
     this.#logs.delete(uid);
     for (const listener of [...this.#listeners]) listener(uid);
   }
 
-  /** Called with the uid of each Pod that writes, or whose logs are gone. Ends with the disposable. */
+  /** Calls back with the uid of each Pod that writes or whose logs are deleted. Ends when the result is disposed of. */
   onWrite(listener: (uid: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };

@@ -15,14 +15,14 @@ export interface DoorOptions {
   readonly handler: Handler;
 }
 
-// Below the ports that systems hand out by themselves: else a client that dials a refused port can be given that very port, and meet itself.
+// Below the ports that systems assign by themselves. Otherwise a client that dials a refused port could be assigned that same port and
+// connect to itself.
 const [firstPort, lastPort] = [20_000, 32_000];
 const host = '127.0.0.1';
 
 /**
- * The way in to one API server: a port on loopback, TLS, and the protocol that ALPN chose.
- *
- * Its connections can fall silent, be refused and be cut. `close` ends all of it.
+ * The listener of one API server: a port on loopback, TLS, and the protocol that ALPN chose. Connections can fall silent, be refused and
+ * be cut. `close` ends all of them.
  */
 export class Door implements AsyncDisposable {
   readonly port: number;
@@ -51,7 +51,7 @@ export class Door implements AsyncDisposable {
     this.#listen(listener);
   }
 
-  /** Opens a port that nobody else has. */
+  /** Opens a free port. */
   static async open(options: DoorOptions): Promise<Door> {
     for (let attempt = 0; ; attempt++) {
       const port = randomInt(firstPort, lastPort);
@@ -97,7 +97,7 @@ export class Door implements AsyncDisposable {
     for (const line of [...this.#lines]) line.cut();
   }
 
-  /** A session that was told so goes on with the streams it has, and takes no more. */
+  /** Sends GOAWAY. The session continues with its open streams and takes no more. */
   goAway(): void {
     for (const session of this.#sessions) session.close();
   }

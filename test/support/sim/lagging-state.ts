@@ -10,14 +10,14 @@ interface SavedState {
 
 interface RawMembers {
   readonly storage: KindStorage;
-  /** Text of all members but kind, apiVersion and metadata. */
+  /** The text of all members except kind, apiVersion and metadata. */
   readonly members: string;
 }
 
-/** Changes that are kept to be held back. */
+/** Maximum number of changes that are kept for lagging. */
 const maxRecent = 1_000;
 
-/** The state of a cluster whose watches can lag behind it, and that can go back to an earlier state. */
+/** The state of a cluster whose watches can lag behind, and that can return to an earlier state. */
 export class LaggingState extends SimState {
   readonly #saved = new Map<string, SavedState>();
   #recent: StorageChange[] = [];
@@ -29,7 +29,7 @@ export class LaggingState extends SimState {
     return (this.#held[0]?.revision ?? this.revision + 1) - 1;
   }
 
-  /** What `write` puts into that storage gets these members instead of its own. */
+  /** Runs `write`. The object that it puts into the storage gets these members instead of its own. */
   withMembers(raw: RawMembers, write: () => SimObject): SimObject {
     this.#raw = raw;
     try {
@@ -45,7 +45,7 @@ export class LaggingState extends SimState {
     return super.write(storage, { ...write, make: (revision) => spliced(storage.kind, write.make(revision), raw.members) });
   }
 
-  /** While the cluster lags, the last few changes are held back until later ones follow. */
+  /** While the cluster lags, the latest changes are held back until others follow. */
   protected override notify(change: StorageChange): void {
     this.#recent.push(change);
     if (this.#recent.length > maxRecent * 2) this.#recent = this.#recent.slice(-maxRecent);
@@ -54,7 +54,7 @@ export class LaggingState extends SimState {
     while (this.#held.length > this.#behind) this.#tellOldest();
   }
 
-  /** From now on the last so many changes are held back. */
+  /** Holds back this many of the latest changes. */
   lag(behind: number): void {
     this.#behind = behind;
     this.#held = behind === 0 ? [] : this.#recent.slice(-behind);

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** What holds a line back. */
+/** The condition that silences a line. */
 export interface LineGate {
   readonly isSilent: boolean;
 }
 
 /**
- * One connection as TLS sees it: the socket, or nothing at all while the gate is silent. Bytes that come then stay in the kernel, bytes that
- * would go wait, and neither end is told: as if all packets vanished.
+ * One connection as TLS sees it. While the gate is silent, incoming bytes stay in the kernel, outgoing bytes wait, and neither end is
+ * notified, as if all packets were lost.
  */
 export class Line extends Duplex {
   readonly #socket: Socket;
@@ -29,7 +29,7 @@ export class Line extends Duplex {
     if (gate.isSilent) socket.pause();
   }
 
-  /** Follows the gate: call it when that opened or closed. */
+  /** Adapts to the gate. Call it when the gate has opened or closed. */
   regulate(): void {
     if (this.#gate.isSilent) {
       this.#socket.pause();
@@ -61,7 +61,7 @@ export class Line extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#waiting = [];
-    // A server that went away in silence does not say so: the socket is closed at the latest with the cluster.
+    // A server that disappeared silently sends no close. The socket is closed at the latest with the cluster.
     if (!this.#gate.isSilent) this.#socket.destroy();
     done(error);
   }

@@ -6,13 +6,13 @@ import { refusalOf } from './misbehaving-answers.ts';
 import type { Misbehaviours, SimScope } from './misbehaviours.ts';
 import { factsOf, isWithin } from './rule-set.ts';
 
-/** Misbehaviours of the wire and of answers; those that change the cluster's state are `upset`'s. */
+/** Misbehaviours of connections and answers. Those that change the state of the cluster are in `upset`. */
 export type WireMisbehaviours = Omit<
   Misbehaviours,
   'compact' | 'expireContinue' | 'failOver' | 'restore' | 'recreate' | 'upgrade' | 'churn' | 'rotateToken'
 >;
 
-/** The methods by which a cluster answers wrongly, late, or not at all. */
+/** Creates the methods that make a cluster answer wrongly, late or not at all. */
 export function misbehave(server: SimServer, door: Door, behaviour: Behaviour): WireMisbehaviours {
   const { watches, state } = server;
   const streams = (scope: SimScope = {}): ServedWatch[] =>

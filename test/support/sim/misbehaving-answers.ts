@@ -20,7 +20,7 @@ import { factsOf, type RequestFacts } from './rule-set.ts';
 
 type Answer = (context: AnswerContext) => Promise<void>;
 
-/** Hooks by which a server answers with what is wrong now, else as an API server does. */
+/** Creates hooks that answer by the misbehaviours in force, else as an API server does. */
 export function misbehavingHooks(behaviour: Behaviour, log: RequestLog): SimHooks {
   return {
     around(context, answer) {
@@ -63,7 +63,7 @@ async function answerOrMisbehave(context: AnswerContext, misbehaving: Misbehavin
   return isExpired ? answerRefusal(context, expiredList) : answer(context);
 }
 
-/** True for a request at a version of the past. */
+/** True for a request at an earlier version. */
 function namesVersion({ query }: AnswerContext): boolean {
   const version = query.get('resourceVersion') ?? '';
   return version !== '' && version !== '0';
@@ -82,13 +82,13 @@ async function answerWatch(context: AnswerContext, { behaviour, facts, answer }:
     return outlet.end();
   }
   const fault = behaviour.streaming.find(facts);
-  // Kubernetes 1.33 knows no WatchList.
+  // Kubernetes 1.33 has no WatchList.
   if (fault?.type === 'refused') return answer({ ...context, server: { ...server, gitVersion: 'v1.33.0' } });
   if (fault === undefined || !query.has('sendInitialEvents')) return answer(context);
   return answer({ ...context, outlet: withStreamingFault(context, fault, () => behaviour.streaming.take(facts) !== undefined) });
 }
 
-/** The outlet, with that fault in the initial events of a WatchList. `take` counts a use of the fault. */
+/** Wraps the outlet so that the initial events of a WatchList have this fault. `take` counts a use of the fault. */
 function withStreamingFault({ outlet, server }: AnswerContext, fault: StreamingFault, take: () => boolean): ResponseOutlet {
   const { clock } = server.state;
   const initial: string[] = [];
@@ -125,7 +125,7 @@ function withStreamingFault({ outlet, server }: AnswerContext, fault: StreamingF
   };
 }
 
-/** An answer that somebody wrote: its body as it is, or the Status that goes with its code. */
+/** Sends a scripted answer: its body unchanged, or the Status of its code. */
 function answerScripted(context: AnswerContext, { status, headers = {}, body }: SimAnswer): void {
   const { outlet } = context;
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
@@ -139,7 +139,7 @@ function answerScripted(context: AnswerContext, { status, headers = {}, body }: 
   outlet.end();
 }
 
-/** The Status of an ERROR that somebody target for. */
+/** Returns the Status of an ERROR event that a test requested. */
 export function refusalOf({
   code,
   reason = statusReasonOf(code),

@@ -2,17 +2,17 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { KindName, SimVerb } from '../../../src/sim/kinds/embedded-cluster.ts';
 import type { SimBackup } from './sim-cluster.ts';
 
-/** What a server agrees to in ALPN. */
+/** The protocols that a server accepts in ALPN. */
 export type SimProtocols = 'h2' | 'http1' | 'both';
 
-/** Which requests are meant: those for which all that is said here holds. Nothing said: all, `/version` and discovery included. */
+/** Selects requests. All given fields must match. Without fields it selects all requests, including `/version` and discovery. */
 export interface SimScope {
   readonly group?: string;
   readonly kind?: string;
-  /** The plural of the path. */
+  /** The plural in the path. */
   readonly resource?: string;
   readonly verb?: SimVerb;
-  /** The namespace in the path; `''` is a request over all namespaces, or of a cluster-scoped kind. */
+  /** The namespace in the path. `''` selects requests over all namespaces, or of a cluster-scoped kind. */
   readonly namespace?: string;
   /** The whole path: `/version`, `/apis`. */
   readonly path?: string;
@@ -21,47 +21,47 @@ export interface SimScope {
 export interface SimAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text as it is; an object as JSON. Absent for a status ≥ 400: the Status a real server would send. */
+  /** Text is sent unchanged, an object as JSON. Default for a status ≥ 400: the Status of a real server. */
   readonly body?: string | Uint8Array | object;
-  /** How many requests are answered so: 1 by default; `Infinity` until disposed. */
+  /** Number of requests with this answer. Default: 1. `Infinity`: until it is disposed of. */
   readonly times?: number;
 }
 
-/** Who may not do what. Namespaces are narrowed by one of the two; neither: nowhere. */
+/** Forbids actions of users. One of the two fields for namespaces narrows it. Without them it applies to all namespaces. */
 export interface SimProhibition {
   readonly group?: string;
   readonly kind?: string;
   readonly resource?: string;
-  /** Absent: every verb. */
+  /** Default: every verb. */
   readonly verbs?: readonly (SimVerb | 'impersonate')[];
-  /** Only for these users: those of the token (`admin`) or impersonated. Absent: for everybody. */
+  /** The users it applies to: of the token (`admin`) or impersonated. Default: all users. */
   readonly users?: readonly string[];
-  /** Only in these. */
+  /** The only namespaces in which it applies. */
   readonly namespaces?: readonly string[];
-  /** Everywhere but in these: a request over all namespaces is refused too. */
+  /** The namespaces in which it does not apply. Requests over all namespaces are refused, too. */
   readonly exceptNamespaces?: readonly string[];
 }
 
-/** Why a write is refused in admission. */
+/** The reason why admission refuses a write. */
 export type WriteRefusal =
   /** 403 Forbidden, `exceeded quota`. */
   | { readonly type: 'quota'; readonly quota?: string }
-  /** 422 Invalid, with that cause: `spec.replicas`. */
+  /** 422 Invalid, with this field as cause, such as `spec.replicas`. */
   | { readonly type: 'invalid'; readonly field: string; readonly message?: string }
-  /** 500 InternalError: a webhook that must be asked did not answer in time. */
+  /** 500 InternalError: a required webhook did not answer in time. */
   | { readonly type: 'webhookTimeout'; readonly webhook?: string }
-  /** 403 Forbidden: a webhook, or an admission policy, denied it. */
+  /** 403 Forbidden: a webhook or an admission policy denied the write. */
   | { readonly type: 'denied'; readonly webhook?: string; readonly message?: string };
 
-/** What is wrong with WatchList (`sendInitialEvents`). */
+/** A fault of WatchList (`sendInitialEvents`). */
 export type StreamingFault =
   /** 422, `sendInitialEvents is forbidden`, as in 1.33. */
   | { readonly type: 'refused' }
-  /** The initial events come, the bookmark that ends them never does. */
+  /** The initial events arrive, but not the bookmark that ends them. */
   | { readonly type: 'endless' }
-  /** Reset after half of the initial events. `times`: how often, 1 by default. */
+  /** The stream is reset after half of the initial events. `times`: how often. Default: 1. */
   | { readonly type: 'dying'; readonly times?: number }
-  /** The bookmark comes that much after the last initial event; events in between do come. */
+  /** The bookmark arrives this much after the last initial event. Events in between do arrive. */
   | { readonly type: 'late'; readonly delayMs: number };
 
 export interface StatusError {
@@ -71,96 +71,104 @@ export interface StatusError {
   readonly retryAfterSeconds?: number;
 }
 
-/** What `churn` does to the objects of a kind, one after the other, each a change of its own. */
+/** The changes that `churn` makes to the objects of a kind, one after the other. */
 export interface Churn {
-  /** Objects that get another annotation: the first ones in order. */
+  /** Number of objects that get another annotation: the first ones in order. */
   readonly updates?: number;
-  /** Objects that go: the last ones in order. */
+  /** Number of objects to delete: the last ones in order. */
   readonly deletes?: number;
-  /** Objects that come: copies of the first under new names. */
+  /** Number of objects to create: copies of the first one under new names. */
   readonly creates?: number;
 }
 
 /**
- * What can go wrong with an API server, each thing a method. They move no clock, and know nothing of who asks.
- * A `Disposable` lasts until it is disposed of; the rest happens once, now. `scope` narrows to some requests or open watches.
+ * The ways in which an API server can fail, one per method. They move no clock.
+ *
+ * A method that returns a `Disposable` lasts until that is disposed of. All others act once, at once. `scope` narrows a method to some
+ * requests or open watches.
  */
 export interface Misbehaviours {
-  /** Answers like this instead of doing anything. Several in force: the first one given that has answers left. */
+  /** Sends this answer and does nothing else. Of several, the first one with answers left counts. */
   answer(answer: SimAnswer, scope?: SimScope): Disposable;
-  /** Waits before it does anything. */
+  /** Delays all processing. */
   delay(ms: number, scope?: SimScope): Disposable;
-  /** Sends bodies at one byte per second, headers at once. */
+  /** Sends bodies at one byte per second. Headers are sent at once. */
   drip(scope?: SimScope): Disposable;
-  /** Neither reads nor writes a byte any more: all connections stand open, new ones too; no PING is answered, no handshake ends. */
+  /** Neither reads nor writes any byte. All connections stay open, new ones too, but no PING and no TLS handshake is answered. */
   silence(): Disposable;
-  /** Sends nothing on these streams, new and open ones; the connection beneath is alive. What was due is sent at the end. */
+  /** Sends nothing on these streams, new and open ones, while the connection stays alive. The held bytes are sent at the end. */
   stall(scope?: SimScope): Disposable;
-  /** Refuses new connections. Open ones stay; with `disconnect` it is a server that is down. */
+  /** Refuses new connections. Open ones stay. Together with `disconnect` the server is down. */
   refuse(): Disposable;
   /** Resets all connections, once. */
   disconnect(): void;
-  /** Ends these open watches cleanly, once. How many. */
+  /** Ends these open watches cleanly, once. Returns their number. */
   close(scope?: SimScope): number;
   /** Ends each watch cleanly as soon as it has opened. */
   closeAtOnce(scope?: SimScope): Disposable;
-  /** Sends the headers of a watch with its first event, as some proxies do. */
+  /** Sends the headers of a watch together with its first event, as some proxies do. */
   holdHeaders(scope?: SimScope): Disposable;
-  /** GOAWAY on every HTTP/2 connection: open streams go on, new ones need another connection. */
+  /** Sends GOAWAY on every HTTP/2 connection. Open streams continue, and new ones need another connection. */
   goAway(): void;
-  /** From the next connection on. */
+  /** Changes the protocols for new connections. */
   speak(protocols: SimProtocols, options?: { readonly maxConcurrentStreams?: number }): void;
   /**
-   * 410 Expired. `status`: the next opening of a watch at a version is answered so. `event`: it is answered 200, then ERROR. `now`: ERROR in
-   * those that are open, and their end. `list`: the next list at a version is answered so.
+   * Causes 410 Expired.
+   *
+   * - `status`: the next watch at a version is answered with 410.
+   * - `event`: the next watch is answered with 200, followed by an ERROR event.
+   * - `now`: open watches get an ERROR event and end.
+   * - `list`: the next list at a version is answered with 410.
    */
   expire(as: 'status' | 'event' | 'now' | 'list', scope?: SimScope): void;
-  /** Forgets all history: every version seen so far is too old for watches and exact lists, and continue tokens die. */
+  /** Forgets all history. Every earlier version is too old for watches and exact lists, and continue tokens expire. */
   compact(): void;
-  /** Lets the continue tokens handed out so far expire: 410, with a token for an inconsistent rest, as a real server has it. */
+  /** Makes all continue tokens so far expire: 410, with a token for an inconsistent rest, as on a real server. */
   expireContinue(): void;
   /**
-   * Another API server of the same cluster takes over whose cache is that many changes behind, and the connections to the first are reset.
-   * Until disposed: lists at `0` and watches show the older state; at a version ahead of it 504 ResourceVersionTooLarge; most recent ones are right.
+   * Replaces the API server by another one whose cache is this many changes behind, and resets all connections. Until disposed of, lists
+   * at `0` and watches show the older state. A version ahead of it gets 504 ResourceVersionTooLarge. The most recent lists are correct.
    */
   failOver(behind: number): Disposable;
-  /** etcd is restored: objects and version are those of the backup, what came after never was, and all connections are reset. */
+  /** Restores etcd: objects and version are those of the backup, later changes are lost, and all connections are reset. */
   restore(backup: SimBackup): void;
-  /** ERROR in these open watches, and their end; with `times`, in the next so many that open. How many were open. */
+  /**
+   * Sends ERROR to these open watches and ends them. With `times`, also to that many watches that open next. Returns the number of open
+   * ones.
+   */
   error(error: StatusError | number, scope?: SimScope & { readonly times?: number }): number;
   /**
-   * The next event of these watches is cut in the middle of its line, or of a character of several bytes (the object must have one), and the
-   * stream reset, or ended cleanly. `gzip`: the next such list that is sent compressed is cut in its middle.
+   * Cuts the next event of these watches in the middle of its line, or of a multi-byte character, which the object must have. The stream
+   * is then reset, or ended cleanly. `gzip`: cuts the next compressed list in its middle.
    */
   cut(where: 'line' | 'character' | 'gzip', scope?: SimScope & { readonly end?: 'reset' | 'clean' }): void;
   /** Sends bodies in chunks of one byte. */
   chunk(scope?: SimScope): Disposable;
-  /** Sends text or bytes as they are, or an event as a line, into these open watches. How many. */
+  /** Sends text or bytes unchanged, or an event as a line, to these open watches. Returns their number. */
   emit(event: string | Uint8Array | { readonly type: string; readonly object: unknown }, scope?: SimScope): number;
-  /** 403, and SelfSubjectAccessReviews that say so. */
+  /** Answers with 403. SelfSubjectAccessReviews agree. */
   forbid(prohibition: SimProhibition): Disposable;
-  /**
-   * Refuses creations and updates as admission does: the request was understood, the caller may, nothing is kept. Dry runs are refused too.
-   * `times`: how many, all by default. Deletions are not asked.
-   */
+  /** Refuses creations and updates in admission, dry runs too. Deletions are not affected. `times`: how many are refused. Default: all. */
   refuseWrites(refusal: WriteRefusal, scope?: SimScope & { readonly times?: number }): Disposable;
-  /** A new token: who comes with the old one gets 401. Open watches stay, as they do in a real cluster. */
+  /** Replaces the token. Requests with the old one get 401. Open watches stay, as in a real cluster. */
   rotateToken(token?: string): string;
   streaming(fault: StreamingFault, scope?: SimScope): Disposable;
-  /** A BOOKMARK now into these watches, of those that allow it. `version`: that one instead of the current; `''`: none at all. How many. */
+  /**
+   * Sends a BOOKMARK to these watches if they allow it. `version` replaces the current version; `''` leaves it out. Returns their number.
+   */
   bookmark(version?: string, scope?: SimScope): number;
-  /** Deletes the object and creates it again, as it was but for uid, version and time. */
+  /** Deletes the object and creates it again with another uid, version and time. */
   recreate(kind: KindName, name: string, namespace?: string): KubernetesObject;
   /**
-   * The server is replaced by one of another version: connections are reset. `convert` is what it makes of each object it holds, at the
-   * same resourceVersion: a new default.
+   * Replaces the server by another version and resets all connections. `convert` changes each object without a new resourceVersion, as a
+   * new default does.
    */
   upgrade(version: string, convert?: (object: KubernetesObject) => KubernetesObject): void;
-  /** 503 for everything in the group. In discovery it is `Stale` (aggregated), or 503 (its own document). */
+  /** Answers 503 for the group. In aggregated discovery the group is `Stale`; its own discovery document is 503. */
   breakGroup(group: string): Disposable;
-  /** 405 for watches, and no `watch` in discovery. */
+  /** Answers 405 for watches, and leaves `watch` out of discovery. */
   unwatchable(scope: Pick<SimScope, 'group' | 'kind' | 'resource'>): Disposable;
-  /** 302 to that address. */
+  /** Answers with a redirect (302) to this address. */
   redirect(location: string, scope?: SimScope): Disposable;
   churn(kind: KindName, churn: Churn): void;
 }

@@ -14,26 +14,26 @@ export interface PacedOutletOptions {
   readonly behaviour: Behaviour;
   readonly facts: RequestFacts;
   readonly clock: Clock;
-  /** Called once, when the headers go out. */
+  /** Called once, when the headers are sent. */
   readonly onHead: (status: number) => void;
 }
 
 /** Bytes that an answer may be ahead of its pace. */
 const highWaterBytes = 1 << 20;
 
-/** An outlet in front of another one: what goes in comes out in order, at the pace, at the time and as far as misbehaviours allow. */
+/** An outlet in front of another one. It forwards everything in order, at the pace and time that misbehaviours allow. */
 export class PacedOutlet implements ResponseOutlet {
   readonly #outlet: ResponseOutlet;
   readonly #options: PacedOutletOptions;
   readonly #holdsHead: boolean;
   readonly #queue: Piece[] = [];
   #waitingBytes = 0;
-  /** Resolves when what was written last has left for the connection. */
+  /** Resolves when the last written bytes have left for the connection. */
   #written: Promise<unknown> = Promise.resolve();
   #running = false;
   #over = false;
   #drained: (() => void) | undefined;
-  /** A compressed list that will be cut, and how. */
+  /** A compressed list that will be cut off. */
   #compressed: { readonly cut: Cut; readonly chunks: Uint8Array[] } | undefined;
   #head: Piece | undefined;
 
@@ -83,7 +83,7 @@ export class PacedOutlet implements ResponseOutlet {
     this.#finish(compressed?.cut.end ?? 'clean');
   }
 
-  /** After all that was written. */
+  /** Resets the stream after all written bytes. */
   reset(): void {
     this.#finish('reset');
   }
@@ -97,7 +97,7 @@ export class PacedOutlet implements ResponseOutlet {
     await this.#outlet.room();
   }
 
-  /** The cut of this event of a watch. */
+  /** Returns the cut for this event of a watch, if there is one. */
   #cutOf(bytes: Uint8Array | string): Cut | undefined {
     const { behaviour, facts } = this.#options;
     const isEvent = facts.resource?.verb === 'watch' && typeof bytes === 'string';
@@ -136,7 +136,7 @@ export class PacedOutlet implements ResponseOutlet {
     }
   }
 
-  /** A promise only where there is something to wait for, so that usually an event is on its way in the turn it happens. */
+  /** Returns a promise only if it has to wait, so that an event is usually sent in the same event-loop turn. */
   #send(piece: Piece): Promise<void> | undefined {
     switch (piece.type) {
       case 'head':
@@ -170,7 +170,7 @@ export class PacedOutlet implements ResponseOutlet {
       const rest = pace === 'whole' ? bytes.subarray(index) : bytes.subarray(index, index + 1);
       this.#written = this.#outlet.write(rest);
       this.#sent(rest.length);
-      // Else the bytes are joined again on their way.
+      // Without waiting, the bytes would be joined again on the way.
       await Promise.race([this.#written, gone]);
       if (pace === 'whole') return;
       if (pace === 'drips') await this.#options.clock.sleep(1_000, this.signal);
@@ -183,9 +183,9 @@ export class PacedOutlet implements ResponseOutlet {
   }
 }
 
-/** A gzip stream of a list in its middle, a line in its middle, or a character in its middle. */
+/** Cuts a gzip stream or a line in its middle, or inside a character. */
 function cutOff(bytes: Uint8Array, { where }: Cut): Uint8Array {
-  // The first byte of a character of several has its two highest bits set.
+  // The first byte of a multi-byte character has its two highest bits set.
   const character = where === 'character' ? bytes.findIndex((byte) => byte >= 0xc0) : -1;
   return bytes.subarray(0, character < 0 ? bytes.length >> 1 : character + 1);
 }

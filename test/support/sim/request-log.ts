@@ -2,13 +2,13 @@ import type { Clock } from '../../../src/core/clock.ts';
 import type { AnswerContext } from '../../../src/sim/requests/sim-server.ts';
 import type { SimRequest } from './sim-cluster.ts';
 
-/** A request while it is served: the log shows it, the server completes it. */
+/** A request while it is served. The log shows it, and the server completes it. */
 export type LoggedRequest = { -readonly [Key in keyof SimRequest]: SimRequest[Key] };
 
-/** The latest requests that are kept. */
+/** Maximum number of requests that are kept. */
 const maxRequests = 100_000;
 
-/** What the server was target, the oldest first. */
+/** The requests of the server, the oldest first. */
 export class RequestLog {
   readonly #clock: Clock;
   #requests: SimRequest[] = [];

@@ -2,7 +2,7 @@ import type { RequestedResource } from '../../../src/sim/kinds/embedded-cluster.
 import type { RequestTarget } from '../../../src/sim/requests/request-target.ts';
 import type { SimScope } from './misbehaviours.ts';
 
-/** What misbehaviours are narrowed by. */
+/** The facts of a request that a scope can select by. */
 export interface RequestFacts {
   readonly path: string;
   readonly group?: string;
@@ -10,13 +10,13 @@ export interface RequestFacts {
   readonly resource?: RequestedResource;
 }
 
-/** What misbehaviours see of the request. */
+/** Returns the facts of a request. */
 export function factsOf(asked: RequestTarget, path: string): RequestFacts {
   if (asked.type === 'resource') return { path, group: asked.resource.group, kind: asked.storage.kind.kind, resource: asked.resource };
   return 'group' in asked && asked.group !== undefined ? { path, group: asked.group } : { path };
 }
 
-/** True if all that the scope says holds for the request. */
+/** True if all fields of the scope match the request. */
 export function isWithin(facts: RequestFacts, scope: SimScope): boolean {
   const { resource } = facts;
   return (
@@ -35,7 +35,7 @@ interface Rule<T> {
   left: number;
 }
 
-/** Misbehaviours of one sort that are in force, the oldest first. */
+/** Misbehaviours of one type that are in force, the oldest first. */
 export class RuleSet<T> {
   #rules: Rule<T>[] = [];
   readonly #ended: (() => void) | undefined;
@@ -45,7 +45,7 @@ export class RuleSet<T> {
     this.#ended = ended;
   }
 
-  /** In force until it is disposed of, or was used so many times. */
+  /** Adds a rule. It is in force until it is disposed of, or was used `times` times. */
   add(value: T, scope: SimScope, times = Number.POSITIVE_INFINITY): Disposable {
     const rule: Rule<T> = { value, scope, left: times };
     this.#rules.push(rule);
@@ -57,12 +57,12 @@ export class RuleSet<T> {
     };
   }
 
-  /** The first rule that is meant for the request. Not counted as a use. */
+  /** Returns the first rule that matches the request, without counting it as used. */
   find(facts: RequestFacts): T | undefined {
     return this.#rules.find(({ scope }) => isWithin(facts, scope))?.value;
   }
 
-  /** The same, counted. */
+  /** Returns the first matching rule and counts it as used. */
   take(facts: RequestFacts): T | undefined {
     const rule = this.#rules.find(({ scope }) => isWithin(facts, scope));
     if (rule === undefined) return undefined;

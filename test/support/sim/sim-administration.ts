@@ -15,7 +15,7 @@ import type { AggregatedApi, SimCluster } from './sim-cluster.ts';
 
 const definitionKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
-/** Parts of a cluster that tests fill in and read. */
+/** The parts of a cluster that tests fill and read. */
 export interface SimParts {
   readonly server: SimServer;
   readonly state: LaggingState;
@@ -44,7 +44,7 @@ export function administerSim(
         const given = typeof template === 'function' ? template(index) : template;
         const metadata = isJsonObject(given.metadata) ? given.metadata : {};
         const name = `${typeof metadata.name === 'string' ? metadata.name : filled.singular}-${index}`;
-        // Objects that are filled in have one shape: their managedFields are alike, and a third of the work.
+        // Filled objects have the same shape: their managedFields are equal, which saves two thirds of the work.
         const own = managedFields === undefined ? metadata : { managedFields, ...metadata };
         const stored = putObject(server, { ...identity, ...given, metadata: { ...own, name } });
         managedFields ??= parseSimObject(filled, stored).metadata.managedFields;
@@ -66,7 +66,7 @@ export function administerSim(
   };
 }
 
-/** Serves an aggregated API, with the APIService that registers it. */
+/** Serves an aggregated API and the APIService that registers it. */
 function aggregateApi(server: SimServer, { group, version, kinds }: AggregatedApi): void {
   const { state } = server;
   for (const { kind, resource, singular = kind.toLowerCase(), namespaced, verbs, anonymous = false } of kinds) {

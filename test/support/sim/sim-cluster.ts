@@ -13,7 +13,7 @@ import type { ServedRequest } from '../../../src/sim/requests/sim-server.ts';
 import type { Misbehaviours, SimProtocols } from './misbehaviours.ts';
 
 export interface SimClusterOptions extends Omit<SimServerOptions, 'hooks' | 'createState'>, EmbeddedClusterOptions {
-  /** Protocols it agrees to in ALPN. Default: `both`. */
+  /** Protocols that the server accepts in ALPN. Default: `both`. */
   readonly protocols?: SimProtocols;
   /** Streams per HTTP/2 connection, as in SETTINGS. Default: 100. */
   readonly maxConcurrentStreams?: number;
@@ -21,35 +21,35 @@ export interface SimClusterOptions extends Omit<SimServerOptions, 'hooks' | 'cre
 
 /** One container. */
 interface SimContainer {
-  /** `default` if absent. */
+  /** Default: `default`. */
   readonly namespace?: string;
   readonly pod: string;
   readonly container: string;
 }
 
-/** One request as the server saw it. Times are the clock's monotonic milliseconds. */
+/** One request as the server received it. Times are monotonic milliseconds of the clock. */
 export interface SimRequest extends Readonly<ServedRequest> {
   readonly startedMs: number;
-  /** Absent until the headers of the answer were sent. */
+  /** The HTTP status. Undefined until the headers of the answer are sent. */
   readonly status?: number;
-  /** When the answer, a watch included, was over, however it ended. */
+  /** The end of the answer, also of a watch, however it ended. */
   readonly endedMs?: number;
-  /** Absent for `/version`, discovery and paths outside of the API. */
+  /** The resource in the path. Undefined for `/version`, discovery and paths outside of the API. */
   readonly resource?: RequestedResource;
 }
 
-/** One write over the network that was done; a dry run that would have been, too. */
+/** One completed write over the network. A dry run counts as one. */
 export interface SimWrite {
-  /** 1, 2, 3, … in the order in which the cluster did them. */
+  /** 1, 2, 3, … in the order of the writes. */
   readonly seq: number;
-  /** The clock's monotonic milliseconds. */
+  /** Monotonic milliseconds of the clock. */
   readonly atMs: number;
-  /** Of each object of a collection `deletecollection`. */
+  /** `deletecollection` for each object of a collection. */
   readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
   readonly patch?: 'apply' | 'json' | 'merge';
   readonly group: string;
   readonly kind: string;
-  /** Absent for a cluster-scoped kind. */
+  /** Undefined for a cluster-scoped kind. */
   readonly namespace?: string;
   readonly name: string;
   readonly subresource?: string;
@@ -58,35 +58,35 @@ export interface SimWrite {
   readonly manager: string;
   readonly isForced: boolean;
   readonly isDry: boolean;
-  /** Who wrote: the user impersonated, else the one of the token. */
+  /** The impersonated user, else the user of the token. */
   readonly user: string;
-  /** What the write insisted on: in a DELETE's preconditions, in the metadata of all others. */
+  /** The required uid and version: in the preconditions of a DELETE, in the metadata of all others. */
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
-  /** `marked`: deleted, and waiting for finalizers. */
+  /** `marked`: the deletion waits for finalizers. */
   readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'marked';
-  /** The object after it; of one deleted its last state. It is parsed when first read. */
+  /** The object after the write, or the last state of a deleted one. It is parsed at the first read. */
   readonly object: KubernetesObject;
 }
 
-/** What becomes of the answer to a write that was done: `lost`, the stream is reset before a byte of it. */
+/** The fate of the answer to a completed write. `lost`: the stream is reset before the first byte. */
 export type WriteAftermath = 'answered' | 'lost';
 
-/** Told of a write before it is answered. Until what it gives resolves, it is not. */
+/** Called for a write before its answer. The answer waits until the result resolves. */
 export type WriteHook = (write: SimWrite) => WriteAftermath | undefined | Promise<WriteAftermath | undefined>;
 
-/** A watch that is open now. */
+/** An open watch. */
 export interface OpenWatch extends RequestedResource {
   readonly request: SimRequest;
 }
 
-/** The state of one kind: what a most recent list answers. */
+/** The state of one kind, as the most recent list returns it. */
 interface SimList {
   readonly version: string;
-  /** By `namespace/name` in order of code units, as a server lists them; each with kind and apiVersion. */
+  /** Objects by `namespace/name` in the order of code units, as a server lists them, with kind and apiVersion. */
   readonly items: readonly KubernetesObject[];
 }
 
-/** A state to go back to. */
+/** A state for `restore`. */
 export interface SimBackup {
   readonly version: string;
 }
@@ -98,7 +98,7 @@ interface AggregatedKind {
   readonly singular?: string;
   readonly namespaced: boolean;
   readonly verbs: readonly SimVerb[];
-  /** Objects and lists have neither uid nor resourceVersion. */
+  /** True: objects and lists have no uid and no resourceVersion. */
   readonly anonymous?: boolean;
 }
 
@@ -108,53 +108,59 @@ export interface AggregatedApi {
   readonly kinds: readonly AggregatedKind[];
 }
 
-/** What `fill` makes the objects of. `metadata.name` is what the numbers are put after: `web` gives `web-0`, `web-1`, … */
+/** The template for `fill`. Numbers are appended to `metadata.name`: `web` gives `web-0`, `web-1`, … */
 type FillTemplate = JsonObject | ((index: number) => JsonObject);
 
-/** An embedded cluster that can misbehave, and that keeps what it was asked and what it did. */
+/** An embedded cluster that can misbehave and that records its requests and writes. */
 export interface SimCluster extends EmbeddedCluster, Misbehaviours {
-  /** `v1.36.3`: what `/version` says now. */
+  /** The version at `/version`, such as `v1.36.3`. */
   readonly gitVersion: string;
 
-  /** `put` with this text for all members but kind, apiVersion and metadata: `"spec":{…},"status":{…}`, in whatever form, duplicate keys and all. */
+  /**
+   * Puts an object whose members, except kind, apiVersion and metadata, have exactly this text: `"spec":{…},"status":{…}`. Even duplicate
+   * keys are kept.
+   */
   putRaw(object: KubernetesObject, members: string): KubernetesObject;
   list(kind: KindName, namespace?: string): SimList;
-  /** Creates objects with numbered names, in one turn. They go to the template's namespace, else to `default`, if the kind is namespaced. */
+  /** Creates objects with numbered names, in one event-loop turn. A namespaced kind uses the template's namespace, else `default`. */
   fill(kind: KindName, count: number, template?: FillTemplate): void;
-  /** Deletes a CustomResourceDefinition by its name (`widgets.example.com`): DELETED for each object, then 404. False if there is none. */
+  /**
+   * Deletes a CustomResourceDefinition by name (`widgets.example.com`). Its objects get DELETED, later requests 404. Returns false if
+   * there is none.
+   */
   withdraw(definitionName: string): boolean;
   /** Serves an aggregated API with its APIService. */
   aggregate(api: AggregatedApi): void;
-  /** The state of now, for `restore`. */
+  /** Returns the current state for `restore`. */
   backup(): SimBackup;
 
   /**
-   * Writes lines to the log of the container's run of now: what its `restartCount` says. The bytes are told as they are. The log is read through
-   * `pods/log`, for which the Pod needs a node that exists and a status of the container.
+   * Writes lines to the log of the container's current run, which is its `restartCount`. The bytes are sent unchanged. Reading through
+   * `pods/log` needs an existing node of the Pod and a status of the container.
    *
-   * @throws {Error} if there is no such Pod.
+   * @throws {Error} if the Pod does not exist.
    */
   writeLog(container: SimContainer, ...lines: readonly (string | Uint8Array)[]): void;
 
-  /** Every request since the start, the oldest first; the latest 100,000 are kept. */
+  /** All requests since the start, the oldest first. The latest 100,000 are kept. */
   readonly requests: readonly SimRequest[];
   openWatches(): readonly OpenWatch[];
-  /** Every write over the network since the start that was done, dry runs too, the oldest first; the latest 100,000 are kept. */
+  /** All completed writes over the network since the start, dry runs too, the oldest first. The latest 100,000 are kept. */
   writes(): readonly SimWrite[];
   /**
-   * Tells each write over the network that is done from now on, but for dry runs, before it is answered; nobody else waits meanwhile. Several
-   * hooks: all at once, and `lost` if one of them says so. Ends with the disposable; answers that are held are then still held.
+   * Calls the hook for each further write, except dry runs, before its answer. Other requests do not wait. Several hooks run at the same
+   * time; if one returns `lost`, the answer is lost. Disposing of the result removes the hook, but answers that it holds stay held.
    */
   onWrite(hook: WriteHook): Disposable;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   connections(): number;
-  /** Answers one request as this cluster, whatever address it was sent to. */
+  /** Answers one request as this cluster, regardless of its address. */
   readonly handler: Handler;
   /**
-   * From now on each new request to this cluster's address is answered by the other cluster, as behind a proxy that was switched. Open watches go
-   * on as they are: `disconnect` ends them.
+   * Lets the other cluster answer new requests to this address, as behind a switched proxy. Open watches continue; `disconnect` ends
+   * them.
    */
   exchange(other: Pick<SimCluster, 'handler'>): void;
-  /** Ends it: all connections are destroyed, the port is free. */
+  /** Destroys all connections and frees the port. */
   stop(): Promise<void>;
 }

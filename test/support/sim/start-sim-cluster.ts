@@ -17,9 +17,9 @@ import { upset } from './upset.ts';
 import { WriteLog } from './write-log.ts';
 
 /**
- * Starts one cluster that tests control. It listens on loopback when this resolves, and holds the namespaces that every cluster has.
+ * Starts one cluster that tests control. When this resolves it listens on loopback and has the default namespaces.
  *
- * @throws {Error} if no port can be had.
+ * @throws {Error} if no port is free.
  */
 export async function startSimCluster(options: SimClusterOptions): Promise<SimCluster> {
   const { name, clock = systemClock, protocols = 'both', maxConcurrentStreams = 100 } = options;

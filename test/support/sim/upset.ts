@@ -13,17 +13,17 @@ import type { Door } from './door.ts';
 import type { LaggingState } from './lagging-state.ts';
 import type { Churn, Misbehaviours } from './misbehaviours.ts';
 
-/** Misbehaviours that change what the cluster holds, knows, or takes itself for. */
+/** Misbehaviours that change the state or the identity of the cluster. */
 export type StateMisbehaviours = Pick<
   Misbehaviours,
   'compact' | 'expireContinue' | 'failOver' | 'restore' | 'recreate' | 'upgrade' | 'churn' | 'rotateToken'
 >;
 
-/** The methods by which a cluster forgets, goes back, or becomes another. */
+/** Creates the methods that make a cluster forget, go back, or become another one. */
 export function upset(server: SimServer, state: LaggingState, door: Door): StateMisbehaviours {
   return {
     compact() {
-      // The count moves on by one, as it does in a cluster where something always happens.
+      // The version grows by one, as in a cluster with constant changes.
       state.revision += 1;
       for (const storage of state.storages()) storage.reset(storage.sorted(), state.revision);
       server.tokensExpiredAt = state.revision - 1;
@@ -92,7 +92,7 @@ function convertObjects(storage: KindStorage, convert: (object: KubernetesObject
   }
 }
 
-/** Ends all watches without a word. */
+/** Ends all watches without an error. */
 function endAllWatches(server: SimServer): void {
   for (const stream of [...server.watches]) {
     server.watches.delete(stream);

@@ -8,10 +8,10 @@ import type { CompletedWrite, ResourceContext } from '../../../src/sim/requests/
 import { isDry, managerOf } from '../../../src/sim/writes/write-options.ts';
 import type { SimWrite, WriteAftermath, WriteHook } from './sim-cluster.ts';
 
-/** The latest writes that are kept. */
+/** Maximum number of writes that are kept. */
 const maxWrites = 100_000;
 
-/** The writes over the network, the oldest first, and who waits for them. */
+/** The writes over the network, the oldest first, and the hooks for them. */
 export class WriteLog {
   readonly #hooks = new Set<WriteHook>();
   #writes: SimWrite[] = [];
@@ -26,7 +26,7 @@ export class WriteLog {
     return { [Symbol.dispose]: () => void this.#hooks.delete(hook) };
   }
 
-  /** Notes the write in this event-loop turn. Resolves when all hooks have been told, with what becomes of its answer. */
+  /** Records the write in this event-loop turn. Resolves with the fate of its answer after all hooks have run. */
   async note(context: ResourceContext, done: CompletedWrite): Promise<WriteAftermath> {
     this.#seq += 1;
     const write = writeOf(context, done, this.#seq);
@@ -79,7 +79,7 @@ function writeOf(context: ResourceContext, { result, object: stored }: Completed
   };
 }
 
-/** The body as an object. JSON is YAML too, but keeps its integers only if it is read exactly. */
+/** Parses the body. JSON is valid YAML, but integers stay exact only if it is parsed as JSON. */
 function objectOf(text: string | undefined): Json | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   try {
