@@ -3,7 +3,7 @@ import type { RolloutSpec } from '../model/spec-definition.ts';
 import { watchMsOf } from './rollout-mark.ts';
 import { nearestAfter, type RolloutLine, slotOf } from './slots.ts';
 
-/** How far a cluster is with the current generation. `sinceMs`: start of the phase, in milliseconds of the epoch. */
+/** The phase of a cluster in the rollout of the current generation. `sinceMs`: start of the phase, in milliseconds of the epoch. */
 export interface WaveLine {
   /** The phase. `skip`: the cluster waits for a cause outside of waves (suspended, or a held decrease), and does not delay a wave. */
   readonly phase: Exclude<RolloutLine['phase'], 'unknown'>;

@@ -1,4 +1,4 @@
-/** How far a cluster is in a rollout. */
+/** The phase of a cluster in a rollout. */
 export interface RolloutLine {
   /** The phase. `unknown` counts as `progressing`. */
   readonly phase: 'toApply' | 'progressing' | 'succeeded' | 'failed' | 'timedOut' | 'skip' | 'unknown';
@@ -17,9 +17,9 @@ export interface Pace {
 
 /** Whether a cluster takes a slot of the rollout. The number of slots is `maxConcurrency`. */
 type Slot =
-  /** It does, because it runs or soaks. `recheckMs`: when that ends by itself. Absent if it does not. */
+  /** The cluster runs or soaks. `recheckMs`: when that ends by itself. Absent if it has no end. */
   | { readonly taken: 'yes'; readonly recheckMs?: number }
-  /** It has exceeded its deadline since `recheckMs`. */
+  /** The cluster exceeded its deadline at `recheckMs`. */
   | { readonly taken: 'timedOut'; readonly recheckMs: number }
   | { readonly taken: 'no' };
 

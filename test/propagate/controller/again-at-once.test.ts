@@ -10,7 +10,7 @@ const resume = (fleet: ControllerWorld) =>
 const copyIn = (fleet: ControllerWorld, cluster: string) => fleet.world.cluster(cluster).get('ConfigMap', 'web', 'default');
 const revisionsOf = (fleet: ControllerWorld) => fleet.world.cluster('hub').objects('ControllerRevision.apps').length;
 
-/** What fails for good is tried every five minutes by itself: who asks need not wait. */
+/** A lasting failure is retried every five minutes. A request of a user retries it at once. */
 const soonMs = 5_000;
 
 test.each<{ readonly how: string; readonly ask: (fleet: ControllerWorld) => Promise<unknown>; readonly generation: number }>([
@@ -31,7 +31,7 @@ test.each<{ readonly how: string; readonly ask: (fleet: ControllerWorld) => Prom
     expect(await ask(fleet)).toMatchObject({ result: 'ACCEPTED' });
     await fleet.world.until(() => copyIn(fleet, 'south') !== undefined, soonMs);
     const settled = await fleet.phase('web', 'Settled');
-    // It says what it said, and is no other revision for being asked for twice.
+    // The spec is the same, so a second request makes no new revision.
     expect([settled.metadata.generation, settled.status.revision, revisionsOf(fleet)]).toEqual([generation, 1, 1]);
     expect(await ask(fleet)).toMatchObject({ result: 'UNCHANGED' });
   },
@@ -56,7 +56,7 @@ test('what is denied while somebody goes on is tried again soon, as what he mend
   const denied = fleet.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['patch', 'create', 'update'] });
   await fleet.propagate(input);
   await fleet.phase('web', 'Paused');
-  // Each answer takes so long that this one is under way when he says so for the second time.
+  // Answers are so slow that this request is still running when the user asks again.
   const slow = fleet.world.cluster('south').delay(3_000, { kind: 'ConfigMap' });
   await resume(fleet);
   await fleet.world.pass(1_000);

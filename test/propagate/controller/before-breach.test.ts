@@ -7,7 +7,7 @@ import { type ControllerWorld, configMap, deployment, intent, revisionsOf, start
 
 const document = { template: [{ json: configMap('web', { a: '1' }) }], placement: {} };
 
-/** `3`, `2 back` for one that was gone back from, `1 first` for one that began from nothing, `1 bad` for no spec; the newest first. */
+/** Revisions as text: `3`, `2 back` (rolled back), `1 first` (no copies existed before), `1 bad` (invalid spec), from newest to oldest. */
 function kept(...said: readonly string[]): readonly PropagationRevision[] {
   return said.map((text) => {
     const [number, what] = text.split(' ');
@@ -26,7 +26,7 @@ describe('what stood before a breach', () => {
     { revision: 2, said: ['2', '1 first'], goesTo: 1 },
     { revision: 4, said: ['4', '3 back', '2', '1'], goesTo: 2 },
     { revision: 4, said: ['4 first', '3 back', '2 back', '1'], goesTo: 1 },
-    // The last ten, and the newest of the older ones that stood.
+    // The last ten, and the newest one before them that was not rolled back.
     { revision: 14, said: ['14', ...backs(13, 5), '1'], goesTo: 1 },
     { revision: 3, said: ['2', '1'], goesTo: 2 },
   ])('of $revision of $said is revision $goesTo', ({ revision, said, goesTo }) => {
@@ -52,7 +52,7 @@ describe('what stood before a breach', () => {
   });
 });
 
-/** Its Deployment has nowhere to run, and is in breach after 20 s. */
+/** Its Deployment has no node to run on, so it is in breach after 20 s. */
 const nowhere = {
   objects: { kind: 'Deployment' },
   jsonPatch: [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { no: 'node' } }],
@@ -142,7 +142,7 @@ test('where it is not known what one cluster had before, that one waits and the 
   expect(settings()).toEqual([{ a: '1' }, { a: 'south' }]);
   await fleet.propagate(intent('web', [deployment('web', 1), configMap('settings', { a: '2' })], { ...both, ...bad }));
   await world.until(() => settings().every((data) => JSON.stringify(data) === '{"a":"2"}'));
-  // What the override of the south replaces is not there any more.
+  // The field that the override for the south replaces does not exist any more.
   hub.put(configMap('settings', { b: '1' }) as KubernetesObject);
   await world.until(() => JSON.stringify(settings()[0]) === '{"b":"1"}', 180_000);
   await world.pass(30_000);

@@ -19,7 +19,7 @@ test.each(['deleted', 'without it'] as const)(
     await fleet.propagate(input('second', { conflict: 'OVERWRITE' }));
     await fleet.phase('second', 'Settled');
     const uid = settings(fleet)?.metadata.uid;
-    // The first one says who has it, and does not take it back as drift.
+    // The first Propagation names the new owner, and does not correct the copy as drift.
     const told = await fleet.phase('first', 'Degraded');
     expect(JSON.stringify(told)).toContain('it belongs to another Propagation: default/second');
     expect(
@@ -43,7 +43,7 @@ test.each(['deleted', 'without it'] as const)(
 
 const documentOf = ({ document }: Propagation, change: JsonObject) => ({ template: listAt(document, 'template'), ...document, ...change });
 
-/** As `kubectl edit` does: whatever the definition lets through. */
+/** Edits like `kubectl edit`: any change that the definition accepts. */
 async function edit({ world, stores, context, stored }: ControllerWorld, change: JsonObject): Promise<void> {
   const before = await stored('web');
   if (before === undefined) throw new Error('expected web');

@@ -18,7 +18,7 @@ const left = ({ world }: ControllerWorld, ...clusters: readonly string[]) =>
 const confirm = (fleet: ControllerWorld, name: string) =>
   fleet.world.pumped(fleet.propagations.resume(fleet.context, place(name), { ...nothing, confirmPrune: true }));
 
-/** Changes what placement asks of it, and has that heard. */
+/** Changes labels that the placement selects by, and waits until the controller has seen the change. */
 async function relabel(fleet: ControllerWorld, clusters: readonly string[]): Promise<void> {
   for (const cluster of clusters) {
     fleet.world.setTraits(cluster, no);
@@ -35,7 +35,7 @@ async function relabel(fleet: ControllerWorld, clusters: readonly string[]): Pro
   await fleet.world.pass(5_000);
 }
 
-/** As `kubectl edit` would: without a digest, and with whatever annotations stand there. */
+/** Edits like `kubectl edit`: without a digest, with all annotations kept. */
 async function edit(fleet: ControllerWorld, name: string, data: Readonly<Record<string, string>>): Promise<void> {
   const before = await fleet.stored(name);
   if (before === undefined || 'problems' in before.spec) throw new Error(`expected ${name}`);
@@ -64,7 +64,7 @@ test('a prune that was confirmed is that one: the next is held again, and confir
 
   await relabel(fleet, ['c2']);
   const again = await fleet.phase('web', 'Held');
-  // Also by whoever plans it anew, with the old confirmation still standing there.
+  // A new leader plans again, with the old confirmation still in the annotations.
   fleet.freeLease();
   fleet.startProcess();
   await fleet.world.pass(40_000);
@@ -101,7 +101,7 @@ test('clusters that are lost one by one are held as those that are lost at once,
   await fleet.world.until(() => fleet.mirrored('web')?.status.prune === undefined);
   const done = await fleet.phase('web', 'Settled');
   expect([standing(), done.status.mostObjects]).toEqual([4, 4]);
-  // What was confirmed counts no more: the next three of these four need nobody.
+  // The confirmed deletions no longer count: three of the remaining four need no confirmation.
   await relabel(fleet, clusters.slice(6, 9));
   await fleet.phase('web', 'Settled');
   expect(standing()).toBe(1);
@@ -123,7 +123,7 @@ test('a confirmed prune that is under way goes on, though half of it fails at fi
   expect(left(fleet, 'c2')[0]).toBeGreaterThan(0);
   first.kill();
   refused[Symbol.dispose]();
-  // Another prune, which nobody confirmed, is held beside it.
+  // Another prune without a confirmation is held.
   await relabel(fleet, ['c3']);
   fleet.freeLease();
   fleet.startProcess();
@@ -213,7 +213,7 @@ test('what could not be planned is planned again, by itself and when it is asked
   again[Symbol.dispose]();
   const done = await fleet.phase('web', 'Settled', 330_000);
   expect(fleet.world.cluster('south').get('ConfigMap', 'source', 'default')?.data).toEqual({ a: '2' });
-  // It was decided once, and is no other revision for having been out of reach.
+  // The generation was decided once. An unreachable cluster makes no new revision.
   expect(done.status.revision).toBe(revision);
 }, 60_000);
 

@@ -17,35 +17,35 @@ import { createLeaseServer } from '../../support/propagate/lease-server.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 import { expectLawful } from '../../support/propagate/write-history.ts';
 
-/** One process with a controller of its own. Writes of its Lease are not counted. */
+/** A process with its own controller. Writes of its Lease are not counted. */
 interface ControllerProcess {
   readonly controller: Controller;
-  /** Writes that were sent, dry runs not among them. */
+  /** Number of writes that were sent, without dry runs. */
   readonly writes: number;
-  /** As SIGSTOP and SIGCONT. */
+  /** Suspends the process like SIGSTOP, until `resume` (SIGCONT). */
   stand(): void;
   resume(): void;
-  /** As kill -9: whatever it asks from now on reaches nobody. */
+  /** Ends the process like `kill -9`: its further requests reach no server. */
   kill(): void;
-  /** As SIGTERM. */
+  /** Stops the process like SIGTERM. */
   stop(): Promise<void>;
 }
 
 export interface ControllerWorldOptions extends PropagationWorldOptions {
-  /** Deployments roll out and Jobs run. */
+  /** True if Deployments roll out and Jobs run. */
   readonly living?: true;
 }
 
 interface ProcessOptions {
-  /** After so many writes it is dead: the last one is done, and its answer lost. */
+  /** Number of writes after which the process is dead. The last write is done, but its answer is lost. */
   readonly life?: number;
-  /** After so many writes it stands still (SIGSTOP) until `resume`: it asks nothing, and hears no answer. */
+  /** Number of writes after which the process is suspended (SIGSTOP) until `resume`. It sends no request and receives no answer. */
   readonly standsAfter?: number;
-  /** `own`: a Lease that nobody else knows of, so that two lead. By default the hub's. */
+  /** `own`: a separate Lease, so that two processes lead. Default: the Lease of the hub. */
   readonly lease?: 'own';
 }
 
-/** Clusters, a hub, whoever asks, and processes that keep what was asked true. */
+/** Clusters, a hub, requesters, and processes with controllers. */
 export interface ControllerWorld extends AsyncDisposable {
   readonly world: PropagationWorld;
   readonly stores: HubStores;
@@ -53,15 +53,19 @@ export interface ControllerWorld extends AsyncDisposable {
   readonly context: WriteContext;
   startProcess(options?: ProcessOptions): ControllerProcess;
   propagate(input: PropagationInput, digest?: string): Promise<PropagationOutcome>;
-  /** As the mirror has it, at once. */
+  /** The Propagation from the mirror, at once. */
   mirrored(name: string): Propagation | undefined;
-  /** As the hub has it; undefined if there is none. */
+  /** The Propagation from the hub. Undefined if it does not exist. */
   stored(name: string): Promise<Propagation | undefined>;
-  /** Moves time on until it is in this phase. @throws {Error} with its status after `withinMs`, a minute by default. */
+  /**
+   * Advances time until the Propagation is in this phase.
+   *
+   * @throws {Error} With its status after `withinMs`. Default: a minute.
+   */
   phase(name: string, phase: string, withinMs?: number): Promise<Propagation>;
-  /** Moves time on until there is none of the name. */
+  /** Advances time until the Propagation does not exist any more. */
   gone(name: string, withinMs?: number): Promise<void>;
-  /** Nobody holds the Lease any more: who waits for it need not wait long. */
+  /** Frees the Lease, so that the next process need not wait long. */
   freeLease(): void;
 }
 
@@ -130,7 +134,7 @@ export async function startControllerWorld(
     return found;
   }
 
-  /** In the mirror: time must not stand still for each look. */
+  /** Reads the mirror, because a live read would advance time. */
   function mirrored(name: string): Propagation | undefined {
     const read = stores.propagations.read({ namespace: 'default', name });
     return read.result === 'held' ? read.propagation : undefined;
@@ -157,7 +161,7 @@ export async function startControllerWorld(
     freeLease: () => void world.cluster(hub.cluster).remove('Lease.coordination.k8s.io', 'muster-controller', 'muster-system'),
     async [Symbol.asyncDispose]() {
       try {
-        // Whatever a test is about: these hold in every run.
+        // Rules that hold in every run.
         expectLawful({ hub: hub.cluster, clusters: Object.fromEntries(Object.keys(fleet).map((name) => [name, world.cluster(name)])) });
       } finally {
         for (const end of processes) end.abort();
@@ -176,7 +180,7 @@ interface Mortal {
   kill(): void;
 }
 
-/** Requests that change something and are no dry runs. Those about a Lease do not count. */
+/** True for requests that change objects and are no dry runs. Requests about a Lease do not count. */
 function isCounted({ method, path, query, body }: LiveRequest): boolean {
   if (method === 'GET' || path.includes('leases') || path.includes('selfsubjectaccessreviews')) return false;
   return query?.dryRun === undefined && !(isJsonObject(body) && body.dryRun !== undefined);
@@ -193,7 +197,7 @@ function createMortal(
     standing ??= Promise.withResolvers();
   };
 
-  /** Never answered; it ends with its signal, as every call does. */
+  /** An answer that never comes. It ends with its signal, like every request. */
   const silence = (signal: AbortSignal): Promise<LiveAnswer> =>
     new Promise((resolve) => {
       const fault = { code: 'TIMED_OUT', cluster: clusterName('dead'), message: 'nobody answers', retry: 'LATER' } as const;
@@ -214,7 +218,7 @@ function createMortal(
     return isLast ? silence(signal) : answer;
   }
 
-  /** The same one for the same cluster: its writes stand in one row. */
+  /** One wrapper for each cluster, so that all its writes are counted together. */
   const apis = new WeakMap<ClusterApi, ClusterApi>();
 
   return {
@@ -239,13 +243,13 @@ function createMortal(
   };
 }
 
-/** Where pods run. */
+/** A Node that Pods run on. */
 function node(cluster: string): KubernetesObject {
   const status = { allocatable: { cpu: '64', memory: '256Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] };
   return { apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${cluster}` }, status };
 }
 
-/** The numbers of its revisions, the newest first; those that were gone back from are told so: `2 back`. */
+/** Returns the numbers of the revisions, from newest to oldest. `2 back` was rolled back. */
 export async function revisionsOf({ world, stores, stored, context }: ControllerWorld, name: string): Promise<readonly string[]> {
   const propagation = await stored(name);
   if (propagation === undefined) throw new Error(`expected ${name}`);

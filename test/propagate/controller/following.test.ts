@@ -41,13 +41,13 @@ test('a cluster is chosen once its Nodes say where it runs, and let go when they
   await world.until(copy, 10_000);
   await fleet.phase('web', 'Settled');
 
-  // All Nodes are being replaced: nobody can tell where they will be.
+  // All Nodes are being replaced: the location of the cluster is unknown.
   world.setTraits('south', {});
   world.cluster('south').remove('Node', 'one');
   await world.pass(60_000);
   expect(copy()).toBe(true);
   fleet.freeLease();
-  // Nor does who begins to lead meanwhile take anything away.
+  // A new leader deletes no copy either.
   fleet.startProcess();
   await world.pass(60_000);
   expect(copy()).toBe(true);

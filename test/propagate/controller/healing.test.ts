@@ -10,7 +10,7 @@ const lineOf = (fleet: ControllerWorld, name: string, cluster: string) =>
   fleet.mirrored(name)?.status.clusters?.find((line) => line.cluster === cluster);
 const wavesOf = (...names: readonly string[]) => names.map((name) => ({ name, set: { clusters: [name] } }));
 
-/** A selector may not change: the server refuses it for good. */
+/** The selector may not change, so the server always refuses it. */
 function selecting(name: string, app: string): JsonObject {
   const { spec, ...rest } = deployment(name, 1);
   const labels = { app };
@@ -38,7 +38,7 @@ test('what a server refused is forgotten when the spec before it is wanted again
   expect(settled.status.paused).toBe(false);
   const [share] = fleet.world.cluster('hub').objects('ClusterShare.muster.dev');
   expect(JSON.stringify(share)).not.toContain('"fault"');
-  // Nothing was written for it: what is wanted stands there.
+  // No write was needed: the object is already in its wanted state.
   expect(fleet.world.cluster('south').get('Deployment.apps', 'back', 'default')?.metadata.annotations?.[marks.generation]).toBe('1');
 }, 60_000);
 
@@ -68,7 +68,7 @@ test('a breach ends by itself when what failed is well again for a while, and th
   expect(linesOf(fleet, 'heals')).toEqual(['east Waiting Wave', 'north Settled', 'south Denied Denied']);
   refusal[Symbol.dispose]();
   await fleet.world.until(() => lineOf(fleet, 'heals', 'south')?.phase === 'Settled', 600_000);
-  // Well, but not for long enough: what flaps must not lead on.
+  // The cluster has recovered, but not for long enough. A cluster that fails again and again must not continue the rollout.
   await fleet.world.pass(20_000);
   expect(fleet.mirrored('heals')?.status.phase).toBe('Paused');
   expect(lineOf(fleet, 'heals', 'east')?.phase).toBe('Waiting');
@@ -99,7 +99,7 @@ test('a suspended cluster that is not as wanted holds no wave up, and the whole 
     intent('still', [configMap('still', { a: data })], { rollout: { waves: wavesOf('south', 'north') }, suspend: { clusters: suspended } });
   await fleet.propagate(input('1', []));
   await fleet.phase('still', 'Settled');
-  // As it is wanted, it keeps nothing from being settled.
+  // The object is in its wanted state, so the Propagation can settle.
   await fleet.propagate(input('1', ['south']));
   await fleet.phase('still', 'Settled');
   expect(linesOf(fleet, 'still')).toEqual(['east Settled', 'north Settled', 'south Settled Suspended']);

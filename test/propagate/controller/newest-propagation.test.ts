@@ -9,7 +9,7 @@ const unschedulable = {
   jsonPatch: [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { none: 'such' } }],
 };
 
-/** Version 1 runs; any other comes to nothing in the south. */
+/** Version 1 rolls out. Any other version fails in the south. */
 function version(number: number): PropagationInput {
   return intent('web', [deployment('web', 1, `web:${number}.0`), configMap('settings', { a: String(number) })], {
     overrides: number === 1 ? [] : [unschedulable],
@@ -62,7 +62,7 @@ test('what somebody went back from is not gone back to, and of each only the las
   await settled('3');
   expect(await back()).toEqual(['ACCEPTED', '2']);
   expect(await revisionsOf(fleet, 'web')).toEqual(['4', '3 back', '2', '1']);
-  // The one it went to is the content of the second; the third was left.
+  // The restored state has the content of the second generation. The third is lost.
   expect(await back()).toEqual(['ACCEPTED', '1']);
   expect(await back()).toEqual(['REFUSED', '1']);
   await settled('3');

@@ -16,7 +16,7 @@ function withSource(name: string, kinds: readonly (readonly [kind: string, name:
   return { ...intent(name, [], more), template: kinds.map(([kind, of]) => refTo(kind, of)) };
 }
 
-/** Writes of Muster to this object, dry runs not among them. */
+/** Counts the writes of Muster to this object, without dry runs. */
 function writesTo({ world }: ControllerWorld, cluster: string, kind: string, name: string) {
   const writes = world.cluster(cluster).writes();
   return writes.filter((write) => !write.isDry && write.manager === 'muster' && write.kind === kind && write.name === name);
@@ -100,7 +100,7 @@ test.each([
       [['SOURCE_IS_TARGET', 'template[0].ref']],
     ]);
     expect(outcome.notes[0]?.message).toContain('cluster hub');
-    // The same intent, without the cluster of the source.
+    // Propagates the same intent without the cluster of the source.
     await fleet.propagate({ ...input, placement: { exclude: ['hub'] } });
     await fleet.phase('web', 'Settled');
     await fleet.world.pass(10_000);

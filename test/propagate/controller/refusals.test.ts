@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { marks, musterGroup, musterVersion } from '../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
-/** As `kubectl apply` would make it. */
+/** Creates a resource as `kubectl apply` would. */
 function resource(name: string, spec: JsonObject, annotations: Readonly<Record<string, string>> = {}): KubernetesObject {
   return {
     apiVersion: `${musterGroup}/${musterVersion}`,

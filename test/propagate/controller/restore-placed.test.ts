@@ -17,7 +17,7 @@ const valueIn = (fleet: ControllerWorld, cluster: string) => textAt(copyIn(fleet
 const lineOf = (fleet: ControllerWorld, cluster: string) =>
   fleet.mirrored('web')?.status.clusters?.find((line) => line.cluster === cluster);
 
-/** Deletes the copy, then changes it, and expects both times that it is written again as that generation wrote it. */
+/** Deletes the copy, then changes it. Expects each time that it is written again as that generation wrote it. */
 async function expectKept(fleet: ControllerWorld, cluster: string, name = 'web'): Promise<void> {
   const before = copyIn(fleet, cluster, name);
   if (before === undefined) throw new Error(`expected ${name} in ${cluster}`);

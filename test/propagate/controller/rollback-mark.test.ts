@@ -8,7 +8,7 @@ const place = { namespace: 'default', name: 'web' };
 const south = { placement: { clusters: ['south'] } };
 type Annotations = Readonly<Record<string, string>>;
 
-/** As `kubectl apply` does: the spec alone, whatever annotations there are; or with these beside it. */
+/** Applies like `kubectl apply`: only the spec, with these annotations or with the existing ones. */
 async function applied(fleet: ControllerWorld, spec: JsonObject, annotations?: Annotations): Promise<void> {
   const before = await fleet.stored('web');
   if (before === undefined) throw new Error('expected web');
@@ -70,7 +70,7 @@ test('long after a rollback a breach goes back to what stood last, and nothing i
     await fleet.phase('web', 'Settled', 120_000);
   }
   const uid = web()?.metadata.uid;
-  // Nowhere to run: it never becomes ready.
+  // Has no node to run on, so it never becomes ready.
   const nowhere = {
     objects: { kind: 'Deployment' },
     jsonPatch: [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { no: 'node' } }],

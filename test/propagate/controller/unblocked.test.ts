@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
-/** By then tries by themselves are 25 s apart at least. */
+/** After this time, retries by backoff are at least 25 s apart. */
 const longMs = 65_000;
-/** What was in the way is gone: the next try is not waited for. */
+/** The blocker is gone, so the retry must come before the backoff ends. */
 const soonMs = 3_000;
 
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -73,7 +73,7 @@ test('what a quota kept away is made as soon as that changes; one that changes a
     south.put(quota(String(step + 2)));
     await fleet.world.pass(1_000);
   }
-  // One at once, one after each 10 s; one more that its own time may have come for.
+  // One at once, one every 10 s, and possibly one by backoff.
   expect(attemptsIn(fleet) - before).toBeGreaterThanOrEqual(5);
   expect(attemptsIn(fleet) - before).toBeLessThanOrEqual(8);
 

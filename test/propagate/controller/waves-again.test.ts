@@ -33,7 +33,7 @@ test('what changes within one generation goes through the waves, though the proc
   expect((await fleet.phase('web', 'Settled', 120_000)).metadata.generation).toBe(generation);
 }, 120_000);
 
-/** As its Deployment controller would leave it. */
+/** Sets the status that the Deployment controller would set. */
 function rollOut(fleet: ControllerWorld, cluster: string): void {
   const found = fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default');
   if (found === undefined) throw new Error(`expected a Deployment in ${cluster}`);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { workloadReplicasOf } from '../../../src/propagate/controller/decide-rollout.ts';
 import type { CopyFacts } from '../../../src/propagate/status/facts.ts';
 
-/** A copy as its mirror has it: items of lists do not say what they are. */
+/** A copy as its mirror holds it: items of lists have no kind. */
 function copy(apiVersion: string, kind: string, rest: JsonObject | 'absent'): CopyFacts {
   const key = { apiVersion, kind, namespace: 'default', name: kind };
   const entry = { key, state: 'Owned', uid: 'u1', health: 'Healthy' } as const;

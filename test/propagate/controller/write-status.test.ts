@@ -5,7 +5,7 @@ import type { Propagation, PropagationPhase } from '../../../src/propagate/model
 import type { PropagationStatus } from '../../../src/propagate/model/status-definition.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
-/** A pass, 300 ms after the status was written last, and the phases that are written by it. */
+/** Writes a status 300 ms after the last one. */
 async function writes({ from, to, urgency }: { from: PropagationPhase; to: PropagationPhase; urgency: 'urgent' | 'usual' }) {
   const clock = createManualClock();
   const phases: (string | undefined)[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
 import { type CountMove, decideSurge } from '../../../src/propagate/rollout/decide-surge.ts';
 
-/** `a 4>2 ready 3 Failed`: asks for 4, is to ask for 2, has 3 ready. */
+/** A move as text. `a 4>2 ready 3 Failed`: cluster a has 4 replicas, is planned for 2, has 3 ready, and failed. */
 function moves(text: string): readonly CountMove[] {
   return text.split(',').flatMap((part) => {
     const [, name = '', current, to, ready, mark] = /^\s*(\w+) (\d+)>(\d+) ready (\d+)(?: (\w+))?$/.exec(part) ?? [];

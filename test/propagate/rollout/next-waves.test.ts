@@ -7,7 +7,7 @@ import { nextWaves, type WaveLine, type WavesRequest } from '../../../src/propag
 const nowMs = 10_000_000;
 const defaults: RolloutSpec = { waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' };
 
-/** Waves as `a b | c d`, lines as `a:progressing@5` (5 s ago; without it: now). */
+/** Waves as `a b | c d`. Lines as `a:progressing@5`: since 5 s; without `@`: since now. */
 function step(waves: string, lines: string, more: Partial<RolloutSpec> & Partial<WavesRequest> = {}) {
   const { resumedAtMs, breachedAtMs, excused, ...rollout } = more;
   return nextWaves({
@@ -266,7 +266,7 @@ test('what was through and does not stand any more is not done, and no breach', 
   const decision = nextWaves({ rollout: defaults, waves, lines, nowMs });
   expect(decision).toMatchObject({ clusters: 4, done: 1, failed: 1, start: ['d'] });
   expect(decision.breach).toBeUndefined();
-  // What still soaks was not done yet.
+  // A cluster that still soaks was not done.
   const soaking = nextWaves({ rollout: { ...defaults, soakMs: 6_000 }, waves, lines, nowMs });
   expect(soaking).toMatchObject({ done: 0, failed: 1, soaking: ['a', 'b', 'c'] });
 });

@@ -66,7 +66,7 @@ test('asked again with what it said, it says the same', () => {
   fc.assert(
     fc.property(previous, phase, fc.option(fc.nat(120_000), { nil: undefined }), (given, its, deadlineMs) => {
       const once = nextMark({ previous: given, phase: its, deadlineMs, watchMs: 0, nowMs });
-      // A deadline of 0 ends what has just begun.
+      // A deadline of 0 times out at once.
       const settled = once.phase === 'Progressing' && deadlineMs === 0 ? 'TimedOut' : once.phase;
       expect(nextMark({ previous: once, phase: its, deadlineMs, watchMs: 0, nowMs }).phase).toBe(settled);
     }),

@@ -7,7 +7,7 @@ import { isSameStatus, summarize } from '../../../src/propagate/status/summarize
 import { ago, clusterOf, nowMs, propagationOf } from './cluster-facts.ts';
 
 const bytesOf = (status: PropagationStatus) => Buffer.byteLength(JSON.stringify(printStatus(status)));
-/** Three bytes each. */
+/** The character has three bytes. */
 const longest = '€'.repeat(1_024);
 const fault = { code: 'FORBIDDEN', message: longest, since: ago(9), count: 9 } as const;
 const lineOf = (cluster: string, message = longest): ClusterLine => ({
@@ -49,7 +49,7 @@ describe('fits the hub', () => {
     const cut = bounded(status, {});
     expect(bytesOf(status)).toBeGreaterThan(2 * mostStatusBytes);
     expect(bytesOf(cut)).toBeLessThanOrEqual(mostStatusBytes);
-    // What waves and steady planning go on from is whole.
+    // All fields that waves and later plans depend on are complete.
     const { message: _, fault: __, ...figures } = lineOf('');
     const kept = cut.clusters?.map(({ message: _message, fault: _fault, ...line }) => line);
     expect(kept).toEqual(clusters.map((cluster) => ({ ...figures, cluster })));

@@ -9,17 +9,17 @@ import type { ClusterFacts, CopyFacts, PropagationFacts } from '../../../src/pro
 
 export const nowMs = Date.parse('2030-01-01T00:10:00Z');
 export const now = '2030-01-01T00:10:00.000Z';
-/** So many seconds before now. */
+/** Returns the time this many seconds before now. */
 export const ago = (seconds: number) => new Date(nowMs - seconds * 1_000).toISOString();
 
-/** A Deployment of two, rolled out, as generation 3 of its Propagation left it. */
+/** A Deployment with two replicas, rolled out, as generation 3 of its Propagation wrote it. */
 export const rolledOut: JsonObject = {
   metadata: { generation: 1 },
   spec: { replicas: 2 },
   status: { observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 },
 };
 
-/** With these figures instead. */
+/** Replaces figures of its status. */
 export const withStatus = (status: JsonObject): JsonObject => ({
   ...rolledOut,
   status: { ...(rolledOut.status as JsonObject), ...status },
@@ -28,7 +28,7 @@ export const withStatus = (status: JsonObject): JsonObject => ({
 interface CopyGiven {
   readonly kind?: 'Deployment' | 'ConfigMap' | 'Job';
   readonly name?: string;
-  /** What the mirror holds, without names; or why it holds nothing. */
+  /** The mirrored object without names, or why there is none. */
   readonly object?: JsonObject | 'absent' | 'unread' | 'unserved';
   readonly entry?: Partial<InventoryEntry>;
   readonly agoMs?: number;
@@ -37,7 +37,7 @@ interface CopyGiven {
 
 const versions = { Deployment: 'apps/v1', ConfigMap: 'v1', Job: 'batch/v1' } as const;
 
-/** A copy written by generation 3, heard of just now. */
+/** A copy that generation 3 wrote, with a current mirror. */
 export function copyOf({ kind = 'Deployment', name = 'web', object = rolledOut, entry = {}, agoMs = 0, fault }: CopyGiven = {}): CopyFacts {
   const key = { apiVersion: versions[kind], kind, namespace: 'default', name };
   const age = { asOfMs: nowMs - agoMs, ...(fault === undefined ? {} : { fault }) };
@@ -65,7 +65,7 @@ function mirroredOf(object: NonNullable<CopyGiven['object']>, name: string, age:
   return { result: 'held', object: held, ...age } as const;
 }
 
-/** A cluster where generation 3 is begun, with one Deployment of two. */
+/** A cluster where generation 3 was started, with one Deployment of two replicas. */
 export function clusterOf(name: string, given: Partial<ClusterFacts> = {}): ClusterFacts {
   const copies = given.copies ?? [copyOf()];
   const objects = copies.map(({ entry: { key } }) => ({ key, action: 'UPDATE' as const, desiredHash: 'h3' }));
@@ -79,7 +79,7 @@ export function clusterOf(name: string, given: Partial<ClusterFacts> = {}): Clus
   };
 }
 
-/** The same without a plan. */
+/** The same cluster without a plan. */
 export function leavingOf(name: string, given: Partial<ClusterFacts> = {}): ClusterFacts {
   const { planned: _, ...facts } = clusterOf(name, { stage: 'leaving', ...given });
   return facts;
@@ -87,7 +87,7 @@ export function leavingOf(name: string, given: Partial<ClusterFacts> = {}): Clus
 
 export const rollout: RolloutSpec = { waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' };
 
-/** Generation 3, planned, nothing special asked for. */
+/** Generation 3 with a plan, and no options. */
 export function propagationOf(clusters: readonly ClusterFacts[], given: Partial<PropagationFacts> = {}): PropagationFacts {
   return {
     generation: 3,
@@ -102,7 +102,7 @@ export function propagationOf(clusters: readonly ClusterFacts[], given: Partial<
   };
 }
 
-/** A fault of that cluster. */
+/** A fault of the cluster. */
 export const faultOf = (code: Fault['code'], message = 'it does not answer'): Fault => ({
   code,
   cluster: clusterName('north'),

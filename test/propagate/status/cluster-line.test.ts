@@ -135,7 +135,7 @@ describe('the phase', () => {
         problem: {
           reason: 'NamespaceMissing',
           message: 'no namespace',
-          // What the server says may be another thing each time.
+          // The server may answer with another fault each time.
           fault: { code: 'NOT_FOUND', message: 'no namespace', since: now, count: 1 },
         },
       }),

@@ -18,7 +18,7 @@ const point = fc.record(
   { requiredKeys: [] },
 );
 
-/** What a list of points says: each address with each of its ports, or with none. */
+/** Returns the content of a list of points: each address with each of its ports, or without ports. */
 function said(points: readonly object[], fields: readonly string[]): ReadonlySet<string> {
   return new Set(
     points.flatMap((one) => {

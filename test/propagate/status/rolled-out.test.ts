@@ -36,7 +36,7 @@ test.each([
   [{ group: '', kind: 'PersistentVolumeClaim' }, { status: { phase: 'Pending' } }, 'progressing'],
   [{ group: 'example.com', kind: 'Widget' }, { status: { conditions: [{ type: 'Ready', status: 'False' }] } }, 'progressing'],
   [{ group: 'example.com', kind: 'Widget' }, { status: { conditions: [{ type: 'Ready', status: 'True' }] } }, 'done'],
-  // Not ours to know: another group's Deployment goes by its conditions.
+  // A Deployment of another group has no rule, so its conditions decide.
   [{ group: 'example.com', kind: 'Deployment' }, { metadata: { generation: 9 } }, 'done'],
 ])('%o is gated by its health', (kind, object, phase) => {
   expect(rolloutOf(kind, object).phase).toBe(phase);

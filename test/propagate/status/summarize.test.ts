@@ -270,7 +270,7 @@ describe('whatever the facts', () => {
   const phases: readonly PropagationPhase[] = [
     ...(['Planning', 'Rolling', 'Paused', 'Held', 'RollingBack', 'Settled', 'Degraded', 'Failed', 'Suspended', 'Deleting'] as const),
   ];
-  /** As it comes back from the hub. */
+  /** The status as it is read back from the hub. */
   const saved = (status: PropagationStatus): PropagationStatus => parseStatus(JSON.parse(JSON.stringify(printStatus(status))));
   const withLines = (given: PropagationFacts, status: PropagationStatus): PropagationFacts => {
     const lines = new Map<string, ClusterLine>(status.clusters?.map((line) => [line.cluster, line]));

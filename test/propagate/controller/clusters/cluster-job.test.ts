@@ -13,7 +13,7 @@ const south = clusterName('south');
 const owner = { namespace: 'default', name: 'web', uid: 'u1' };
 const share = newShare(owner, south);
 
-/** One job for one cluster, of a process that leads until it is told otherwise. */
+/** A job for one cluster, in a process that leads until `lose` is called. */
 function bench(act: ClusterTask) {
   const clock = createManualClock();
   const end = new AbortController();

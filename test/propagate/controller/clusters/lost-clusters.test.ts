@@ -11,9 +11,9 @@ const entry: InventoryEntry = { key, state: 'Owned', uid: 'u1', health: 'Healthy
 
 interface Row {
   readonly name: string;
-  /** Absent: it is no member. */
+  /** Absent if the cluster is no member. */
   readonly phase?: 'UNREACHABLE' | 'SYNCED';
-  /** The share that was given up. */
+  /** The share that was abandoned. */
   readonly abandoned?: string;
   readonly state?: InventoryEntry['state'];
   readonly isHeld?: boolean;

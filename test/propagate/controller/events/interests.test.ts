@@ -10,7 +10,7 @@ const configMap = { group: '', kind: 'ConfigMap' };
 const [north, south] = ['north', 'south'].map(clusterName) as [ReturnType<typeof clusterName>, ReturnType<typeof clusterName>];
 const web: Required<Interest> = { cluster: north, kind: deployment, place: { namespace: 'default', name: 'web' } };
 
-/** Remembers which mirrors are held. */
+/** Records which mirrors are held. */
 function holds(): Pick<MemberObjects, 'hold'> & { readonly held: () => readonly string[]; readonly begun: string[] } {
   const now = new Set<string>();
   const begun: string[] = [];

@@ -7,7 +7,7 @@ import { type ControllerWorld, configMap, intent, job, startControllerWorld } fr
 const names = ['hub', 'c1', 'c2', 'c3', 'c4'];
 const bare = Object.fromEntries(names.map((name) => [name, []]));
 
-/** What was made in each cluster, and what is told of it: without what tells one run from another. */
+/** Returns the objects of each cluster and the status, without values that differ between runs. */
 function endState({ world, mirrored }: ControllerWorld, name: string): JsonObject {
   const held = mirrored(name);
   const uid = held?.metadata.uid;
@@ -33,7 +33,7 @@ function endState({ world, mirrored }: ControllerWorld, name: string): JsonObjec
 
 type Stage = 'created' | 'changed' | 'deleted';
 
-/** Asks for it. */
+/** Requests the stage. */
 async function ask(fleet: ControllerWorld, name: string, stage: Stage): Promise<void> {
   const { world, propagations, context } = fleet;
   const data = stage === 'created' ? '1' : '2';
@@ -41,7 +41,7 @@ async function ask(fleet: ControllerWorld, name: string, stage: Stage): Promise<
   else await fleet.propagate(intent(name, [job(name), configMap(name, { a: data })]));
 }
 
-/** True once nothing is left to do, and the hub knows it. The Jobs do not run: it goes on rolling. */
+/** True once there is no work left, and the status says so. The Jobs do not run, so the phase stays `Rolling`. */
 function isDone(fleet: ControllerWorld, name: string, stage: Stage): boolean {
   const held = fleet.mirrored(name);
   if (stage === 'deleted') return held === undefined;
@@ -52,8 +52,8 @@ function isDone(fleet: ControllerWorld, name: string, stage: Stage): boolean {
 }
 
 /**
- * One intent, brought to the stage before by a healthy process, then asked for the stage: of a process that dies after so many writes. Whoever comes after
- * brings it to the end.
+ * A healthy process brings an intent to the previous stage. Then a process that dies after a number of writes is asked for the stage. The
+ * next process completes it.
  */
 async function runOnce(
   fleet: ControllerWorld,
@@ -102,7 +102,9 @@ test.each<{ readonly stage: Stage; readonly atLeast: number }>([
   300_000,
 );
 
-/** Two processes that both lead: the first stands still after so many writes, the second does all there is, and then the first goes on. */
+/**
+ * Two processes lead at once. The first is suspended after a number of writes, the second does all the work, and then the first continues.
+ */
 async function withTwo(fleet: ControllerWorld, { name, after }: { readonly name: string; readonly after: number }): Promise<JsonObject> {
   const { world } = fleet;
   const first = fleet.startProcess({ lease: 'own', standsAfter: after });

@@ -10,7 +10,7 @@ const copyIn = (fleet: ControllerWorld) => fleet.world.cluster('south').get('Con
 const generationOf = (fleet: ControllerWorld) => copyIn(fleet)?.metadata.annotations?.[marks.generation];
 const lineOf = (fleet: ControllerWorld) => fleet.mirrored('web')?.status.clusters?.find(({ cluster }) => cluster === 'south');
 
-/** As `kubectl annotate --overwrite` does: the annotation is another manager's from then on. */
+/** Annotates like `kubectl annotate --overwrite`: another manager then owns the annotation. */
 function annotate(fleet: ControllerWorld, generation: string): void {
   const copy = copyIn(fleet);
   if (copy === undefined) throw new Error('expected a copy');

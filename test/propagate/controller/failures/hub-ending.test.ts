@@ -8,7 +8,7 @@ import { type ControllerWorld, configMap, intent, startControllerWorld } from '.
 
 const definitions = 'CustomResourceDefinition.apiextensions.k8s.io';
 
-/** How an administrator takes the intents of a hub away without a thought of their copies. */
+/** Ways in which an administrator may delete the intents of a hub without thinking of their copies. */
 const endings = {
   'the Namespace of the intent': {
     namespace: 'team',
@@ -23,7 +23,7 @@ const endings = {
   'the definition of Propagations': {
     namespace: 'default',
     async begin({ world, stores, context }: ControllerWorld) {
-      // As apiextensions does: the definition is marked first, then each object is deleted.
+      // Like apiextensions: the definition is marked first, then each object is deleted.
       const hub = world.cluster('hub');
       const definition = hub.get(definitions, 'propagations.muster.dev');
       if (definition === undefined) throw new Error('expected the definition');
@@ -73,7 +73,7 @@ test.each(cases)(
     expect(shown?.phase).toBe('Held');
     expect(status?.clusters?.map(({ reason }) => reason)).toEqual(['PruneHeld', 'PruneHeld']);
     for (const words of [named, '--confirm-prune', '"policy":"Orphan"']) expect(planned?.message).toContain(words);
-    // Nor does who begins to lead meanwhile delete anything.
+    // A new leader deletes no copy either.
     fleet.freeLease();
     fleet.startProcess();
     await fleet.world.pass(30_000);

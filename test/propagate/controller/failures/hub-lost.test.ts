@@ -7,7 +7,7 @@ const south = { clusters: ['south'] };
 const place = (name: string) => ({ namespace: 'default', name });
 const kinds = ['ConfigMap', 'Deployment.apps', 'Job.batch'] as const;
 
-/** The copies of `web` in the south. */
+/** Returns the copies of `web` in the south. */
 function copies({ world }: ControllerWorld): readonly (KubernetesObject | undefined)[] {
   return kinds.map((kind) =>
     world.cluster('south').get(kind, kind === 'ConfigMap' ? 'settings' : kind === 'Job.batch' ? 'once' : 'web', 'default'),
@@ -17,7 +17,7 @@ function copies({ world }: ControllerWorld): readonly (KubernetesObject | undefi
 const uidsOf = (fleet: ControllerWorld) => copies(fleet).map((copy) => copy?.metadata.uid);
 const ownersOf = (fleet: ControllerWorld) => [...new Set(copies(fleet).map((copy) => copy?.metadata.labels?.[marks.propagation]))];
 
-/** All that a hub keeps is gone, as where a new cluster takes its place. */
+/** Deletes everything that Muster keeps on the hub, as if a new cluster had replaced it. */
 function loseHub({ world, freeLease }: ControllerWorld): void {
   const hub = world.cluster('hub');
   freeLease();
@@ -38,7 +38,7 @@ test('after the loss of the hub the intents that are applied again adopt their c
   first.kill();
   loseHub(fleet);
   fleet.startProcess();
-  // As it was applied before: nothing is touched, and the conflict names the way out.
+  // Applied again without changes: no object is changed, and the conflict says what to do.
   const planned = await fleet.world.pumped(fleet.propagations.plan(fleet.context, web));
   const faults = planned.clusters.flatMap(({ objects }) => objects.map(({ fault }) => fault?.message ?? ''));
   expect(faults.every((message) => message.includes('conflict Adopt takes it back'))).toBe(true);
@@ -46,12 +46,12 @@ test('after the loss of the hub the intents that are applied again adopt their c
   await fleet.world.until(() => fleet.mirrored('web')?.status.clusters?.[0]?.reason === 'Conflict');
   expect(fleet.mirrored('web')?.status.clusters?.[0]?.message).toContain('conflict Adopt takes it back');
   expect([uidsOf(fleet), ownersOf(fleet)]).toEqual([uids, owners]);
-  // With ADOPT they are its own again: the same objects, and the Job does not run again.
+  // With ADOPT the same objects become copies again, and the Job does not run again.
   await fleet.propagate({ ...web, conflict: 'ADOPT' });
   await fleet.phase('web', 'Settled', 120_000);
   expect(uidsOf(fleet)).toEqual(uids);
   expect(ownersOf(fleet)).toEqual([fleet.mirrored('web')?.metadata.uid]);
-  // A field that the intent drops goes, and a deletion takes all of them.
+  // A field that the intent drops is removed, and a deletion deletes all copies.
   const changed = [configMap('settings', { b: '2' }), deployment('web', 1), job('once')].map((json) => ({ json }));
   await fleet.propagate({ ...web, conflict: 'ADOPT', template: changed });
   await fleet.phase('web', 'Settled', 120_000);

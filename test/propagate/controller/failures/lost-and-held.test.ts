@@ -115,7 +115,7 @@ test('D18: who leads while the hub is restored goes by what it has now, though n
   await fleet.phase('old', 'Settled');
   await fleet.world.pass(30_000);
   hub.restore(yesterday);
-  // The same generation once more, and it says something else: what was planned for the other one must not be done.
+  // The same generation number with another spec: the plan of the other spec must not be carried out.
   await fleet.world.pass(20_000);
   await fleet.propagate(input('3'));
   await fleet.world.pass(20_000);
@@ -159,7 +159,7 @@ test.each([
       clusters: [{ reason: 'Stale', message: expect.stringContaining('resume the Propagation'), fault: { code: 'CONFLICT' } }],
     });
     expect(copyIn(fleet, 'south', 'old')?.data).toEqual({ a: '4' });
-    // Tried ever more rarely, up to every 5 min.
+    // Retries get less frequent, down to one every 5 min.
     expect(fleet.world.cluster('south').requests.length - asked).toBeLessThan(20);
     expect(second.writes - written).toBeLessThan(40);
 

@@ -8,7 +8,7 @@ test('a Namespace that was deleted comes back, and what was in it', async () => 
   const settings = { ...configMap('settings', { a: '1' }), metadata: { name: 'settings', namespace: 'team' } };
   await fleet.propagate(intent('team', [team, settings], { placement: { clusters: ['south'] } }));
   await fleet.phase('team', 'Settled');
-  // What is in it goes first, and cannot come back as long as the Namespace is on its way out.
+  // Objects in the Namespace are deleted first, and cannot be created again while the Namespace is being deleted.
   const south = fleet.world.cluster('south');
   const refusal = south.refuseWrites({ type: 'webhookTimeout' }, { kind: 'ConfigMap' });
   south.remove('ConfigMap', 'settings', 'team');

@@ -4,7 +4,7 @@ import { type ControllerWorld, configMap, deployment, intent, startControllerWor
 
 const place = (name: string) => ({ namespace: 'default', name });
 
-/** The copy in a cluster, and the operations by which the gateway owns its fields. */
+/** Returns the copy in a cluster, and the operations by which the gateway owns its fields. */
 function standing({ world }: ControllerWorld, cluster: string) {
   const [map, web] = [
     world.cluster(cluster).get('ConfigMap', 'settings', 'default'),

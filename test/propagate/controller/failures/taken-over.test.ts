@@ -16,7 +16,7 @@ const secret = (name: string, data: JsonObject): KubernetesObject => ({
   ...{ data },
 });
 
-/** Objects of others in the south, and the Secret that theirs is to be made like, on the hub. */
+/** Puts objects of other owners in the south, and the Secret that replaces theirs on the hub. */
 function withTheirs({ world }: ControllerWorld, name: string): void {
   const south = world.cluster('south');
   south.put(configMap(`${name}-theirs`, { a: 'old', b: 'theirs' }) as KubernetesObject);
@@ -26,7 +26,7 @@ function withTheirs({ world }: ControllerWorld, name: string): void {
 
 const kinds = ['ConfigMap', 'Secret'] as const;
 
-/** What stands in the south: what of it is theirs keeps its uid, whatever happens. */
+/** Returns the objects in the south. Objects of other owners always keep their uid. */
 function standing({ world }: ControllerWorld, name: string): JsonObject {
   const south = world.cluster('south');
   const [own, theirs, key] = [
@@ -64,7 +64,7 @@ async function ask(fleet: ControllerWorld, name: string, stage: Stage): Promise<
   await fleet.propagate(stage === 'first' ? input : { ...input, template: [{ json: own }, ...taken] });
 }
 
-/** Nothing is left to do, and the hub knows it. */
+/** True once there is no work left, and the status says so. */
 function isDone({ mirrored }: ControllerWorld, name: string): boolean {
   const held = mirrored(name);
   return held?.status.phase === 'Settled' && held.status.observedGeneration === held.metadata.generation;
@@ -75,7 +75,7 @@ interface RunOptions {
   readonly life?: number;
 }
 
-/** Takes over and goes back, by a process that dies after so many writes; whoever comes after brings it to the end. */
+/** Takes objects over and rolls back, in a process that dies after a number of writes. The next process completes it. */
 async function runOnce(fleet: ControllerWorld, { name, life }: RunOptions): Promise<number> {
   const { world } = fleet;
   withTheirs(fleet, name);
@@ -111,7 +111,7 @@ async function runOnce(fleet: ControllerWorld, { name, life }: RunOptions): Prom
     uids: before,
     inventory: [`${name}-own`],
   });
-  // Nothing of a Secret stands on the hub but the Secret itself.
+  // The hub stores no data of the Secret except the Secret itself.
   const kept = ['ClusterShare.muster.dev', 'ControllerRevision.apps', 'Propagation.muster.dev'];
   expect(JSON.stringify(kept.map((kind) => world.cluster('hub').objects(kind)))).not.toMatch(/b2xk|b3Vycw==/);
   successor.kill();
@@ -193,7 +193,7 @@ test('who edits the spec after a rollback goes back no more: what was taken by f
   await world.pumped(fleet.propagations.rollback(fleet.context, place('shop'), 1));
   await world.until(() => fleet.mirrored('shop')?.status.clusters?.[0]?.reason === 'Conflict');
   expect(standing()).toEqual([{ a: 'old' }, false]);
-  // As `kubectl edit` does: the mark of the rollback stays.
+  // Edits like `kubectl edit`: the mark of the rollback stays.
   for (const [conflict, value] of [['Overwrite', 'again'] as const, ['Abort', 'kept'] as const]) {
     const before = await fleet.stored('shop');
     if (before === undefined || 'problems' in before.spec) throw new Error('expected shop');

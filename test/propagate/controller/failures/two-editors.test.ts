@@ -57,7 +57,7 @@ test('the controller holds an intent that somebody applied with the digest of a 
   const digest = await planned(fleet, second);
   await fleet.propagate(intent('web', [settings], { deletion: { policy: 'ORPHAN' } }));
   await fleet.phase('web', 'Settled');
-  // As `kubectl apply` does.
+  // Applies like `kubectl apply`.
   const apply = async (planDigest: string) => {
     const before = await fleet.stored('web');
     if (before === undefined || 'problems' in before.spec) throw new Error('expected web');

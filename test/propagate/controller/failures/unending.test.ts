@@ -40,7 +40,7 @@ test('a share that lost its label is told, tried with a backoff, and keeps the P
   const { writes } = process;
   await fleet.propagate(web('2'));
   await fleet.world.pass(60_000);
-  // Backoffs of 0.8, 1.6, 3.2 … s: not one try in every turn.
+  // Backoffs of 0.8, 1.6, 3.2 … s, not a retry in every event-loop turn.
   expect(process.writes - writes).toBeLessThan(30);
   const stuck = fleet.mirrored('web');
   expect(stuck?.status.phase).not.toBe('Settled');

@@ -6,7 +6,8 @@ import { callHub } from '../../../../src/propagate/hub/hub.ts';
 import { createManualClock, type ManualClock, turns } from '../../../support/manual-clock.ts';
 import { type CallFate, createLeaseServer, type LeaseServer } from '../../../support/propagate/lease-server.ts';
 
-// The first typed call imports client-node. On a busy machine that takes longer than `turns`, and the first test would not see its Lease taken.
+// The first typed call imports client-node. On a busy machine that takes longer than `turns`, so the first test would miss how its Lease is
+// acquired.
 beforeAll(async () => {
   const hub = createLeaseServer(createManualClock()).hub();
   const place = { namespace: 'muster-system', name: 'muster' };
@@ -16,9 +17,9 @@ beforeAll(async () => {
 
 interface Candidate {
   readonly isLeading: boolean;
-  /** The terms begun so far. */
+  /** The terms that have started so far. */
   readonly terms: readonly Term[];
-  /** Stops it; resolves once it has stopped. */
+  /** Stops the process. Resolves when it has stopped. */
   stop(): Promise<void>;
 }
 
@@ -26,7 +27,7 @@ interface CandidateOptions {
   readonly fate?: () => CallFate;
   readonly clock?: ManualClock;
   readonly log?: Log;
-  /** What it does at the end of a term, before it says that its work is over. */
+  /** Called at the end of a term, before its work ends. */
   readonly beforeEnd?: () => Promise<void>;
 }
 
@@ -123,7 +124,7 @@ test('takes the Lease of one that died, 15 to 17 seconds after it was last renew
   isDead = true;
   await clock.advance(9_999);
   expect([one.isLeading, two.isLeading]).toEqual([true, false]);
-  // The deadline of who leads is over before anybody else may lead, and its work is told so though its call still hangs.
+  // The deadline of the leader ends before another process may lead, and its work stops even though its request still hangs.
   await clock.advance(1);
   expect([one.isLeading, one.terms[0]?.signal.aborted, two.isLeading]).toEqual([false, true, false]);
   await clock.advance(4_999);
@@ -182,7 +183,7 @@ test('who is stopped while a call about its Lease hangs tells of no failure, and
   const [one, two] = ['one', 'two'].map((identity) => candidate(server, clock, identity, { fate: () => now, log }));
   await turns();
   now = 'hangs';
-  // The one renews and the other reads, both in vain so far.
+  // Both fail so far: the leader to renew, the other process to read.
   await clock.advance(3_000);
   now = 'answered';
   await Promise.all([one?.stop(), two?.stop()]);
@@ -202,7 +203,7 @@ test('a term is counted from the sending of its last renewal, however late that 
   const one = candidate(server, clock, 'one', { fate: () => now });
   await turns();
   now = 'slow';
-  // The first renewal is sent at 2 s, written then, and answered at 6 s; the next ones hang.
+  // The first renewal is sent and written at 2 s, and answered at 6 s. The next ones hang.
   await clock.advance(5_999);
   now = 'hangs';
   await clock.advance(1);
@@ -235,7 +236,7 @@ test('B13: a process that stood still past its deadline knows it before its next
   const one = candidate(server, clock, 'one', { clock: stopped });
   await clock.advance(4_000);
   const [term] = one.terms;
-  // Nothing ran meanwhile: no timer, no callback. The first thing that runs is the write that asks.
+  // The process was suspended: no timer and no callback ran. The write that checks the term runs first.
   stoodMs = 60_000;
   expect([term?.signal.aborted, term?.isLeading()]).toEqual([false, false]);
   await clock.advance(10_000);

@@ -18,10 +18,10 @@ interface Row {
   readonly name: string;
   readonly kind?: 'ConfigMap' | 'Secret';
   readonly isSensitive?: boolean;
-  /** The one we write in is v1. */
+  /** The preferred version of the server. The copy was written in v1. */
   readonly preferred?: 'v1' | 'v2';
   readonly served?: 'absent';
-  /** What stands there now, and its version; it was written as `{ a: '1' }` at version 1. */
+  /** The current content and its version. The copy was written as `{ a: '1' }` at version 1. */
   readonly now: readonly [data: Readonly<Record<string, Json>>, version: string];
   readonly drifted: boolean;
 }

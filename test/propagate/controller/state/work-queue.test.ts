@@ -6,7 +6,7 @@ import { createManualClock, type ManualClock, turns } from '../../../support/man
 interface Probe {
   readonly clock: ManualClock;
   readonly queue: WorkQueue;
-  /** `key@ms` of each pass begun. */
+  /** `key@ms` of each pass that has started. */
   readonly begun: string[];
   readonly bugs: unknown[];
   readonly stop: AbortController;
