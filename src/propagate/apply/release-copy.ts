@@ -5,7 +5,7 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { OldValues } from '../model/inventory.ts';
 import { marksRemovalPatch } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { own, withUid } from '../plan/copies/own.ts';
+import { manifestForWrite, withUid } from '../plan/copies/own.ts';
 import { withoutMusterFields } from '../plan/copies/owned-fields.ts';
 import type { GuardedAnswer, GuardedClient } from './guarded-client.ts';
 
@@ -59,7 +59,7 @@ export async function replaceExisting(
   address: ObjectAddress,
   { manifest, object }: { readonly manifest: Manifest; readonly object: KubernetesObject },
 ): Promise<GuardedAnswer> {
-  const owned = own({ write: 'Replace', desired: manifest, live: object });
+  const owned = manifestForWrite({ write: 'Replace', desired: manifest, live: object });
   switch (owned.result) {
     case 'write': {
       const replacing = withUid(owned.manifest, object);

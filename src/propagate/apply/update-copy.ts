@@ -5,7 +5,7 @@ import type { InventoryEntry } from '../model/inventory.ts';
 import { musterGroup } from '../model/propagation.ts';
 import { withMarks } from '../plan/copies/copy-marks.ts';
 import { failedCopy, isRaceFault, writtenResult } from '../plan/copies/copy-task.ts';
-import { isRecorded } from '../plan/copies/managed-keys.ts';
+import { hasManagedKeysRecord } from '../plan/copies/managed-keys.ts';
 import { fingerprintHasPath, updatesTurnedToApply, withLeftValues, withoutMusterPaths } from '../plan/copies/owned-fields.ts';
 import { type CopyToWrite, entryAfterWrite, patchOwners, type WriteAttempt } from './copy-to-write.ts';
 import { maxCorrections } from './corrections.ts';
@@ -62,7 +62,7 @@ async function correctOwners(
 ): Promise<WriteAttempt | { readonly object: KubernetesObject }> {
   const { leftPaths = [] } = copy.task.object;
   const { metadata } = object;
-  const isToTurn = isApplied(copy, state) && isRecorded(object, musterGroup);
+  const isToTurn = isApplied(copy, state) && hasManagedKeysRecord(object, musterGroup);
   // A mirror does not hold the owners of fields, so the object is read live.
   if (isToTurn && metadata.managedFields === undefined) return { result: 'retry' };
   const turned = isToTurn ? updatesTurnedToApply(object) : undefined;

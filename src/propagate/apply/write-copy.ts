@@ -13,7 +13,7 @@ import {
 } from '../plan/copies/copy-task.ts';
 import { judgeObject } from '../plan/copies/judge-object.ts';
 import { observedHashOf } from '../plan/copies/observed-hash.ts';
-import { own } from '../plan/copies/own.ts';
+import { manifestForWrite } from '../plan/copies/own.ts';
 import { type CopyToWrite, entryAfterWrite, type WriteAttempt } from './copy-to-write.ts';
 import { clearDeletionMark } from './deletion-state.ts';
 import { mustGiveBack } from './plan-take-over.ts';
@@ -72,7 +72,7 @@ async function createCopy(copy: CopyToWrite): Promise<WriteAttempt> {
   const { address, entry } = task;
   // Only an announced copy may be created. Otherwise a crash now would leave a copy that the inventory does not have.
   if (entry.state !== 'Intended' || entry.intent === undefined) return failedCopy(copy, raceFault(copy, 'it was deleted in the meantime'));
-  const owned = own({ write: work.spec.write, desired: withMarks(desired, { ...work, intent: entry.intent }) });
+  const owned = manifestForWrite({ write: work.spec.write, desired: withMarks(desired, { ...work, intent: entry.intent }) });
   if (owned.result === 'failed') return failedCopy(copy, copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`));
   const { manifest } = owned;
   const answer = await guardedClient.write((client, signal) =>

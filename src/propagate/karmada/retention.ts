@@ -2,7 +2,7 @@ import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { portableOf } from '../../manifests/prune.ts';
-import { retain } from '../plan/copies/own.ts';
+import { withMemberFields } from '../plan/copies/own.ts';
 
 /**
  * Returns the manifest of the Work (`pruned`), and the object that replaces the observed one (`sent`).
@@ -14,7 +14,7 @@ export function prepareReplace({ desired, observed }: { readonly desired: JsonOb
   readonly sent: JsonObject;
 } {
   const pruned = portableOf(desired);
-  const outcome = retain(pruned, observed, { kind: kindTextOf(desired), prefix: 'resourcetemplate.karmada.io' });
+  const outcome = withMemberFields(pruned, observed, { kind: kindTextOf(desired), prefix: 'resourcetemplate.karmada.io' });
   if (outcome.result === 'failed') throw new MusterError('BAD_INPUT', `${outcome.path}: ${outcome.message}`);
   return { pruned, sent: outcome.object };
 }

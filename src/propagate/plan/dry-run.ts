@@ -15,7 +15,7 @@ import { copyFault } from './copies/copy-reason.ts';
 import { isRaceFault } from './copies/copy-task.ts';
 import { manifestToSend } from './copies/manifest-to-send.ts';
 import { hasHiddenValues } from './copies/observed-hash.ts';
-import { own } from './copies/own.ts';
+import { manifestForWrite } from './copies/own.ts';
 import { fingerprintHasPath, withLeftValues } from './copies/owned-fields.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
@@ -201,7 +201,7 @@ function dryRunCallOf({ client, request, entries }: DryRunContext, object: Rende
     const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
     return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
   }
-  const owned = own({ write: 'Replace', desired: manifest, live });
+  const owned = manifestForWrite({ write: 'Replace', desired: manifest, live });
   switch (owned.result) {
     case 'write':
       return { result: 'write', call: (_force, signal) => client.replace({ ...address, object: owned.manifest, run: 'dry' }, signal) };

@@ -13,8 +13,8 @@ import {
   imagePatches,
 } from '../../../src/propagate/karmada/overriders.ts';
 import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
-import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
-import { retainOfKind } from '../../../src/propagate/plan/copies/retain.ts';
+import { recordManagedAnnotations, recordManagedLabels, withForeignKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
+import { retainFieldsOfKind } from '../../../src/propagate/plan/copies/retain.ts';
 import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/overrides/image-reference.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/snapshot/dependencies.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
@@ -29,7 +29,7 @@ interface Pair {
 /** Answers with the object, and is compared by the whole of it or by the fields that are named. */
 function retaining(kind: string): VectorOp {
   return vectorOp<Pair>(({ desired, observed }) => {
-    const retained = retainOfKind(kind, desired, observed);
+    const retained = retainFieldsOfKind(kind, desired, observed);
     return retained.result === 'failed' ? { error: true } : { object: retained.object };
   }, sameFields);
 }
@@ -44,7 +44,7 @@ function sameFields(got: unknown, expected: Json): boolean {
 }
 
 function retainingKeys(field: 'labels' | 'annotations'): VectorOp {
-  return vectorOp<Pair>(({ desired, observed }) => ({ object: retainKeys(desired, observed, { field, prefix: karmada }) }));
+  return vectorOp<Pair>(({ desired, observed }) => ({ object: withForeignKeys(desired, observed, { field, prefix: karmada }) }));
 }
 
 /** The expectation is a list of paths that are gone, of those that are there, and of names among the secrets. */

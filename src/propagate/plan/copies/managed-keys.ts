@@ -2,7 +2,10 @@ import type { JsonObject } from '../../../core/json.ts';
 import { labelsAt, objectAt, textAt } from '../../../core/json-at.ts';
 import { withoutMembers, withValueAt } from '../../../manifests/json-edits.ts';
 
-/** Where the record of our own labels and annotations stands: `<prefix>/managed-labels`, `<prefix>/managed-annotations`. */
+/**
+ * The prefix of the annotations that record which labels and annotations Muster manages: `<prefix>/managed-labels`,
+ * `<prefix>/managed-annotations`.
+ */
 export type RecordPrefix = 'muster.dev' | 'resourcetemplate.karmada.io';
 
 type KeyedField = 'labels' | 'annotations';
@@ -11,19 +14,22 @@ function recordOf(field: KeyedField, prefix: RecordPrefix): string {
   return `${prefix}/managed-${field}`;
 }
 
-/** True if the object carries a record, as each replacement leaves one. */
-export function isRecorded(object: JsonObject, prefix: RecordPrefix): boolean {
+/** True if the object has such a record. Every replacement writes one. */
+export function hasManagedKeysRecord(object: JsonObject, prefix: RecordPrefix): boolean {
   const annotations = labelsAt(object, 'metadata', 'annotations');
   return annotations[recordOf('annotations', prefix)] !== undefined || annotations[recordOf('labels', prefix)] !== undefined;
 }
 
-/** The object with the keys of its labels recorded in an annotation: sorted, joined by commas. */
+/** Returns the object with an annotation that records the keys of its labels, sorted and joined by commas. */
 export function recordManagedLabels<T extends JsonObject>(object: T, prefix: RecordPrefix): T {
   const keys = Object.keys(objectAt(object, 'metadata', 'labels')).sort();
   return withValueAt(object, ['metadata', 'annotations', recordOf('labels', prefix)], keys.join(','));
 }
 
-/** The object with the keys of its annotations recorded in an annotation: sorted, joined by commas, those of both records among them. */
+/**
+ * Returns the object with an annotation that records the keys of its annotations, sorted and joined by commas. The keys of both records are
+ * included.
+ */
 export function recordManagedAnnotations<T extends JsonObject>(object: T, prefix: RecordPrefix): T {
   const records = [recordOf('annotations', prefix), recordOf('labels', prefix)];
   const keys = [...new Set([...Object.keys(objectAt(object, 'metadata', 'annotations')), ...records])].sort();
@@ -31,17 +37,17 @@ export function recordManagedAnnotations<T extends JsonObject>(object: T, prefix
 }
 
 /**
- * The object with the labels, or the annotations, that the live one has besides: ours win; keys that the live object's record says were ours, and that we
- * do not set any more, go.
+ * Adds the labels or annotations of the live object that other managers own. For equal keys, the value of Muster wins. Keys that the live
+ * record lists, and that `object` does not have, are not added: Muster managed them before and removes them now.
  */
-export function retainKeys<T extends JsonObject>(object: T, live: JsonObject, { field, prefix }: RetainedKeys): T {
+export function withForeignKeys<T extends JsonObject>(object: T, live: JsonObject, { field, prefix }: ForeignKeysOptions): T {
   const record = textAt(live, 'metadata', 'annotations', recordOf(field, prefix)) ?? '';
   const theirs = withoutMembers(labelsAt(live, 'metadata', field), record.split(','));
   if (Object.keys(theirs).length === 0) return object;
   return withValueAt(object, ['metadata', field], { ...theirs, ...objectAt(object, 'metadata', field) });
 }
 
-interface RetainedKeys {
+interface ForeignKeysOptions {
   readonly field: KeyedField;
   readonly prefix: RecordPrefix;
 }

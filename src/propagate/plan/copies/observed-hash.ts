@@ -9,7 +9,7 @@ import type { RenderedObject } from '../../model/plan.ts';
 import { withMarks } from './copy-marks.ts';
 import type { CopyWork } from './copy-work.ts';
 import { foreignOwnersIn } from './owned-fields.ts';
-import { projectOnto, sentHashOf } from './sent-fields.ts';
+import { sentHashOf, sentPartOf } from './sent-fields.ts';
 
 /** The rules for comparing a copy with the written manifest. */
 export type ComparisonRules = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
@@ -21,8 +21,8 @@ export function hasHiddenValues(key: ObjectKey, { sensitiveKinds }: Pick<Compari
 }
 
 /**
- * Returns the `InventoryEntry.observedHash` of this object. The hash changes only if somebody changes a field that Muster sent, the marks
- * included.
+ * Returns the `InventoryEntry.observedHash` of this object. The hash changes only if another manager changes a field that Muster sent, the
+ * marks included.
  */
 export function observedHashOf(
   { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
@@ -56,7 +56,7 @@ export function oldValuesOf(
   const { uid } = object.metadata;
   if (uid === undefined || hasHiddenValues(key, work)) return undefined;
   const isWhole = work.spec.write === 'Replace';
-  const held = isWhole ? portableOf(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(groupKindOfKey(key)));
+  const held = isWhole ? portableOf(object, { removeJobTtl: false }) : sentPartOf(desired, object, work.listRulesOf(groupKindOfKey(key)));
   const values = asManifest(desired, held);
   if (JSON.stringify(values).length > maxOldValuesLength) return undefined;
   const owners = foreignOwnersIn(object);

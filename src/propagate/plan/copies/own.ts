@@ -7,29 +7,32 @@ import type { Manifest } from '../../../manifests/manifest.ts';
 import { kindTextOf } from '../../../manifests/pod-specs.ts';
 import { portableOf } from '../../../manifests/prune.ts';
 import type { WriteMode } from '../../model/spec.ts';
-import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, retainKeys } from './managed-keys.ts';
-import { type Retained, retainOfKind } from './retain.ts';
+import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, withForeignKeys } from './managed-keys.ts';
+import { type RetainResult, retainFieldsOfKind } from './retain.ts';
 
-/** What is sent of an object. */
-export type Owned =
+/** The manifest to send. `write`: send it. */
+export type ManifestForWrite =
   | { readonly result: 'write'; readonly manifest: Manifest }
-  /** Replacing would change nothing: no write. */
+  /** A replacement would change nothing, so no write is needed. */
   | { readonly result: 'unchanged'; readonly manifest: Manifest }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
-interface OwnRequest {
+interface ManifestForWriteRequest {
   readonly write: WriteMode;
-  /** Rendered for the cluster. */
+  /** The manifest that was rendered for the cluster. */
   readonly desired: Manifest;
-  /** As it stands there. Absent: nothing does. */
+  /** The existing object. Absent: there is none. */
   readonly live?: KubernetesObject;
 }
 
 /**
- * What a write sends (docs/internals/propagation.md 3.6). `Apply`: only what we set, the object itself. `Replace`: the whole object, with our labels and annotations
- * recorded, and with what the member owns copied in; it is `unchanged` if it equals what stands there without what a server fills in.
+ * Returns the manifest that a write sends (docs/internals/propagation.md 3.6).
+ *
+ * - `Apply`: the rendered manifest, with only the fields that Muster sets.
+ * - `Replace`: the whole object, with a record of Muster's labels and annotations and with the fields of the member cluster. The result is
+ *   `unchanged` if it equals the existing object, apart from fields that a server fills in.
  */
-export function own({ write, desired, live }: OwnRequest): Owned {
+export function manifestForWrite({ write, desired, live }: ManifestForWriteRequest): ManifestForWrite {
   switch (write) {
     case 'Apply':
       return { result: 'write', manifest: desired };
@@ -40,37 +43,37 @@ export function own({ write, desired, live }: OwnRequest): Owned {
   }
 }
 
-/** The replacement of that very object: a server refuses it for another one of its name. */
+/** Returns the replacement with the uid of the object. A server then refuses it for another object of the same name. */
 export function withUid(manifest: Manifest, { metadata: { uid } }: KubernetesObject): Manifest {
   return uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };
 }
 
 const prefix: RecordPrefix = 'muster.dev';
 
-function replacement(desired: Manifest, live: KubernetesObject | undefined): Owned {
+function replacement(desired: Manifest, live: KubernetesObject | undefined): ManifestForWrite {
   const recorded = recordManagedAnnotations(recordManagedLabels(desired, prefix), prefix);
   if (live === undefined) return { result: 'write', manifest: recorded };
-  const outcome = retain(recorded, live, { kind: kindTextOf(desired), prefix });
+  const outcome = withMemberFields(recorded, live, { kind: kindTextOf(desired), prefix });
   if (outcome.result === 'failed') return outcome;
-  // Retaining changes neither what the object is nor what it is called.
+  // Retaining changes neither the kind nor the name, so the result is still a manifest.
   const manifest = outcome.object as Manifest;
   const { apiVersion, kind } = desired;
   const unchanged = equalJson(portableOf(manifest), portableOf({ ...live, apiVersion, kind }));
   return { result: unchanged ? 'unchanged' : 'write', manifest };
 }
 
-/** What may be sent in place of the live object: `desired` with all that the member owns. `kind` as `kindTextOf` gives it. */
-export function retain(desired: JsonObject, live: JsonObject, { kind, prefix: records }: RetainOptions): Retained {
-  const labelled = retainKeys(desired, live, { field: 'labels', prefix: records });
-  const annotated = retainKeys(labelled, live, { field: 'annotations', prefix: records });
+/** Returns `desired` with all fields of the live object that the member cluster owns. `kind` is the result of `kindTextOf`. */
+export function withMemberFields(desired: JsonObject, live: JsonObject, { kind, prefix: records }: MemberFieldsOptions): RetainResult {
+  const labelled = withForeignKeys(desired, live, { field: 'labels', prefix: records });
+  const annotated = withForeignKeys(labelled, live, { field: 'annotations', prefix: records });
   const identified = ['resourceVersion', 'finalizers', 'ownerReferences'].reduce((object, field) => {
     const value = valueAt(live, 'metadata', field);
     return value === undefined ? object : withValueAt(object, ['metadata', field], value);
   }, annotated);
-  return retainOfKind(kind, identified, live);
+  return retainFieldsOfKind(kind, identified, live);
 }
 
-interface RetainOptions {
+interface MemberFieldsOptions {
   readonly kind: string;
   readonly prefix: RecordPrefix;
 }

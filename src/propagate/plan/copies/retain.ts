@@ -2,20 +2,20 @@ import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { listAt, textAt, valueAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 
-/** What retaining came to. `path` is of the field of the live object that cannot be kept. */
-export type Retained =
+/** The result of retaining. `path` names the field of the live object that cannot be retained. */
+export type RetainResult =
   | { readonly result: 'retained'; readonly object: JsonObject }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
-type Rule = (desired: JsonObject, live: JsonObject) => Retained;
+type Rule = (desired: JsonObject, live: JsonObject) => RetainResult;
 
 /**
- * The object with what its member owns copied from the live one (docs/internals/propagation.md 3.6), so that replacing it takes nothing away: by the rules of that
- * kind, given by `groupKindOf`. Nothing is changed in place.
+ * Returns the object with the fields that the member cluster owns, copied from the live object (docs/internals/propagation.md 3.6). A
+ * replacement then removes none of them. The fields depend on the kind, which `kindTextOf` gives. The arguments are not changed.
  *
- * Fails where the live object holds something of the wrong type, and where a Deployment whose count is to be kept has none.
+ * Fails if a field of the live object has a wrong type, or if a Deployment must keep its replica count but has none.
  */
-export function retainOfKind(kind: string, desired: JsonObject, live: JsonObject): Retained {
+export function retainFieldsOfKind(kind: string, desired: JsonObject, live: JsonObject): RetainResult {
   return rules.get(kind)?.(desired, live) ?? retained(desired);
 }
 
@@ -25,19 +25,19 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['Service', retainService],
   ['PersistentVolumeClaim', (desired, live) => retained(keptText(desired, live, ['spec', 'volumeName']))],
   ['PersistentVolume', (desired, live) => retained(kept(desired, live, ['spec', 'claimRef']))],
-  ['ServiceAccount', (desired, live) => retained(united(united(desired, live, 'secrets'), live, 'imagePullSecrets'))],
+  ['ServiceAccount', (desired, live) => retained(withReferencesOf(withReferencesOf(desired, live, 'secrets'), live, 'imagePullSecrets'))],
   ['Job.batch', retainJob],
   ['Secret', retainToken],
 ]);
 
-/** Says that an autoscaler of the member owns the count. */
+/** The label of a Deployment whose replica count an autoscaler of the member cluster owns. */
 const retainReplicasLabel = 'resourcetemplate.karmada.io/retain-replicas';
 
-function retained(object: JsonObject): Retained {
+function retained(object: JsonObject): RetainResult {
   return { result: 'retained', object };
 }
 
-/** With what the live object has at these keys, if it has anything. */
+/** Copies the value at this path from the live object, if it has one. */
 function kept(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
   const value = valueAt(live, ...keys);
   return value === undefined || value === null ? desired : withValueAt(desired, keys, value);
@@ -47,19 +47,19 @@ function keptText(desired: JsonObject, live: JsonObject, keys: readonly string[]
   return (textAt(live, ...keys) ?? '') === '' ? desired : kept(desired, live, keys);
 }
 
-function retainReplicas(desired: JsonObject, live: JsonObject): Retained {
+function retainReplicas(desired: JsonObject, live: JsonObject): RetainResult {
   if (textAt(desired, 'metadata', 'labels', retainReplicasLabel) !== 'true') return retained(desired);
   if (typeof valueAt(live, 'spec', 'replicas') === 'number') return retained(kept(desired, live, ['spec', 'replicas']));
   return { result: 'failed', path: 'spec.replicas', message: 'expected a count to keep in the live object, got none' };
 }
 
-function retainPod(desired: JsonObject, live: JsonObject): Retained {
+function retainPod(desired: JsonObject, live: JsonObject): RetainResult {
   const fields = ['nodeName', 'serviceAccountName', 'volumes'];
   const scheduled = fields.reduce((pod, field) => kept(pod, live, ['spec', field]), desired);
   return retained(['containers', 'initContainers'].reduce((pod, list) => withMounts(pod, live, list), scheduled));
 }
 
-/** With the mounts of the live containers, by name. */
+/** Copies the volume mounts of the live containers, matched by name. */
 function withMounts(pod: JsonObject, live: JsonObject, list: string): JsonObject {
   const containers = listAt(pod, 'spec', list);
   if (containers.length === 0) return pod;
@@ -71,7 +71,7 @@ function withMounts(pod: JsonObject, live: JsonObject, list: string): JsonObject
   return withValueAt(pod, ['spec', list], mounted);
 }
 
-function retainService(desired: JsonObject, live: JsonObject): Retained {
+function retainService(desired: JsonObject, live: JsonObject): RetainResult {
   const port = valueAt(live, 'spec', 'healthCheckNodePort') ?? 0;
   if (typeof port !== 'number')
     return { result: 'failed', path: 'spec.healthCheckNodePort', message: 'expected a number in the live object' };
@@ -81,19 +81,19 @@ function retainService(desired: JsonObject, live: JsonObject): Retained {
   return retained(keptText(checked, live, ['spec', 'clusterIP']));
 }
 
-/** With the references of both, ours first, each name once. */
-function united(desired: JsonObject, live: JsonObject, field: string): JsonObject {
+/** Merges the references of both objects, those of `desired` first, each name once. */
+function withReferencesOf(desired: JsonObject, live: JsonObject, field: string): JsonObject {
   const ours = listAt(desired, field);
   const names = new Set(ours.map((reference) => textAt(reference, 'name')));
   const theirs = listAt(live, field).filter((reference) => !names.has(textAt(reference, 'name')));
   return theirs.length === 0 ? desired : withValueAt(desired, [field], [...ours, ...theirs]);
 }
 
-function retainJob(desired: JsonObject, live: JsonObject): Retained {
+function retainJob(desired: JsonObject, live: JsonObject): RetainResult {
   const selected = kept(desired, live, ['spec', 'selector', 'matchLabels']);
   return retained(kept(selected, live, ['spec', 'template', 'metadata', 'labels']));
 }
 
-function retainToken(desired: JsonObject, live: JsonObject): Retained {
+function retainToken(desired: JsonObject, live: JsonObject): RetainResult {
   return retained(desired.type === 'kubernetes.io/service-account-token' ? kept(desired, live, ['data']) : desired);
 }

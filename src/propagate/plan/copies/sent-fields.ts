@@ -5,53 +5,57 @@ import { withoutMembers } from '../../../manifests/json-edits.ts';
 import { isSameItem, keysOfApply, type ListRulesAt } from '../../../manifests/merge-patch.ts';
 
 /**
- * The part of a live object that stands where `desired` sets something: what the server made of the fields we sent, whatever it filled in beside them. So
- * a copy has drifted if this part differs from that of the server's answer to our write; it is never compared with `desired` itself, as the server
- * writes quantities, defaults and times in its own way.
+ * Returns the part of a live object at the fields that `desired` sets. It has the values that the server made of the sent fields, without
+ * defaults that it added.
  *
- * A map is followed member by member; a list with keys by its items of equal keys, in the order of `desired`; a set by its elements; any other list is
- * one value, with all that is in it. What is not there any more is left out. apiVersion and kind are: items of lists have none. Both objects must be of
- * one version of the kind, else the shapes differ.
+ * A copy has drifted if this part differs from the same part of the server's answer to the write. It is never compared with `desired`
+ * itself, because a server writes quantities, defaults and times in its own form.
  *
- * Nothing is changed in place; parts of the live object are shared.
+ * - Maps are compared member by member.
+ * - Lists with keys are compared by items with equal keys, in the order of `desired`. Sets are compared by their elements. Any other list
+ *   is one value.
+ * - Fields that the live object does not have are omitted. apiVersion and kind are omitted too, because items of lists have none.
+ *
+ * Both objects must have the same version of the kind, because shapes differ between versions. The arguments are not changed. Parts of the
+ * live object are shared with the result.
  */
-export function projectOnto(desired: JsonObject, live: JsonObject, rulesAt: ListRulesAt): JsonObject {
-  return projectMap(withoutMembers(desired, ['apiVersion', 'kind']), live, { rulesAt, path: [] });
+export function sentPartOf(desired: JsonObject, live: JsonObject, rulesAt: ListRulesAt): JsonObject {
+  return partOfMap(withoutMembers(desired, ['apiVersion', 'kind']), live, { rulesAt, path: [] });
 }
 
-/** SHA-256 of `projectOnto`: equal as long as nobody changed what we sent. */
+/** Returns SHA-256 of `sentPartOf`. It is equal as long as no manager changes a sent field. */
 export function sentHashOf(desired: JsonObject, live: JsonObject, rulesAt: ListRulesAt): string {
-  return sha256Of(projectOnto(desired, live, rulesAt));
+  return sha256Of(sentPartOf(desired, live, rulesAt));
 }
 
-interface Projecting {
+interface ProjectionPosition {
   readonly rulesAt: ListRulesAt;
-  /** Keys from the root, steps through lists left out. */
+  /** The path from the root as keys, without list indexes. */
   readonly path: readonly string[];
 }
 
-function project(desired: Json, live: Json, projecting: Projecting): Json {
-  if (isJsonObject(desired) && isJsonObject(live)) return projectMap(desired, live, projecting);
-  return Array.isArray(desired) && Array.isArray(live) ? projectList(desired, live, projecting) : live;
+function partOf(desired: Json, live: Json, position: ProjectionPosition): Json {
+  if (isJsonObject(desired) && isJsonObject(live)) return partOfMap(desired, live, position);
+  return Array.isArray(desired) && Array.isArray(live) ? partOfList(desired, live, position) : live;
 }
 
-function projectMap(desired: JsonObject, live: JsonObject, { rulesAt, path }: Projecting): JsonObject {
+function partOfMap(desired: JsonObject, live: JsonObject, { rulesAt, path }: ProjectionPosition): JsonObject {
   const entries: [string, Json][] = [];
   for (const [key, member] of Object.entries(desired)) {
     const found = Object.hasOwn(live, key) ? live[key] : undefined;
     if (member === undefined || found === undefined) continue;
-    entries.push([key, project(member, found, { rulesAt, path: [...path, key] })]);
+    entries.push([key, partOf(member, found, { rulesAt, path: [...path, key] })]);
   }
   return Object.fromEntries(entries);
 }
 
-function projectList(desired: readonly Json[], live: readonly Json[], projecting: Projecting): Json {
-  const rules = projecting.rulesAt(projecting.path);
+function partOfList(desired: readonly Json[], live: readonly Json[], position: ProjectionPosition): Json {
+  const rules = position.rulesAt(position.path);
   if (rules?.listType === 'set') return desired.filter((element) => live.some((other) => equalJson(element, other)));
   const keys = keysOfApply(rules);
   if (keys === undefined) return live;
   return desired.flatMap((item) => {
     const found = live.find((other) => isSameItem(item, other, keys));
-    return found === undefined ? [] : [project(item, found, projecting)];
+    return found === undefined ? [] : [partOf(item, found, position)];
   });
 }

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
-import { type Owned, own } from '../../../../src/propagate/plan/copies/own.ts';
-import { retainOfKind } from '../../../../src/propagate/plan/copies/retain.ts';
+import { type ManifestForWrite, manifestForWrite } from '../../../../src/propagate/plan/copies/own.ts';
+import { retainFieldsOfKind } from '../../../../src/propagate/plan/copies/retain.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
 const desired: Manifest = deepFreeze({
@@ -20,22 +20,22 @@ function liveOf(metadata: JsonObject, rest: JsonObject): KubernetesObject {
   return deepFreeze({ metadata: { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 2, ...metadata }, ...rest });
 }
 
-function sent(owned: Owned): JsonObject {
+function sent(owned: ManifestForWrite): JsonObject {
   if (owned.result === 'failed') throw new Error(owned.message);
   return owned.manifest;
 }
 
 describe('Apply', () => {
-  test('sends what we set, whatever stands there', () => {
+  test('sends the rendered manifest, whatever the existing object is', () => {
     const live = liveOf({ labels: { theirs: 'x' }, finalizers: ['f'] }, { data: { b: '2' } });
-    expect(own({ write: 'Apply', desired })).toEqual({ result: 'write', manifest: desired });
-    expect(own({ write: 'Apply', desired, live })).toEqual({ result: 'write', manifest: desired });
+    expect(manifestForWrite({ write: 'Apply', desired })).toEqual({ result: 'write', manifest: desired });
+    expect(manifestForWrite({ write: 'Apply', desired, live })).toEqual({ result: 'write', manifest: desired });
   });
 });
 
 describe('Replace', () => {
-  test('records the keys of labels and annotations that are ours, both records among them', () => {
-    expect(sent(own({ write: 'Replace', desired })).metadata).toEqual({
+  test('records the keys of Muster’s labels and annotations, with those of both records', () => {
+    expect(sent(manifestForWrite({ write: 'Replace', desired })).metadata).toEqual({
       ...desired.metadata,
       annotations: {
         note: 'x',
@@ -45,7 +45,7 @@ describe('Replace', () => {
     });
   });
 
-  test('keeps what is the member’s, and takes back keys that were ours and are no more', () => {
+  test('keeps the fields of the member cluster, and removes keys that Muster managed before', () => {
     const live = liveOf(
       {
         labels: { app: 'old', dropped: 'ours', theirs: 'x' },
@@ -60,7 +60,7 @@ describe('Replace', () => {
       },
       { data: { b: 'foreign' } },
     );
-    const owned = own({ write: 'Replace', desired, live });
+    const owned = manifestForWrite({ write: 'Replace', desired, live });
     expect(owned.result).toBe('write');
     expect(sent(owned)).toEqual({
       ...desired,
@@ -81,17 +81,19 @@ describe('Replace', () => {
     });
   });
 
-  test('writes nothing where that is what stands there already', () => {
-    const first = sent(own({ write: 'Replace', desired }));
+  test('writes nothing if the existing object is equal already', () => {
+    const first = sent(manifestForWrite({ write: 'Replace', desired }));
     const standing = liveOf(first.metadata as JsonObject, { data: { a: '1' }, status: { x: 1 } });
-    expect(own({ write: 'Replace', desired, live: standing }).result).toBe('unchanged');
-    expect(own({ write: 'Replace', desired, live: { ...standing, data: { a: '2' } } }).result).toBe('write');
-    expect(own({ write: 'Replace', desired, live: { ...standing, data: { a: '1', b: '2' } } }).result).toBe('write');
+    expect(manifestForWrite({ write: 'Replace', desired, live: standing }).result).toBe('unchanged');
+    expect(manifestForWrite({ write: 'Replace', desired, live: { ...standing, data: { a: '2' } } }).result).toBe('write');
+    expect(manifestForWrite({ write: 'Replace', desired, live: { ...standing, data: { a: '1', b: '2' } } }).result).toBe('write');
   });
 
-  test('what cannot be kept fails, by its place', () => {
+  test('a field that cannot be retained fails with its path', () => {
     const service: Manifest = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } };
-    expect(own({ write: 'Replace', desired: service, live: liveOf({}, { spec: { healthCheckNodePort: 'x' } }) })).toMatchObject({
+    expect(
+      manifestForWrite({ write: 'Replace', desired: service, live: liveOf({}, { spec: { healthCheckNodePort: 'x' } }) }),
+    ).toMatchObject({
       result: 'failed',
       path: 'spec.healthCheckNodePort',
     });
@@ -164,7 +166,7 @@ describe.each<[string, JsonObject, JsonObject, JsonObject]>([
   ['Service.serving.knative.dev', { spec: {} }, { spec: { clusterIP: '10.0.0.1' } }, { spec: {} }],
 ])('of a %s', (kind, wanted, live, expected) => {
   test(`keeps ${JSON.stringify(live)}`, () => {
-    expect(retainOfKind(kind, deepFreeze(wanted), deepFreeze(live))).toEqual({ result: 'retained', object: expected });
+    expect(retainFieldsOfKind(kind, deepFreeze(wanted), deepFreeze(live))).toEqual({ result: 'retained', object: expected });
   });
 });
 
@@ -172,7 +174,7 @@ test.each<[string, JsonObject, JsonObject, string]>([
   ['Deployment.apps', { metadata: { labels: { 'resourcetemplate.karmada.io/retain-replicas': 'true' } } }, { spec: {} }, 'spec.replicas'],
   ['Service', {}, { spec: { clusterIP: 5 } }, 'spec.clusterIP'],
 ])('%s with something else there fails', (kind, wanted, live, path) => {
-  const retained = retainOfKind(kind, wanted, live);
+  const retained = retainFieldsOfKind(kind, wanted, live);
   expect(retained).toMatchObject({ result: 'failed', path });
   expect(valueAt(retained as unknown as Json, 'object')).toBeUndefined();
 });

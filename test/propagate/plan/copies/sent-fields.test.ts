@@ -4,7 +4,7 @@ import { equalJson } from '../../../../src/core/json/json-values.ts';
 import { type Json, type JsonObject, parseJsonExactly } from '../../../../src/core/json.ts';
 import { listRulesIn } from '../../../../src/manifests/list-rules.ts';
 import { mergePatchByKeys } from '../../../../src/manifests/merge-patch.ts';
-import { projectOnto, sentHashOf } from '../../../../src/propagate/plan/copies/sent-fields.ts';
+import { sentHashOf, sentPartOf } from '../../../../src/propagate/plan/copies/sent-fields.ts';
 import { jsonText } from '../../../support/arbitrary-json.ts';
 import { loadBaseline } from '../../../support/kubernetes-objects.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
@@ -40,7 +40,7 @@ const desired: JsonObject = deepFreeze({
   },
 });
 
-// What kube-apiserver 1.36.3 answered to a server-side apply of it, quantities and defaults in its own words.
+// The answer of kube-apiserver 1.36.3 to a server-side apply of it, with normalized quantities and defaults.
 const web = {
   env: [{ name: 'A', value: '1' }],
   image: 'nginx:1.25',
@@ -90,8 +90,8 @@ const answer: JsonObject = deepFreeze({
 const hashOf = (live: JsonObject): string => sentHashOf(desired, live, deploymentRules);
 const changed = (patch: JsonObject): JsonObject => mergePatchByKeys(answer, patch, deploymentRules);
 
-test('what stands where we set something is taken, in the server’s words', () => {
-  expect(projectOnto(desired, answer, deploymentRules)).toEqual({
+test('the part at the sent fields has the values of the server', () => {
+  expect(sentPartOf(desired, answer, deploymentRules)).toEqual({
     metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
     spec: {
       replicas: 2,
@@ -155,29 +155,29 @@ describe('is drift', () => {
   });
 });
 
-test('sets are told by their elements, and lists without rules are one value', () => {
+test('sets are compared by element, and lists without rules are one value', () => {
   const rulesAt = (path: readonly string[]) => (path[0] === 'set' ? ({ listType: 'set' } as const) : undefined);
   const wanted = { set: ['a', 'b'], list: [{ x: 1 }] };
-  expect(projectOnto(wanted, { set: ['theirs', 'b', 'a'], list: [{ x: 1, y: 2 }] }, rulesAt)).toEqual({
+  expect(sentPartOf(wanted, { set: ['theirs', 'b', 'a'], list: [{ x: 1, y: 2 }] }, rulesAt)).toEqual({
     set: ['a', 'b'],
     list: [{ x: 1, y: 2 }],
   });
-  expect(projectOnto(wanted, { set: ['b'], list: [] }, rulesAt)).toEqual({ set: ['b'], list: [] });
+  expect(sentPartOf(wanted, { set: ['b'], list: [] }, rulesAt)).toEqual({ set: ['b'], list: [] });
 });
 
-test('what became something else is taken whole', () => {
-  expect(projectOnto({ a: { b: 1 }, c: [1] }, { a: 'text', c: { d: 1 } }, () => undefined)).toEqual({ a: 'text', c: { d: 1 } });
+test('a value of another type is taken as a whole', () => {
+  expect(sentPartOf({ a: { b: 1 }, c: [1] }, { a: 'text', c: { d: 1 } }, () => undefined)).toEqual({ a: 'text', c: { d: 1 } });
 });
 
 describe('of any two values', () => {
   const pair = fc.tuple(jsonText, jsonText).map(([a, b]) => [{ v: parseJsonExactly(a) }, { v: parseJsonExactly(b) }] as const);
 
-  test('the part of a value that stands on itself is the value', () => {
+  test('the part of a value at its own fields is the value', () => {
     fc.assert(
       fc.property(pair, ([value]) => {
         expect(
           equalJson(
-            projectOnto(value, value, () => undefined),
+            sentPartOf(value, value, () => undefined),
             value,
           ),
         ).toBe(true);
@@ -185,13 +185,13 @@ describe('of any two values', () => {
     );
   });
 
-  test('taking the part twice is taking it once, and what nobody set does not matter', () => {
+  test('taking the part twice gives the same result, and fields that were not sent do not matter', () => {
     fc.assert(
       fc.property(pair, fc.string(), ([wanted, live], other) => {
-        const once = projectOnto(deepFreeze(wanted), deepFreeze(live), () => undefined);
+        const once = sentPartOf(deepFreeze(wanted), deepFreeze(live), () => undefined);
         expect(
           equalJson(
-            projectOnto(wanted, once, () => undefined),
+            sentPartOf(wanted, once, () => undefined),
             once,
           ),
         ).toBe(true);
