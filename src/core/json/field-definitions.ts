@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { schemaSpelling } from '../enum-spelling.ts';
 import { describeValue, isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { parseClusterName } from '../names.ts';
 import { isLabelKey, isLabelValue } from '../selectors.ts';
@@ -33,8 +34,19 @@ export function graphqlHintsOf(schema: z.core.$ZodType): GraphqlHints {
 /** The meaning of each value of an enum, by the definition of the enum. */
 export const meanings = z.registry<Readonly<Record<string, string>>>();
 
+const describedValues = new Set<string>();
+
+/**
+ * Returns a description for the GraphQL schema, which spells enum values in capitals: `NOT_IN` for `NotIn`. Descriptions of definitions name
+ * such values in backticks, as resources spell them.
+ */
+export function graphqlDescriptionOf(description: string): string {
+  return description.replaceAll(/(?<=`)[A-Z][A-Za-z]*(?=`)/g, (word) => (describedValues.has(word) ? schemaSpelling(word) : word));
+}
+
 /** An enum with the meaning of each of its values. `name` is its name in the GraphQL schema. */
 export function describedEnum<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
+  for (const value of Object.keys(values)) describedValues.add(value);
   return textEnum(Object.keys(values) as Name[])
     .register(graphqlHints, { name })
     .register(meanings, values)

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { invariant } from '../../core/errors.ts';
 import { baseDescriptionOf, innermostSchemaOf, schemaDefaultOf } from '../../core/json/documents.ts';
-import { graphqlHintsOf, meanings } from '../../core/json/field-definitions.ts';
+import { graphqlDescriptionOf, graphqlHintsOf, meanings } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { FieldsOf } from '../builder/pothos.ts';
@@ -56,8 +56,8 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
     const values = Object.entries(meanings.get(innermostSchemaOf(schema)) ?? {});
     return make(
       name,
-      baseDescriptionOf(schema) ?? '',
-      Object.fromEntries(values.map(([value, meaning]) => [spelled(value, schema), meaning])),
+      graphqlDescriptionOf(baseDescriptionOf(schema) ?? ''),
+      Object.fromEntries(values.map(([value, meaning]) => [spelled(value, schema), graphqlDescriptionOf(meaning)])),
     );
   }
 
@@ -66,13 +66,13 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
     invariant(def.type === 'object', `${name} is made from a structure`);
     const members = Object.entries(def.shape).filter(([, field]) => graphqlHintsOf(field).isAbsent !== true);
     return pothos.inputType(name, {
-      description: baseDescriptionOf(schema) ?? '',
+      description: graphqlDescriptionOf(baseDescriptionOf(schema) ?? ''),
       isOneOf: graphqlHintsOf(schema).isOneOf === true,
       fields: (t) =>
         Object.fromEntries(
           members.map(([member, field]) => {
             const type = typeOf(field) as InputType<never>;
-            const description = z.globalRegistry.get(field)?.description ?? '';
+            const description = graphqlDescriptionOf(z.globalRegistry.get(field)?.description ?? '');
             return [member, t.field({ type, description, ...presenceOf(field) } as never)];
           }),
         ),
@@ -93,7 +93,7 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
             const value: unknown = of(source)[name as never];
             return isEnum && typeof value === 'string' ? spelled(value, member) : value;
           };
-          const description = z.globalRegistry.get(member)?.description ?? '';
+          const description = graphqlDescriptionOf(z.globalRegistry.get(member)?.description ?? '');
           return [name, t.field({ type: typeOf(member), nullable: member._zod.optin !== undefined, description, resolve } as never)];
         }),
       );

@@ -32,7 +32,7 @@ const expression = checkedSchema(
     operator: matchOperator.describe('How the label is compared.'),
     values: listSchema(labelValue, { max: 500 })
       .default([])
-      .describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
+      .describe('The values to compare with: at least one with `In` and `NotIn`, none otherwise.'),
   }),
   checkValues,
 );
@@ -133,7 +133,7 @@ const fieldRequirement = checkedSchema(
     operator: matchOperator.describe('How the fact is compared.'),
     values: listSchema(anyText, { max: 100 })
       .default([])
-      .describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
+      .describe('The values to compare with: at least one with `In` and `NotIn`, none otherwise.'),
   })
     .register(graphqlHints, { name: 'ClusterFieldInput' })
     .describe('A condition on a fact of a cluster.'),

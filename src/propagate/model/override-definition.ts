@@ -42,8 +42,8 @@ const image = checkedSchema(
       tag: 'The part after the colon. If the image has a digest: the digest.',
       digest: 'The part after the at sign.',
     }).describe('The part of the image reference to change.'),
-    operator: operator.describe('The operation on the part. Add appends the value to it.'),
-    value: anyText.exactOptional().describe('The value for the part. Not needed with Remove.'),
+    operator: operator.describe('The operation on the part. `Add` appends the value to it.'),
+    value: anyText.exactOptional().describe('The value for the part. Not needed with `Remove`.'),
     scope: describedEnum('ContainerScope', 'A group of containers of a Pod.', {
       All: 'Every container, including init containers.',
       Main: 'Every container except init containers.',
@@ -72,7 +72,9 @@ const image = checkedSchema(
 
 const command = structureSchema({
   container: anyText.describe('The name of the container.'),
-  operator: operator.describe('Add appends elements, Remove removes equal elements, Replace sets the whole list.'),
+  operator: operator.describe(
+    'The operation on the list. `Add` appends elements, `Remove` removes equal elements, `Replace` sets the whole list.',
+  ),
   values: listSchema(anyText, { max: 1_000 }).describe('The elements to add, remove or set.'),
 })
   .register(graphqlHints, { name: 'CommandOverrideInput' })
@@ -101,8 +103,8 @@ const env = checkedSchema(
 
 function mapOverride(values: typeof labels) {
   return structureSchema({
-    operator: operator.describe('Add sets values. Replace and Remove change only keys that exist.'),
-    values: values.describe('The keys and values. With Remove, only the keys count.'),
+    operator: operator.describe('The operation on the map. `Add` sets values. `Replace` and `Remove` change only keys that exist.'),
+    values: values.describe('The keys and values. With `Remove`, only the keys count.'),
   })
     .register(graphqlHints, { name: 'MapOverrideInput' })
     .describe('Changes labels or annotations of an object.');

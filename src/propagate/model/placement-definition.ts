@@ -19,14 +19,14 @@ const toleration = checkedSchema(
   structureSchema({
     key: anyText
       .exactOptional()
-      .describe('The key of the taint. Without a key, the operator must be Exists, and every taint is tolerated.'),
+      .describe('The key of the taint. Without a key, the operator must be `Exists`, and every taint is tolerated.'),
     operator: describedEnum('TolerationOperator', 'How a toleration is compared with a taint.', {
       Equal: 'The key and the value must be equal.',
       Exists: 'The key must be equal. Without a key, every taint matches.',
     })
       .default('Equal')
       .describe('How the toleration is compared with the taint.'),
-    value: anyText.exactOptional().describe('The value of the taint. Only with Equal.'),
+    value: anyText.exactOptional().describe('The value of the taint. Only with `Equal`.'),
     effect: describedEnum('TaintEffect', 'The effect of a taint.', {
       NoSchedule: 'The cluster gets no new copies.',
       PreferNoSchedule: 'Other clusters are preferred.',
@@ -37,7 +37,7 @@ const toleration = checkedSchema(
     tolerationSeconds: integer(-(2 ** 53) + 1, 2 ** 53 - 1)
       .register(graphqlHints, { scalar: 'Int64' })
       .exactOptional()
-      .describe('The number of seconds for which a NoExecute taint is tolerated. Default: no limit.'),
+      .describe('The number of seconds for which a `NoExecute` taint is tolerated. Default: no limit.'),
   })
     .register(graphqlHints, { name: 'TolerationInput' })
     .meta({
@@ -76,8 +76,8 @@ const group = checkedSchema(
     overflow: listSchema(overflow, { max: 20 })
       .default([])
       .describe(
-        'Additional sets of clusters, in order, for replicas that have no room in `set`. Only with replicas in mode Divided and ' +
-          'strategy Available or Aggregated.',
+        'Additional sets of clusters, in order, for replicas that have no room in `set`. Only with replicas in mode `Divided` ' +
+          'and strategy `Available` or `Aggregated`.',
       ),
   })
     .register(graphqlHints, { name: 'AffinityGroupInput' })
@@ -98,8 +98,11 @@ const spread = checkedSchema(
       label: 'The value of one label of the cluster.',
     })
       .default('cluster')
-      .describe('The property over which the copies are spread. In addition to cluster, only one other property is possible.'),
-    label: labelKey.meta({ minLength: 1 }).exactOptional().describe('The key of the label. Only if `by` is label.'),
+      .describe('The property over which the copies are spread. In addition to the cluster itself, only one other property is possible.'),
+    label: labelKey
+      .meta({ minLength: 1 })
+      .exactOptional()
+      .describe('The key of the label. Required if copies are spread over the values of a label. Not allowed otherwise.'),
     min: count.default(1).describe('The minimum number of different values, such as regions, that get copies.'),
     max: count.exactOptional().describe('The maximum number of different values that get copies. Default: no limit.'),
   })
@@ -180,7 +183,7 @@ export const placement = checkedSchema(
 const rule = checkedSchema(
   structureSchema({
     set: clusterSet.default({}).describe('The clusters that the rule is for. Default: all clusters.'),
-    weight: count.default(1).describe('The weight of each cluster. Only with strategy Weighted.'),
+    weight: count.default(1).describe('The weight of each cluster. Only with strategy `Weighted`.'),
     min: count.default(0).describe('The minimum number of replicas in each cluster.'),
     max: count.exactOptional().describe('The maximum number of replicas in each cluster. Default: no limit.'),
   })
@@ -211,7 +214,7 @@ export const replicas = checkedSchema(
     })
       .default('Duplicated')
       .describe('How the number of replicas applies to clusters.'),
-    strategy: replicaStrategy.default('Weighted').describe('How replicas are divided between clusters, in mode Divided.'),
+    strategy: replicaStrategy.default('Weighted').describe('How replicas are divided between clusters. Only with mode `Divided`.'),
     total: count.exactOptional().describe('The number of replicas. Default: the number in the template.'),
     rules: listSchema(rule, { max: 500 }).default([]).describe('The weights and bounds of clusters.'),
     rebalance: flag

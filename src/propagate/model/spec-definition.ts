@@ -115,7 +115,7 @@ const completion = checkedSchema(
       .default('All')
       .register(graphqlHints, { isRequired: true })
       .describe('The number of clusters that must be complete: all, any one, or a given count.'),
-    count: integer(1).exactOptional().describe('The number of clusters that must be complete. Only with mode Count.'),
+    count: integer(1).exactOptional().describe('The number of clusters that must be complete. Only with mode `Count`.'),
   })
     .register(graphqlHints, { name: 'CompletionInput' })
     .meta({
