@@ -6,7 +6,7 @@ import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { clusterName } from './core/names.ts';
 import type { ClusterCandidate, ClusterSource } from './fleet/cluster-source.ts';
-import { fixedSource } from './fleet/cluster-source.ts';
+import { createFixedSource } from './fleet/cluster-source.ts';
 import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 
 /** Where the members of a fleet come from. Disposing it ends the embedded fleet. */
@@ -55,7 +55,11 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
     import('./propagate/hub/hub-definitions.ts'),
   ]);
   const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });
-  return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
+  return {
+    source: createFixedSource(demo.clusters.map(demoCandidate)),
+    demo: true,
+    [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose](),
+  };
 }
 
 /** Returns a reader of the cluster settings. Its first call gives the settings of the loaded config. Later calls read the config file again. */

@@ -22,7 +22,7 @@ export interface ClusterSource {
 }
 
 /** Creates a source whose set never changes. */
-export function fixedSource(candidates: readonly ClusterCandidate[]): ClusterSource {
+export function createFixedSource(candidates: readonly ClusterCandidate[]): ClusterSource {
   return {
     async *watch(signal) {
       yield candidates;

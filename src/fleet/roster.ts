@@ -3,7 +3,6 @@ import type { Endpoint } from '../cluster/endpoint.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import { brokenApi, withFaults } from './broken-api.ts';
 import type { ClusterCandidate } from './cluster-source.ts';
 import { connectionKeyOf, descriptionKeyOf, mirroringKeyOf, type PlannedMember, planMembers } from './duplicates.ts';
 import type { Member, MemberSettings } from './member.ts';
@@ -213,4 +212,37 @@ function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMem
     ...duplicates.map((other) => faultOf(`${other} is the same cluster: it is read once, as ${cluster}`)),
     ...twins.map((other) => faultOf(`${other} has the same kube-system uid at another address: if both are one cluster, it is read twice`)),
   ];
+}
+
+/**
+ * Creates the API of a cluster whose description is broken. Every request fails with the problem as a fault, so the cluster shows it like
+ * any other faulty cluster.
+ */
+function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
+  const fault: Fault = { code: 'INVALID', cluster, message: problem, retry: 'NEVER' };
+  async function* fail() {
+    yield { type: 'failed', fault } as const;
+  }
+  return {
+    cluster,
+    list: fail,
+    watch: fail,
+    logs: fail,
+    send: () => Promise.resolve({ type: 'failed', fault }),
+    standingFaults: [fault],
+  };
+}
+
+/** Returns the same API with additional standing faults. `faults` is called at each read. */
+function withFaults(api: ClusterApi, faults: () => readonly Fault[]): ClusterApi {
+  return {
+    cluster: api.cluster,
+    list: (page, signal) => api.list(page, signal),
+    watch: (start, signal) => api.watch(start, signal),
+    logs: (request, signal) => api.logs(request, signal),
+    send: (request, signal) => api.send(request, signal),
+    get standingFaults() {
+      return [...api.standingFaults, ...faults()];
+    },
+  };
 }

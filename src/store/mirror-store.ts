@@ -111,10 +111,10 @@ export type IndexLookup =
   | { readonly by: 'label'; readonly key: string; readonly values: readonly string[] }
   | { readonly by: 'owner'; readonly uid: string }
   | { readonly by: 'node'; readonly name: string }
-  | { readonly by: 'mention'; readonly mention: Mention; readonly values: readonly string[] };
+  | { readonly by: 'mention'; readonly mention: ObjectMention; readonly values: readonly string[] };
 
 /** A reference from the objects of one kind to other objects, such as the claims that a Pod uses. */
-export interface Mention {
+export interface ObjectMention {
   /** Unique within the kind. If two mentions have one name, the first one that is looked up makes the index. */
   readonly name: string;
   valuesOf(object: KubernetesObject): readonly string[];

@@ -4,7 +4,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import { compareText } from '../../core/text.ts';
-import { candidatesIn, visibleNamespaces } from '../../store/filter/candidates.ts';
+import { findCandidates, visibleNamespaces } from '../../store/filter/candidates.ts';
 import { hintsOfSelector, type IndexHint } from '../../store/filter/index-hints.ts';
 import type { StoreReader } from '../../store/mirror-store.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
@@ -19,7 +19,7 @@ export function podsIn(store: StoreReader, selection: CheckedSelection, sight: Q
   const { namespaces, names, selector } = selection;
   const byName: readonly IndexHint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
   const hints = [...byName, ...(selector === undefined ? [] : hintsOfSelector(selector))];
-  const candidates = candidatesIn(store, visibleNamespaces(namespaces, sight), hints);
+  const candidates = findCandidates(store, visibleNamespaces(namespaces, sight), hints);
   return candidates.flatMap((pods) => pods.filter((pod) => isPodSelected(pod, selection))).sort(byPlace);
 }
 

@@ -5,7 +5,7 @@ import { idOfObject } from '../../core/object-ids.ts';
 import { allPromiseOrValues, mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { type RelatedCondition, selectAll } from '../../store/filter/matching.ts';
+import { findMatching, type RelatedCondition } from '../../store/filter/matching.ts';
 import type { QuerySpec } from '../../store/query/query.ts';
 import type { ClusterStatus } from '../../watch/mirrors.ts';
 import { createSeal, type ListScope, openPosition } from '../reads/cursor-seal.ts';
@@ -176,7 +176,7 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
 function relatedOf({ context }: OperationReads, { related, namespace }: RelationQuery, [source]: readonly ReadSource[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];
-  const between = source?.type === 'held' ? selectAll(querySourceOf(source), { namespaces, related: related.related }) : [];
+  const between = source?.type === 'held' ? findMatching(querySourceOf(source), { namespaces, related: related.related }) : [];
   context.countReads(between.length);
   return related.then(between);
 }

@@ -7,7 +7,7 @@ import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { PathRelation } from '../../model/paths/path-relations.ts';
-import { candidatesFor, type ListConditions } from '../../store/filter/matching.ts';
+import { findCandidatesFor, type ListConditions } from '../../store/filter/matching.ts';
 import type { FrozenObjects } from '../../store/mirror-store.ts';
 import { type CountReads, createReadCounter } from '../../store/query/count-reads.ts';
 import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts';
@@ -98,7 +98,7 @@ export class RelationLookup implements Disposable {
     const owners: RelatedKind[] = [];
     for (const source of sources) {
       if (source.type !== 'held' || !this.#relationsOf(source.request.kind).some(({ to }) => to === undefined)) continue;
-      const kinds = yield* ownerKindsOf(candidatesFor(querySourceOf(source), conditions), this.#request.context.countReads);
+      const kinds = yield* ownerKindsOf(findCandidatesFor(querySourceOf(source), conditions), this.#request.context.countReads);
       for (const kind of kinds) owners.push({ cluster: source.request.cluster, kind });
     }
     for (const [cluster, ofCluster] of Map.groupBy(owners, (owner) => owner.cluster.name)) {

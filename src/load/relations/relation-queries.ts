@@ -10,7 +10,7 @@ import { lastSeenOf } from '../../model/columns/event-time.ts';
 import { controllerUidOf } from '../../store/contents/indexes.ts';
 import type { IndexHint } from '../../store/filter/index-hints.ts';
 import { labelsOf, type RelatedCondition } from '../../store/filter/matching.ts';
-import type { Mention } from '../../store/mirror-store.ts';
+import type { ObjectMention } from '../../store/mirror-store.ts';
 import type { CompiledOrder } from '../../store/query/order.ts';
 import type { Row } from '../reads/reads.ts';
 import type { RelationQuery } from './relations.ts';
@@ -49,7 +49,10 @@ function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectM
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-const involvedName: Mention = { name: 'involved', valuesOf: ({ involvedObject }: Stored<CoreV1Event>) => named([involvedObject?.name]) };
+const involvedName: ObjectMention = {
+  name: 'involved',
+  valuesOf: ({ involvedObject }: Stored<CoreV1Event>) => named([involvedObject?.name]),
+};
 
 const newestFirst: CompiledOrder = {
   descending: [true],
@@ -101,7 +104,7 @@ function pairsOfLabels(labels: Labels = {}): readonly string[] {
 }
 
 /** The first label pair of the selector of a Service. Every selected Pod has this pair. */
-const selectedPair: Mention = {
+const selectedPair: ObjectMention = {
   name: 'selected',
   valuesOf: (service) => {
     const [first] = pairsOf(selectorOfService(service));
@@ -161,7 +164,7 @@ export function podsOfClaim({ object: { metadata } }: Row): RelationQuery {
   return { name: 'pods', verb: 'list', kinds: podKinds, namespace, related };
 }
 
-const mountedClaims: Mention = { name: 'claims', valuesOf: claimNamesOf };
+const mountedClaims: ObjectMention = { name: 'claims', valuesOf: claimNamesOf };
 
 /** Finds the Services that an Ingress routes to. */
 export function servicesOfIngress({ object }: Row): RelationQuery {
@@ -205,7 +208,7 @@ function relatedByController(uids: readonly string[], selector: Stored<V1LabelSe
   return { hints: [{ by: 'mention', mention: controller, values: uids }], includes: has };
 }
 
-const controller: Mention = { name: 'controller', valuesOf: (object) => named([controllerUidOf(object)]) };
+const controller: ObjectMention = { name: 'controller', valuesOf: (object) => named([controllerUidOf(object)]) };
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -5,8 +5,8 @@ import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
 import type { CountReads } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { anySingleValue, findValuePaths } from '../query/value-paths.ts';
-import { printValue } from './identities.ts';
-import { tallyValues, valuesAtOnce } from './tallies.ts';
+import { printJsonValue } from './identities.ts';
+import { distinctValuesPerStep, tallyValues } from './tallies.ts';
 
 /** Which value is wanted: the smallest or the largest. */
 type Extreme = 'min' | 'max';
@@ -29,11 +29,11 @@ export function compileExtreme(
     let best: { readonly value: Json; readonly key: OrderKey } | undefined;
     for (const [type, tally] of yield* tallyValues(paths, matches, countReads)) {
       for (const [index, { value }] of tally.entries()) {
-        if (index % valuesAtOnce === 0) yield;
+        if (index % distinctValuesPerStep === 0) yield;
         const key = orderKeyOf(value, type);
         if (key === undefined) continue;
         const order = best === undefined ? -1 : compareOrderKeys(key, best.key) * sign;
-        if (best === undefined || order < 0 || (order === 0 && printValue(value) < printValue(best.value))) best = { value, key };
+        if (best === undefined || order < 0 || (order === 0 && printJsonValue(value) < printJsonValue(best.value))) best = { value, key };
       }
     }
     return best?.value;

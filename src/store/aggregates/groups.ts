@@ -5,13 +5,13 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
-import { createPathContext, someValue } from '../filter/path-values.ts';
+import { createPathContext, hasMatchingValue } from '../filter/path-values.ts';
 import { type CountReads, createReadCounter, type ReadCounter } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { compareOrderTerm, createTopEntries } from '../query/ranking.ts';
 import { anySingleValue, findValuePaths, type ValuePath } from '../query/value-paths.ts';
 import type { QuerySource } from '../query-source.ts';
-import { createValueIdentities, printValue, type ValueIdentity } from './identities.ts';
+import { createValueIdentities, printJsonValue, type ValueIdentity } from './identities.ts';
 import { IntList, PairNumbers } from './int-list.ts';
 
 /** The order of groups. `COUNT_DESC`: the largest first, groups of equal size by their keys. `KEY_ASC`: by their keys. */
@@ -256,7 +256,7 @@ function createReader(
   };
   return (value) => {
     numbers.length = 0;
-    someValue(found.path, { value, context }, collect);
+    hasMatchingValue(found.path, { value, context }, collect);
     if (numbers.length === 0) numbers.push(numberOf(null));
     if (numbers.length === 1) return numbers;
     reads.add(numbers.length - 1);
@@ -291,7 +291,7 @@ class RankedGroup {
   }
 
   get text(): string {
-    return printValue(this.keys);
+    return printJsonValue(this.keys);
   }
 }
 

@@ -14,7 +14,7 @@ export function createValueIdentities(): (value: Json) => ValueIdentity {
     if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
     if (typeof value !== 'object' || value === null) return value;
     if (isRawNumber(value)) return BigInt(value.rawJSON);
-    const text = printValue(value);
+    const text = printJsonValue(value);
     const known = structures.get(text) ?? Symbol(text);
     structures.set(text, known);
     return known;
@@ -24,6 +24,6 @@ export function createValueIdentities(): (value: Json) => ValueIdentity {
 const maxDepth = 64;
 
 /** The canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only there are equal. */
-export function printValue(value: Json): string {
+export function printJsonValue(value: Json): string {
   return canonicalJson(value, maxDepth);
 }

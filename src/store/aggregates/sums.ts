@@ -6,7 +6,7 @@ import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
 import type { CountReads } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import { findValuePaths, type PathUse } from '../query/value-paths.ts';
-import { tallyValues, type ValueCount, valuesAtOnce } from './tallies.ts';
+import { distinctValuesPerStep, tallyValues, type ValueCount } from './tallies.ts';
 
 const numeric: ReadonlySet<ValueType> = new Set(['Int', 'Int64', 'Float', 'Quantity', 'JSON']);
 const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantities', accepts: (type) => numeric.has(type) };
@@ -36,7 +36,7 @@ function* summandsOf(tallies: ReadonlyMap<ValueType, readonly ValueCount[]>): St
     for (const [index, { value, times }] of tally.entries()) {
       const quantity = amountOf(value, type);
       if (quantity !== undefined) summands.push({ quantity, times });
-      if (index % valuesAtOnce === 0) yield;
+      if (index % distinctValuesPerStep === 0) yield;
     }
   }
   return summands;

@@ -2,7 +2,7 @@ import type { ValueType } from '../../core/json/json-values.ts';
 import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { createPathContext, someValue } from '../filter/path-values.ts';
+import { createPathContext, hasMatchingValue } from '../filter/path-values.ts';
 import { type CountReads, createReadCounter } from '../query/count-reads.ts';
 import type { SourceMatches } from '../query/query.ts';
 import type { ValuePath } from '../query/value-paths.ts';
@@ -15,7 +15,7 @@ export interface ValueCount {
 }
 
 /** Number of different values that one step reads. */
-export const valuesAtOnce = 500;
+export const distinctValuesPerStep = 500;
 
 /**
  * Counts the different values at a path in these objects, by the type by which they compare. Many objects usually have few different values. Absent and null
@@ -49,7 +49,7 @@ export function* tallyValues(
     const context = createPathContext(source);
     for (const value of objects) {
       values = 0;
-      someValue(found.path, { value, context }, count);
+      hasMatchingValue(found.path, { value, context }, count);
       if (reads.add(Math.max(1, values))) yield;
     }
   }

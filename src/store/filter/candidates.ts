@@ -15,7 +15,7 @@ export function visibleNamespaces(requested: readonly string[] | undefined, visi
  *
  * The candidates include every object that fits the hints. A candidate may not fit the hints, but it is always in one of the namespaces.
  */
-export function candidatesIn(
+export function findCandidates(
   store: StoreReader,
   namespaces: ReadonlySet<string> | undefined,
   hints: readonly IndexHint[],
@@ -26,7 +26,7 @@ export function candidatesIn(
     const searched = within ?? store.namespaces();
     return [byName(store, searched, new Set(names.values))];
   }
-  const lookup = hasAtLeast(store, within, fewObjects) ? fewestObjects(store, hints) : undefined;
+  const lookup = hasAtLeast(store, within, minIndexedObjects) ? fewestObjects(store, hints) : undefined;
   // Hidden objects are never read. Otherwise the time of a query would reveal how many hidden objects have a label.
   const isShorter = lookup !== undefined && (within === undefined || hasAtLeast(store, within, lookup.count));
   const found = isShorter ? store.indexed(lookup.by) : undefined;
@@ -34,9 +34,10 @@ export function candidatesIn(
   return store.lists(within);
 }
 
-/** Makes the indexes that `candidatesIn` needs, unless they exist. */
+/** Makes the indexes that `findCandidates` needs, unless they exist. */
 export function prepareIndexes(store: StoreReader, namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): void {
-  if (!hints.some(({ by }) => by === 'name') && hasAtLeast(store, narrowed(namespaces, hints), fewObjects)) fewestObjects(store, hints);
+  if (!hints.some(({ by }) => by === 'name') && hasAtLeast(store, narrowed(namespaces, hints), minIndexedObjects))
+    fewestObjects(store, hints);
 }
 
 function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly IndexHint[]): ReadonlySet<string> | undefined {
@@ -44,7 +45,7 @@ function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly I
 }
 
 /** For fewer objects, reading all of them costs less than an index. */
-export const fewObjects = 64;
+export const minIndexedObjects = 64;
 /** Maximum number of indexes that one query compares. More of them cost more than they save. */
 const maxLookups = 3;
 
@@ -72,7 +73,7 @@ function fewestObjects(store: StoreReader, hints: readonly IndexHint[]): Counted
   for (const by of lookups.slice(0, maxLookups)) {
     const count = store.countIndexed(by);
     if (count !== undefined && (best === undefined || count < best.count)) best = { by, count };
-    if (best !== undefined && best.count < fewObjects) break;
+    if (best !== undefined && best.count < minIndexedObjects) break;
   }
   return best;
 }

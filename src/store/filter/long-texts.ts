@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ValueTest } from './comparison.ts';
-import type { ReadCost, TextTests } from './path-values.ts';
+import type { ReadCost, TextTester } from './path-values.ts';
 
 /** Minimum length of a long text, in characters. Shorter texts are compared in a few microseconds. */
 const longText = 32 << 10;
@@ -18,7 +18,7 @@ const interruption = new Error('the attempt has compared enough');
  * A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted between two of them. The next attempt begins again,
  * and reuses these results.
  */
-class LongTexts implements TextTests {
+class LongTexts implements TextTester {
   readonly #verdicts = new Map<ValueTest, Map<string, boolean>>();
   #chars = 0;
 
@@ -48,7 +48,7 @@ class LongTexts implements TextTests {
  * Divides a predicate into attempts of a few milliseconds. The returned function returns undefined if it needs another attempt with the
  * same object; the caller yields before that attempt. Values are counted once, whatever the number of attempts.
  */
-export function inAttempts(
+export function divideIntoAttempts(
   passes: (object: KubernetesObject) => boolean,
   read: ReadCost,
 ): (object: KubernetesObject) => boolean | undefined {

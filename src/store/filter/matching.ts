@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { type LabelSelector, matchesLabelSelector } from '../../core/selectors.ts';
 import type { IndexLookup } from '../mirror-store.ts';
 import type { QuerySource } from '../query-source.ts';
-import { candidatesIn, visibleNamespaces } from './candidates.ts';
+import { findCandidates, visibleNamespaces } from './candidates.ts';
 import { exactLookupOfSelector, hintsOfSelector, type IndexHint } from './index-hints.ts';
 import type { ReadCost } from './path-values.ts';
 import type { CompiledWhere } from './where.ts';
@@ -43,14 +43,14 @@ export function createMatcher(source: QuerySource, conditions: ListConditions, r
 }
 
 /** Finds all objects for which `createMatcher` returns true, by the cheapest way, in no order. */
-export function selectAll(source: QuerySource, conditions: ListConditions): readonly KubernetesObject[] {
+export function findMatching(source: QuerySource, conditions: ListConditions): readonly KubernetesObject[] {
   const matches = createPredicate(source, conditions);
-  return candidatesFor(source, conditions).flatMap((list) => list.filter(matches));
+  return findCandidatesFor(source, conditions).flatMap((list) => list.filter(matches));
 }
 
 /** Finds visible objects that include all objects that meet the conditions. The lists never change. */
-export function candidatesFor(source: QuerySource, conditions: ListConditions): readonly (readonly KubernetesObject[])[] {
-  return candidatesIn(source.store, visibleNamespaces(conditions.namespaces, source.visibility), indexHintsFor(source, conditions));
+export function findCandidatesFor(source: QuerySource, conditions: ListConditions): readonly (readonly KubernetesObject[])[] {
+  return findCandidates(source.store, visibleNamespaces(conditions.namespaces, source.visibility), indexHintsFor(source, conditions));
 }
 
 /** Returns properties that every matching object has, so that an index can find them. */

@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import { printTypeReference } from '../../model/model.ts';
 import { isMisfit, type ModelPath, type PathMisfit } from '../../model/paths/paths.ts';
 import type { ClusterAttributes } from '../query-source.ts';
-import { someValue } from './path-values.ts';
+import { hasMatchingValue } from './path-values.ts';
 
 /**
  * Returns a text for the meaning of a filter's paths in one cluster. While it is equal, the filter finds the same among the same objects.
@@ -13,7 +13,7 @@ import { someValue } from './path-values.ts';
  *
  * @param found The result for each path of one kind, in order. Results may be added until the first call.
  */
-export function createMeaning(found: readonly (ModelPath | PathMisfit)[]): (cluster: ClusterAttributes) => string {
+export function createPathMeaning(found: readonly (ModelPath | PathMisfit)[]): (cluster: ClusterAttributes) => string {
   let known: { readonly paths: string; readonly ofCluster: readonly ModelPath[] } | undefined;
   return (cluster) => {
     known ??= { paths: digestOf(found), ofCluster: found.flatMap((path) => (isMisfit(path) || path.from !== 'cluster' ? [] : [path])) };
@@ -38,6 +38,10 @@ function valuesAt(path: ModelPath, cluster: ClusterAttributes): readonly Json[] 
     values.push(value);
     return false;
   };
-  someValue(path, { value: null, context: { cluster: { ...cluster }, served: {}, computed: new Map(), read: { values: 0 } } }, collect);
+  hasMatchingValue(
+    path,
+    { value: null, context: { cluster: { ...cluster }, served: {}, computed: new Map(), read: { values: 0 } } },
+    collect,
+  );
   return values;
 }

@@ -17,11 +17,11 @@ interface PathContext {
 export interface ReadCost {
   values: number;
   /** Set while a filter may be interrupted between two long texts. */
-  texts?: TextTests | undefined;
+  texts?: TextTester | undefined;
 }
 
 /** Tests values, and may remember the results for long texts. */
-export interface TextTests {
+export interface TextTester {
   /** @throws An internal error that interrupts the filter before the next long text. */
   passes(test: (value: Json) => boolean, value: Json): boolean;
 }
@@ -47,7 +47,7 @@ export interface PathStart {
 /**
  * True if a value at the end of the path passes the test. Absent and null values do not count. A path through lists may have many values.
  */
-export function someValue(path: ModelPath, { value, context }: PathStart, test: (value: Json) => boolean): boolean {
+export function hasMatchingValue(path: ModelPath, { value, context }: PathStart, test: (value: Json) => boolean): boolean {
   const start = startOf(path, { value, context });
   context.read.values += 1;
   return start !== undefined && start !== null && walk(start, { steps: path.steps, test, read: context.read }, 0);
@@ -78,7 +78,7 @@ function computedBy(column: Column, object: KubernetesObject, { computed, read }
 }
 
 /** True if an element of the list, or of the lists in it, passes the test. A value that is not a list counts as its only element. */
-export function someElement(value: Json, test: (value: Json) => boolean): boolean {
+export function hasMatchingElement(value: Json, test: (value: Json) => boolean): boolean {
   if (!Array.isArray(value)) return value !== null && test(value);
   // An explicit stack, because lists can be nested to any depth.
   const rest: Json[] = [value];
@@ -112,7 +112,7 @@ function walk(from: Json, options: Walk, start: number): boolean {
     const member = step === undefined ? undefined : ownMemberOf(value, step.key);
     if (step === undefined || member === undefined || member === null) return false;
     if (step.list) {
-      return someElement(member, (element) => {
+      return hasMatchingElement(member, (element) => {
         read.values += 1;
         return walk(element, options, index + 1);
       });

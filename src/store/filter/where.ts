@@ -20,8 +20,8 @@ import {
   type ValueTest,
 } from './comparison.ts';
 import { exactLookupOfWhere, hintsOfWhere, type IndexHint } from './index-hints.ts';
-import { createMeaning } from './path-meaning.ts';
-import { createPathContext, type PathStart, type ReadCost, someElement, someValue } from './path-values.ts';
+import { createPathMeaning } from './path-meaning.ts';
+import { createPathContext, hasMatchingElement, hasMatchingValue, type PathStart, type ReadCost } from './path-values.ts';
 import type { WhereInput } from './where-input.ts';
 
 /** A filter that was checked against the model by `compileWhere`. */
@@ -38,7 +38,7 @@ export interface CompiledWhere {
   /** Returns the index lookup that finds exactly the matching objects. Undefined if there is none. */
   exactLookupFor(kind: ModelKind): IndexLookup | undefined;
   /**
-   * Returns a text that stays equal while the filter finds the same among the same objects of this kind and cluster. See `createMeaning`.
+   * Returns a text that stays equal while the filter finds the same among the same objects of this kind and cluster. See `createPathMeaning`.
    */
   meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
 }
@@ -83,7 +83,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
           test: compileLevel(where, scope),
           hints: hintsOfWhere(where, find),
           exactHint: exactLookupOfWhere(where, find),
-          meaning: createMeaning(found),
+          meaning: createPathMeaning(found),
         },
       ];
     }),
@@ -181,7 +181,9 @@ function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scop
     const { negated } = operation;
     const passes = passesOf(operation);
     return [
-      negated ? (start: PathStart) => !someValue(path, start, passes(start)) : (start: PathStart) => someValue(path, start, passes(start)),
+      negated
+        ? (start: PathStart) => !hasMatchingValue(path, start, passes(start))
+        : (start: PathStart) => hasMatchingValue(path, start, passes(start)),
     ];
   });
 }
@@ -253,7 +255,7 @@ function valuesOf(path: ModelPath): readonly string[] | undefined {
 
 function existenceOf({ exists }: WhereInput, path: ModelPath): readonly Test[] {
   if (exists === undefined || exists === null) return [];
-  return [(start) => someValue(path, start, isAnyValue) === exists];
+  return [(start) => hasMatchingValue(path, start, isAnyValue) === exists];
 }
 
 const isAnyValue = () => true;
@@ -276,7 +278,9 @@ function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly T
   });
   return [
     ({ value: start, context }) =>
-      someValue(path, { value: start, context }, (value) => someElement(value, (element) => inner({ value: element, context }))),
+      hasMatchingValue(path, { value: start, context }, (value) =>
+        hasMatchingElement(value, (element) => inner({ value: element, context })),
+      ),
   ];
 }
 

@@ -3,7 +3,7 @@ import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { createPathContext, type PathStart, type ReadCost, someValue } from '../filter/path-values.ts';
+import { createPathContext, hasMatchingValue, type PathStart, type ReadCost } from '../filter/path-values.ts';
 import type { QuerySource } from '../query-source.ts';
 import { anySingleValue, findValuePaths, type ValuePath } from './value-paths.ts';
 
@@ -83,7 +83,7 @@ function compileTerm(model: Model, kinds: readonly ModelKind[], { path, directio
 function keyAt({ path, type }: ValuePath): KeyAt {
   return (start, descending) => {
     let best: OrderKey | undefined;
-    someValue(path, start, (value) => {
+    hasMatchingValue(path, start, (value) => {
       const key = shorten(orderKeyOf(value, type));
       if (key !== undefined && (best === undefined || compareOrderKeys(key, best) < 0 !== descending)) best = key;
       return false;

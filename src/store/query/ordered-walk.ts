@@ -26,7 +26,7 @@ export function* walkInOrder<S extends QuerySource>(
   walked: readonly WalkedSource<S>[],
   after: OrderPosition | undefined,
 ): Generator<WalkedObject<S>> {
-  for (const namespace of namespacesOf(walked, after)) yield* merge(lanesOf(walked, namespace, after));
+  for (const namespace of walkNamespaces(walked, after)) yield* merge(lanesOf(walked, namespace, after));
 }
 
 /** The objects of one source by namespace and name. */
@@ -63,7 +63,7 @@ interface Lane<S extends QuerySource> {
 }
 
 /** Yields the namespaces of all views, each once and in order. Begins with the first one that may have objects after the position. */
-export function* namespacesOf<S extends QuerySource>(
+export function* walkNamespaces<S extends QuerySource>(
   walked: readonly WalkedSource<S>[],
   after: OrderPosition | undefined,
 ): Generator<string> {

@@ -3,15 +3,15 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { LabelSelector } from '../../core/selectors.ts';
-import { candidatesIn, fewObjects, prepareIndexes, visibleNamespaces } from '../filter/candidates.ts';
-import { inAttempts } from '../filter/long-texts.ts';
+import { findCandidates, minIndexedObjects, prepareIndexes, visibleNamespaces } from '../filter/candidates.ts';
+import { divideIntoAttempts } from '../filter/long-texts.ts';
 import { createPredicate, exactLookupFor, indexHintsFor, type RelatedCondition } from '../filter/matching.ts';
 import type { CompiledWhere } from '../filter/where.ts';
 import type { QuerySource } from '../query-source.ts';
 import { type CountReads, createReadCounter } from './count-reads.ts';
 import type { OrderPosition } from './cursor.ts';
 import { type CompiledOrder, defaultOrder } from './order.ts';
-import { countObjects, namespacesOf, type WalkedSource, walkInOrder, walkSorted } from './ordered-walk.ts';
+import { countObjects, type WalkedSource, walkInOrder, walkNamespaces, walkSorted } from './ordered-walk.ts';
 import { comparePositions, createTopEntries } from './ranking.ts';
 
 /** A query over many mirrors. All conditions must hold. */
@@ -107,7 +107,7 @@ export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QueryS
       prepareIndexes(source.store, namespaces, hints);
       yield;
     } else if (isDefault) {
-      const [next] = namespacesOf([{ source, namespaces }], spec.after);
+      const [next] = walkNamespaces([{ source, namespaces }], spec.after);
       if (next === undefined || source.store.countIn(next) < largeMirror) continue;
       source.store.inNamespace(next);
       yield;
@@ -126,7 +126,7 @@ function everythingIn<S extends QuerySource>(sources: readonly WalkedSource<S>[]
   return {
     totalCount: countObjects(sources),
     from: (after) => walkInOrder(sources, after),
-    matches: () => sources.map(({ source, namespaces }) => ({ source, objects: candidatesIn(source.store, namespaces, []).flat() })),
+    matches: () => sources.map(({ source, namespaces }) => ({ source, objects: findCandidates(source.store, namespaces, []).flat() })),
   };
 }
 
@@ -138,7 +138,7 @@ function sortedIn<S extends QuerySource>(sources: readonly WalkedSource<S>[], sp
   const lists: SourceMatches<S>[] = [];
   for (const { source, namespaces } of sources) {
     const hint = namespaces === undefined ? exactLookupFor(source, spec) : undefined;
-    const objects = hint === undefined || source.store.size < fewObjects ? undefined : source.store.indexedInOrder(hint);
+    const objects = hint === undefined || source.store.size < minIndexedObjects ? undefined : source.store.indexedInOrder(hint);
     if (objects === undefined) return undefined;
     lists.push({ source, objects });
   }
@@ -183,11 +183,11 @@ function* scan<S extends QuerySource>(
   const reads = createReadCounter(countReads);
   const read = { values: 0 };
   // These lists are of one moment. Changes between two steps do not show in them.
-  const candidates = sources.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, indexHintsFor(source, conditions)));
+  const candidates = sources.map(({ source, namespaces }) => findCandidates(source.store, namespaces, indexHintsFor(source, conditions)));
   for (const [index, { source }] of sources.entries()) {
     const objects: KubernetesObject[] = [];
     const keysOf = order.keysFor(source, read);
-    const judge = inAttempts(createPredicate(source, conditions, read), read);
+    const judge = divideIntoAttempts(createPredicate(source, conditions, read), read);
     for (const list of candidates[index] ?? []) {
       for (const object of list) {
         let isMatch = judge(object);

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { inAttempts } from '../../store/filter/long-texts.ts';
-import { candidatesFor, createMatcher, type ListConditions } from '../../store/filter/matching.ts';
+import { divideIntoAttempts } from '../../store/filter/long-texts.ts';
+import { createMatcher, findCandidatesFor, type ListConditions } from '../../store/filter/matching.ts';
 import { type CountReads, createReadCounter, type ReadCounter } from '../../store/query/count-reads.ts';
 import type { QuerySource } from '../../store/query-source.ts';
 
@@ -26,7 +26,7 @@ export class JudgedSelection {
     this.#source = source;
     this.#conditions = conditions;
     this.#matches = createMatcher(source, conditions, this.#read);
-    this.#matchesInAttempts = inAttempts(this.#matches, this.#read);
+    this.#matchesInAttempts = divideIntoAttempts(this.#matches, this.#read);
   }
 
   /** True if the object matches. */
@@ -34,14 +34,14 @@ export class JudgedSelection {
 
   /** Returns all objects that match now. Objects without a verdict are judged during the call. */
   all(): readonly KubernetesObject[] {
-    return candidatesFor(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
+    return findCandidatesFor(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
   }
 
   /** Judges the objects that the mirror holds now. @returns How many had no verdict yet. */
   *judgeAll(look: CountReads): Steps<number> {
     let judged = 0;
     const looks = createReadCounter(look);
-    for (const list of candidatesFor(this.#source, this.#conditions)) judged += yield* this.judge(list, looks);
+    for (const list of findCandidatesFor(this.#source, this.#conditions)) judged += yield* this.judge(list, looks);
     looks.end();
     return judged;
   }

@@ -1,13 +1,13 @@
 import type { Fault } from '../../core/faults.ts';
 import type { SyncPhase } from '../mirrors.ts';
 import type { ReflectorFacts } from '../reflector/reflector-facts.ts';
-import { pollMs } from '../reflector/step-rules.ts';
+import { pollIntervalMs } from '../reflector/step-rules.ts';
 
 /** Milliseconds for which a lost stream may be opened again before the objects count as stale. */
 const graceMs = 10_000;
 
 /** A list of a polled kind counts as in sync for two periods. */
-const polledForMs = 2 * pollMs;
+const polledForMs = 2 * pollIntervalMs;
 
 /** The sync of one reflector's scope. */
 export interface ScopeSync {

@@ -3,13 +3,13 @@ import type { Fault } from '../../core/faults.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 
 /** The minimum version of a list. `''`: the most recent state. `'0'`: any state. Otherwise: not older than this version. */
-export type ListAt = ResourceVersion | '' | '0';
+export type ListVersion = ResourceVersion | '' | '0';
 
 /** One page of a list. */
 export interface ListAttempt {
   readonly type: 'list';
   /** The version of the first request. A list that begins again requests the same version. */
-  readonly at: ListAt;
+  readonly at: ListVersion;
   /** `paged`: in pages of `pageLimit` items. `whole`: in one answer. */
   readonly paging: 'paged' | 'whole';
   /** The number of the page, from 1. */
@@ -80,7 +80,7 @@ export interface ReflectorMemory {
   readonly fault?: Fault | undefined;
 }
 
-/** The moment of an input. `step` needs no clock, random numbers or breaker because of it. */
+/** The moment of an input. `stepReflector` needs no clock, random numbers or breaker because of it. */
 export interface StepMoment {
   /** Monotonic milliseconds. */
   readonly nowMs: number;
@@ -90,7 +90,7 @@ export interface StepMoment {
   readonly breaker?: Fault | undefined;
 }
 
-/** An event in the life of a reflector. Inputs of an aborted request are dropped before `step`. */
+/** An event in the life of a reflector. Inputs of an aborted request are dropped before `stepReflector`. */
 export type ReflectorInput =
   | { readonly type: 'started' }
   /** The server answered the watch with 200. */

@@ -17,7 +17,7 @@ import {
   type WatchReport,
 } from './reflector-state.ts';
 import { createReflectorRequests, type ReflectorRequests, type WatchFrame } from './requests.ts';
-import { step } from './step.ts';
+import { stepReflector } from './step.ts';
 
 interface ReflectorOptions {
   readonly context: ReflectorContext;
@@ -53,9 +53,9 @@ export interface Reflector {
 }
 
 /**
- * Creates a reflector: carries out the effects of `step` (requests, writes, sleeps) and turns their results into inputs.
+ * Creates a reflector: carries out the effects of `stepReflector` (requests, writes, sleeps) and turns their results into inputs.
  *
- * A watch event takes this path: `requests.ts` receives a line, this file decodes it, `step.ts` decides, and `#write` calls the store
+ * A watch event takes this path: `requests.ts` receives a line, this file decodes it, `stepReflector.ts` decides, and `#write` calls the store
  * (`src/store/contents/store.ts`).
  *
  * Runs until it is stopped, or until the right is lost for good.
@@ -146,7 +146,7 @@ class StepReflector implements Reflector {
     while (next !== undefined) {
       const current: ReflectorInput = next;
       const moment = { nowMs: clock.monotonic(), random: clock.random(), breaker: breaker.fault };
-      const { state, memory, effects } = step({ state: this.#state, memory: this.#memory, moment }, current);
+      const { state, memory, effects } = stepReflector({ state: this.#state, memory: this.#memory, moment }, current);
       [this.#state, this.#memory] = [state, memory];
       next = this.#carryOutAll(effects, current);
     }

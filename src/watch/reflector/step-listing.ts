@@ -2,15 +2,15 @@ import type { Fault } from '../../core/faults.ts';
 import { retryAfterMsOf } from '../server/backoff.ts';
 import type { ListAttempt, ReflectorInput, ReflectorState, StepResult, StepSituation } from './reflector-state.ts';
 import {
+  afterCommit,
+  afterServed,
   beginRequest,
   isOutOfHistory,
   listAttempt,
-  listCommitted,
   type MemoryAtMoment,
   relistAfterUnreadable,
-  servedAgain,
-  unchanged,
-  wait,
+  unchangedStep,
+  waitByBackoff,
   watchFromMemory,
 } from './step-rules.ts';
 
@@ -36,7 +36,7 @@ export function stepListing(
     case 'unreadable':
       return relistAfterUnreadable(situation, input);
     default:
-      return unchanged(situation);
+      return unchangedStep(situation);
   }
 }
 
@@ -47,9 +47,9 @@ function stepPageEnded(
 ): StepResult {
   if (input.continue !== undefined) {
     const list: ListAttempt = { ...state.list, page: state.list.page + 1, token: input.continue, failures: 0 };
-    return beginRequest({ memory: servedAgain(memory), moment }, list);
+    return beginRequest({ memory: afterServed(memory), moment }, list);
   }
-  const next = watchFromMemory({ memory: listCommitted(memory, input.version), moment });
+  const next = watchFromMemory({ memory: afterCommit(memory, input.version), moment });
   return { ...next, effects: [{ type: 'commit', version: input.version }, ...next.effects] };
 }
 
@@ -60,12 +60,14 @@ function stepListFailed(rest: MemoryAtMoment, { list, fault }: { readonly list: 
     if (list.page > 1) return beginRequest(rest, listAttempt(list.at, 'whole'));
     // Row 4: the requested version is too old or too new for the server, so the most recent list is requested.
     const recent = listAttempt('', list.paging);
-    return list.at === '' ? wait(rest, { fault, retry: recent }) : beginRequest({ ...rest, memory: { ...rest.memory, fault } }, recent);
+    return list.at === ''
+      ? waitByBackoff(rest, { fault, retry: recent })
+      : beginRequest({ ...rest, memory: { ...rest.memory, fault } }, recent);
   }
   // Row 5: the page is requested again after a wait. A wait for the breaker does not count as a failure of the page.
   const failures = list.failures + (rest.moment.breaker === undefined ? 1 : 0);
   if (failures >= maxPageFailures || (retryAfterMsOf(fault) ?? 0) > longRetryAfterMs) {
-    return wait(rest, { fault, retry: listAttempt(list.at, list.paging), before: [{ type: 'discard' }] });
+    return waitByBackoff(rest, { fault, retry: listAttempt(list.at, list.paging), before: [{ type: 'discard' }] });
   }
-  return wait(rest, { fault, retry: { ...list, failures } });
+  return waitByBackoff(rest, { fault, retry: { ...list, failures } });
 }

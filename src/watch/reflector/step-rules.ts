@@ -1,8 +1,8 @@
 import type { Fault } from '../../core/faults.ts';
 import { backoffMs, retryAfterMsOf } from '../server/backoff.ts';
 import type {
-  ListAt,
   ListAttempt,
+  ListVersion,
   ReflectorEffect,
   ReflectorMemory,
   ReflectorState,
@@ -13,10 +13,10 @@ import type {
 } from './reflector-state.ts';
 
 /** Milliseconds between two lists of a kind that cannot be watched, ± 20 %. */
-export const pollMs = 60_000;
+export const pollIntervalMs = 60_000;
 
 /** After this time without an event, a WatchList will never send its end bookmark. */
-export const silenceMs = 30_000;
+export const maxSilenceMs = 30_000;
 
 const droppedAfterMs = 60_000;
 const retriesAfterMs = [5_000, 30_000] as const;
@@ -35,12 +35,12 @@ interface Wait {
 }
 
 /** Changes nothing. */
-export function unchanged({ state, memory }: StepSituation): StepResult {
+export function unchangedStep({ state, memory }: StepSituation): StepResult {
   return { state, memory, effects: [] };
 }
 
 /** Begins a list at its first page. */
-export function listAttempt(at: ListAt, paging: ListAttempt['paging'] = 'paged'): ListAttempt {
+export function listAttempt(at: ListVersion, paging: ListAttempt['paging'] = 'paged'): ListAttempt {
   return { type: 'list', at, paging, page: 1, failures: 0 };
 }
 
@@ -82,7 +82,7 @@ export function attemptInFlight(state: ReflectorState): RequestAttempt | undefin
 /** Makes the request, or waits if the breaker is open. A new list discards the staged objects of the previous one. */
 export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: RequestAttempt): StepResult {
   const fault = moment.breaker;
-  if (fault !== undefined) return wait({ memory, moment }, { fault, retry: attempt });
+  if (fault !== undefined) return waitByBackoff({ memory, moment }, { fault, retry: attempt });
   switch (attempt.type) {
     case 'list': {
       const before: readonly ReflectorEffect[] = attempt.page === 1 ? [{ type: 'discard' }] : [];
@@ -95,7 +95,7 @@ export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: Reques
         effects: [
           { type: 'discard' },
           watchEffect({ version: attempt.from, initialEvents: true }, moment),
-          { type: 'sleep', ms: silenceMs },
+          { type: 'sleep', ms: maxSilenceMs },
         ],
       };
     case 'watch':
@@ -114,7 +114,7 @@ export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult 
       effects: [watchEffect({ version: memory.version, initialEvents: false }, moment)],
     };
   }
-  const ms = pollMs * (0.8 + 0.4 * moment.random);
+  const ms = pollIntervalMs * (0.8 + 0.4 * moment.random);
   // A successful list of a polled kind resets the backoff, like a healthy stream does for watched kinds.
   return {
     state: { phase: 'polling', nextMs: moment.nowMs + ms },
@@ -124,7 +124,7 @@ export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult 
 }
 
 /** Row 19: waits by the backoff, or for the breaker if it is open. A missing right limits either wait. */
-export function wait({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: Wait): StepResult {
+export function waitByBackoff({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: Wait): StepResult {
   const { nowMs, random } = moment;
   const waitsForBreaker = moment.breaker !== undefined;
   const ms = waitsForBreaker
@@ -136,7 +136,10 @@ export function wait({ memory, moment }: MemoryAtMoment, { fault, retry, before 
 }
 
 /** Continues a wait for its remaining time. */
-export function waitOn({ memory, moment }: MemoryAtMoment, state: Extract<ReflectorState, { readonly phase: 'waiting' }>): StepResult {
+export function continueWait(
+  { memory, moment }: MemoryAtMoment,
+  state: Extract<ReflectorState, { readonly phase: 'waiting' }>,
+): StepResult {
   return { state, memory, effects: sleepEffects(state, memory, moment.nowMs) };
 }
 
@@ -162,14 +165,14 @@ export function rightLostForGood({ forbiddenSinceMs }: ReflectorMemory, { nowMs 
 }
 
 /** Records that the server has served the kind: the credentials and the right are valid. */
-export function servedAgain(memory: ReflectorMemory): ReflectorMemory {
+export function afterServed(memory: ReflectorMemory): ReflectorMemory {
   if (!memory.retriedCredentials && memory.forbiddenSinceMs === undefined) return memory;
   return { ...memory, retriedCredentials: false, forbiddenSinceMs: undefined };
 }
 
 /** Updates the memory after a complete list. */
-export function listCommitted(memory: ReflectorMemory, version: ReflectorMemory['version']): ReflectorMemory {
-  const { version: _, ...others } = servedAgain(memory);
+export function afterCommit(memory: ReflectorMemory, version: ReflectorMemory['version']): ReflectorMemory {
+  const { version: _, ...others } = afterServed(memory);
   return { ...others, version, listed: true, streamFailures: 0, fault: undefined };
 }
 
@@ -184,7 +187,7 @@ export function relistAfterUnreadable({ memory, moment }: MemoryAtMoment, { faul
     { type: 'discard' },
     { type: 'report', what: 'unreadable', message: fault.message },
   ];
-  return wait({ memory: { ...memory, unreadableAt: at }, moment }, { fault, retry, before });
+  return waitByBackoff({ memory: { ...memory, unreadableAt: at }, moment }, { fault, retry, before });
 }
 
 /** True for 410, and for a version that the server has not reached yet. */

@@ -10,16 +10,16 @@ import type {
   WatchReport,
 } from './reflector-state.ts';
 import {
+  afterCommit,
+  afterServed,
   beginRequest,
   isOutOfHistory,
   listAttempt,
-  listCommitted,
+  maxSilenceMs,
   relistAfterUnreadable,
   relistAttempt,
-  servedAgain,
-  silenceMs,
-  unchanged,
-  wait,
+  unchangedStep,
+  waitByBackoff,
 } from './step-rules.ts';
 
 type Streaming = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
@@ -29,7 +29,7 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
   const { state, memory, moment } = situation;
   switch (input.type) {
     case 'opened':
-      return { state: { ...state, receivedMs: moment.nowMs }, memory: servedAgain(memory), effects: [] };
+      return { state: { ...state, receivedMs: moment.nowMs }, memory: afterServed(memory), effects: [] };
     case 'event':
       return stepInitialEvent(situation, input.event);
     case 'elapsed':
@@ -43,7 +43,7 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
     case 'unreadable':
       return relistAfterUnreadable(situation, input);
     default:
-      return unchanged(situation);
+      return unchangedStep(situation);
   }
 }
 
@@ -61,7 +61,7 @@ function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepR
       if (!event.initialEventsEnd || version === undefined) return { state, memory, effects: [] };
       return {
         state: { phase: 'watching', openedMs: moment.nowMs, receivedEvent: true },
-        memory: listCommitted(memory, version),
+        memory: afterCommit(memory, version),
         effects: [{ type: 'commit', version }],
       };
     }
@@ -76,7 +76,7 @@ function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepR
 
 /** Row 8: the sleep of 30 s is over, but an event may have come meanwhile. */
 function stepSilence({ state, memory, moment }: Streaming): StepResult {
-  const restMs = state.receivedMs + silenceMs - moment.nowMs;
+  const restMs = state.receivedMs + maxSilenceMs - moment.nowMs;
   if (restMs > 0) return { state, memory, effects: [{ type: 'sleep', ms: restMs }] };
   const next = withoutStreaming({ state, memory, moment }, 'cluster');
   return { ...next, effects: [{ type: 'abort' }, ...next.effects] };
@@ -108,7 +108,7 @@ function streamBroke({ state, memory, moment }: Streaming, fault: Fault): StepRe
   const streamFailures = memory.streamFailures + (moment.breaker === undefined ? 1 : 0);
   const remembered: ReflectorMemory = { ...memory, streamFailures };
   const retry: RequestAttempt = streamFailures >= 2 ? relistAttempt(memory) : { type: 'stream', from: state.from };
-  return wait({ memory: remembered, moment }, { fault, retry, before: [{ type: 'discard' }] });
+  return waitByBackoff({ memory: remembered, moment }, { fault, retry, before: [{ type: 'discard' }] });
 }
 
 function withoutStreaming({ memory, moment }: Streaming, by: Extract<WatchReport, { readonly by: unknown }>['by']): StepResult {

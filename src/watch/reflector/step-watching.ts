@@ -12,14 +12,14 @@ import type {
   WatchObjectEvent,
 } from './reflector-state.ts';
 import {
+  afterServed,
   beginRequest,
   isOutOfHistory,
   type MemoryAtMoment,
   relistAfterUnreadable,
   relistAttempt,
-  servedAgain,
-  unchanged,
-  wait,
+  unchangedStep,
+  waitByBackoff,
   watchFromMemory,
 } from './step-rules.ts';
 
@@ -42,7 +42,7 @@ export function stepWatching(situation: Watching, input: ReflectorInput): StepRe
     case 'opened':
       return {
         state: { ...state, openedMs: moment.nowMs },
-        memory: { ...servedAgain(memory), fault: undefined },
+        memory: { ...afterServed(memory), fault: undefined },
         effects: [],
       };
     case 'event':
@@ -54,7 +54,7 @@ export function stepWatching(situation: Watching, input: ReflectorInput): StepRe
     case 'unreadable':
       return relistAfterUnreadable(situation, input);
     default:
-      return unchanged(situation);
+      return unchangedStep(situation);
   }
 }
 
@@ -102,13 +102,13 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   }
   const errorEvents = memory.errorEvents + 1;
   const retry = errorEvents >= maxErrorEvents ? relistAttempt(memory) : ({ type: 'watch' } as const);
-  return wait({ memory: { ...memory, errorEvents: errorEvents % maxErrorEvents }, moment }, { fault, retry, before: abort });
+  return waitByBackoff({ memory: { ...memory, errorEvents: errorEvents % maxErrorEvents }, moment }, { fault, retry, before: abort });
 }
 
 /** Row 15. The server was asked to end every watch after 5 to 10 minutes, so a clean end is no failure. */
 function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
   const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
-  if (tooSoon) return wait({ memory, moment }, { fault, retry: relistAttempt(memory) });
+  if (tooSoon) return waitByBackoff({ memory, moment }, { fault, retry: relistAttempt(memory) });
   return moment.breaker === undefined ? watchFromMemory({ memory, moment }) : beginRequest({ memory, moment }, { type: 'watch' });
 }
 
@@ -116,7 +116,7 @@ function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResu
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
   if (fault.status?.code === 405) return watchFromMemory({ memory: { ...memory, watchable: false }, moment });
-  return wait({ memory, moment }, { fault, retry: { type: 'watch' } });
+  return waitByBackoff({ memory, moment }, { fault, retry: { type: 'watch' } });
 }
 
 /** Versions without an order are never older. */

@@ -4,14 +4,14 @@ import { stepListing } from './step-listing.ts';
 import {
   attemptInFlight,
   beginRequest,
+  continueWait,
   firstAttempt,
   pollAttempt,
   relistAttempt,
   rightLostForGood,
-  unchanged,
-  wait,
+  unchangedStep,
+  waitByBackoff,
   waitForRight,
-  waitOn,
 } from './step-rules.ts';
 import { stepStreaming } from './step-streaming.ts';
 import { stepWatching } from './step-watching.ts';
@@ -24,9 +24,9 @@ import { stepWatching } from './step-watching.ts';
  *
  * Inputs of aborted requests must not be passed. An input without a rule changes nothing.
  */
-export function step(situation: StepSituation, input: ReflectorInput): StepResult {
+export function stepReflector(situation: StepSituation, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
-  if (state.phase === 'ended') return unchanged(situation);
+  if (state.phase === 'ended') return unchangedStep(situation);
   // Row 23: the owner stops the reflector.
   if (input.type === 'stopped') {
     return { state: { phase: 'ended', reason: input.reason }, memory, effects: [{ type: 'abort' }, { type: 'discard' }] };
@@ -34,7 +34,7 @@ export function step(situation: StepSituation, input: ReflectorInput): StepResul
   // Row 22: the store is correct except for this event. A list repairs it.
   if (input.type === 'threw') {
     const report = { type: 'report', what: 'invariant', message: input.fault.message } as const;
-    return wait(
+    return waitByBackoff(
       { memory, moment },
       { fault: input.fault, retry: relistAttempt(memory), before: [{ type: 'abort' }, { type: 'discard' }, report] },
     );
@@ -51,7 +51,7 @@ function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInp
   switch (state.phase) {
     case 'fresh':
       // Row 1: the first request.
-      return input.type === 'started' ? beginRequest(rest, firstAttempt(memory)) : unchanged({ state, ...rest });
+      return input.type === 'started' ? beginRequest(rest, firstAttempt(memory)) : unchangedStep({ state, ...rest });
     case 'listing':
       return stepListing({ state, ...rest }, input);
     case 'streaming':
@@ -66,7 +66,7 @@ function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInp
     case 'waiting':
       return stepWaiting({ state, ...rest }, input);
     case 'ended':
-      return unchanged({ state, ...rest });
+      return unchangedStep({ state, ...rest });
     default:
       throw state satisfies never;
   }
@@ -77,27 +77,27 @@ function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput,
   const { state, memory, moment } = situation;
   const { fault } = input;
   const attempt = attemptInFlight(state);
-  if (attempt === undefined) return unchanged(situation);
+  if (attempt === undefined) return unchangedStep(situation);
   if (fault.code === 'UNAUTHENTICATED') {
-    if (memory.retriedCredentials) return wait({ memory, moment }, { fault, retry: attempt });
+    if (memory.retriedCredentials) return waitByBackoff({ memory, moment }, { fault, retry: attempt });
     return beginRequest({ memory: { ...memory, retriedCredentials: true }, moment }, attempt);
   }
   if (fault.code === 'FORBIDDEN') return waitForRight(situation, { fault, retry: attempt });
-  if (fault.status?.code === 404) return wait({ memory, moment }, { fault, retry: attempt, before: [{ type: 'rediscover' }] });
+  if (fault.status?.code === 404) return waitByBackoff({ memory, moment }, { fault, retry: attempt, before: [{ type: 'rediscover' }] });
   return undefined;
 }
 
 /** Row 21: the time between two lists of a polled kind. */
 function stepPolling(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'polling' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
-  if (input.type !== 'elapsed') return unchanged(situation);
+  if (input.type !== 'elapsed') return unchangedStep(situation);
   if (moment.nowMs < state.nextMs) return { state, memory, effects: [{ type: 'sleep', ms: state.nextMs - moment.nowMs }] };
   return beginRequest({ memory, moment }, pollAttempt);
 }
 
 function stepWaiting(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'waiting' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
-  if (input.type !== 'elapsed' && input.type !== 'woken') return unchanged(situation);
+  if (input.type !== 'elapsed' && input.type !== 'woken') return unchangedStep(situation);
   if (rightLostForGood(memory, moment)) {
     return { state: { phase: 'ended', reason: 'refused', fault: state.fault }, memory, effects: [{ type: 'discard' }] };
   }
@@ -106,7 +106,7 @@ function stepWaiting(situation: StepSituation<Extract<ReflectorState, { readonly
   const isWakeable =
     state.untilMs === Number.POSITIVE_INFINITY || state.fault.code === 'UNREACHABLE' || state.fault.code === 'UNAUTHENTICATED';
   const due = input.type === 'woken' && isWakeable ? moment.breaker === undefined : moment.nowMs >= state.untilMs;
-  return due ? beginRequest({ memory, moment }, state.retry) : waitOn(situation, state);
+  return due ? beginRequest({ memory, moment }, state.retry) : continueWait(situation, state);
 }
 
 /** A stream that was open for long enough was healthy, so the backoff begins anew (row 13, and docs/internals/mirror.md 3.2). */

@@ -14,7 +14,7 @@ import {
   type StepMoment,
   type StepResult,
 } from '../../../src/watch/reflector/reflector-state.ts';
-import { step } from '../../../src/watch/reflector/step.ts';
+import { stepReflector } from '../../../src/watch/reflector/step.ts';
 
 const cluster = clusterName('north');
 const v = version('100');
@@ -779,7 +779,7 @@ const cases: readonly Case[] = [
 ];
 
 test.each(cases)('row $row', ({ state, memory = blankMemory, moment = at0, input, phase, effects, also }) => {
-  const next = step({ state, memory, moment }, input);
+  const next = stepReflector({ state, memory, moment }, input);
   expect([next.state.phase, next.effects.map(shown)]).toEqual([phase, effects]);
   also?.(next);
 });
@@ -791,7 +791,7 @@ test('every row of the table is a case', () => {
 
 test('asks the server to end each watch after 5 to 10 minutes', () => {
   const secondsAt = (random: number) => {
-    const { effects } = step({ state: watching, memory: held, moment: { nowMs: 9_000, random } }, closed());
+    const { effects } = stepReflector({ state: watching, memory: held, moment: { nowMs: 9_000, random } }, closed());
     return effects.flatMap((effect) => (effect.type === 'watch' ? [effect.timeoutSeconds] : []));
   };
   expect([secondsAt(0), secondsAt(0.999_999)]).toEqual([[300], [600]]);
