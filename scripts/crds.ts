@@ -12,12 +12,12 @@ import { hubResources } from '../src/propagate/hub/hub-definitions.ts';
 
 const written = 'Written by `npm run crds` from src/propagate/model. Do not edit it.';
 
-/** The text of a definition, for `kubectl apply`. */
+/** Returns the text of a definition, for `kubectl apply`. */
 export function definitionText(resource: CustomResource): string {
   return `# ${written.replaceAll('`', '')}\n${printYaml(customResourceDefinitionOf(resource))}`;
 }
 
-/** The page that names every field of these resources. */
+/** Returns the page that documents every field of these resources. */
 export function fieldsPage(resources: readonly CustomResource[]): string {
   const sections = resources.flatMap(({ kind, content }) => [`## ${kind}`, content.description ?? '', ...sectionsOf(content)]);
   const intro =
@@ -31,7 +31,7 @@ interface Section {
   readonly schema: z.core.$ZodType;
 }
 
-/** A section for each structure, in the order in which fields name them. A structure that several fields have is described once. */
+/** Returns a section for each structure, in the order in which fields name them. A structure with several fields is described once. */
 function sectionsOf(content: z.core.$ZodType): readonly string[] {
   const titles = new Map<z.core.$ZodType, string>();
   const sections: string[] = [];
@@ -58,7 +58,7 @@ function sectionsOf(content: z.core.$ZodType): readonly string[] {
   return sections.filter((section) => section !== '');
 }
 
-/** The structure or value that a list holds, else the field itself. */
+/** Returns the structure or value inside a list, else the field itself. */
 function memberOf(field: z.core.$ZodType): { readonly schema: z.core.$ZodType; readonly suffix: string } {
   const { def } = innermostSchemaOf(field)._zod;
   return def.type === 'array' ? { schema: def.element, suffix: '[]' } : { schema: field, suffix: '' };

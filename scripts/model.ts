@@ -1,8 +1,8 @@
 /**
- * `npm run model`: makes schema/kubernetes.json, the model of the built-in kinds, from a real API server.
+ * `npm run model`: creates schema/kubernetes.json, the model of the built-in kinds, from a real API server.
  *
- * Starts a bare one (the programs come from KUBEBUILDER_ASSETS or /usr/local/kubebuilder/bin; nothing is downloaded), asks it for its discovery
- * and `/openapi/v2`, and joins what it says with the committed file, so that nothing ever leaves. Ends with 1 if types have nothing in common.
+ * It starts a bare server from KUBEBUILDER_ASSETS or /usr/local/kubebuilder/bin, and downloads nothing. It reads discovery and
+ * `/openapi/v2` and merges both with the committed file, so that no type ever disappears. Exits with 1 if types cannot be merged.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -51,13 +51,13 @@ async function modelOf(server: RestConfig): Promise<Model> {
   return convertBuiltIns(definitions, [...core, ...others.flat()]);
 }
 
-/** The server's preferred version comes first. */
+/** Returns the versions of a group, the server's preferred one first. */
 function versionsOf(group: JsonObject): readonly string[] {
   const preferred = isJsonObject(group.preferredVersion) ? [group.preferredVersion] : [];
   return [...new Set([...preferred, ...objectsIn(group.versions)].map(({ version }) => String(version)))];
 }
 
-/** Each kind at the first version that serves it. */
+/** Returns each kind at the first version that serves it. */
 async function resourcesOf(server: RestConfig, group: string, versions: readonly string[]): Promise<readonly ServedResource[]> {
   const byVersion = await Promise.all(
     versions.map(async (version) => {

@@ -1,6 +1,7 @@
 /**
- * `npm run released`: makes schema/released.graphql of schema/muster.graphql, without descriptions. To be run with each release, from
- * the first tag on then only: test/graph/breaking-changes.test.ts holds every later schema against it.
+ * `npm run released`: creates schema/released.graphql from schema/muster.graphql, without descriptions.
+ *
+ * Run it only for a release, from the first tag on. test/graph/breaking-changes.test.ts compares every later schema with it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

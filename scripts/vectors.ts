@@ -1,7 +1,9 @@
 /**
- * `npm run vectors`: runs every case of every `*.json` in VECTORS_DIR (else ../shared/vectors if it is there, else those in test/propagate/vectors/own)
- * and closes with `N passed, N failed`. Prints each failure with its name, what was expected and what came; ends with 1 if there is one, with 2
- * if the directory cannot be read or holds no such file.
+ * `npm run vectors`: runs every case of every `*.json` in VECTORS_DIR. Default: ../shared/vectors if it exists, else
+ * test/propagate/vectors/own.
+ *
+ * It prints each failure with its name, the expected and the actual value, and ends with `N passed, N failed`. Exit codes: 1 for a failed
+ * case, 2 if the folder cannot be read or has no such file.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -63,7 +63,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: ['config'],
 };
 
-/** Packages that only these places may import by value: a library's client and server halves count apart. */
+/** Packages and the only folders that may import them by value. The client and server halves of a library have separate rows. */
 const soleUsers: readonly { readonly names: RegExp; readonly users: readonly string[] }[] = [
   { names: /^@kubernetes\/client-node/, users: ['cluster'] },
   { names: /^undici/, users: ['cluster'] },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '..');
-/** How many rows each section has. */
+/** The number of rows per section. */
 const sections = { A: 18, B: 20, C: 9, D: 18, P: 18 };
 const rowName = /\b([ABCDP])(\d{1,2})\b/g;
 
@@ -21,7 +21,10 @@ const page: readonly PageRow[] = readFileSync(path.join(root, 'docs/promises.md'
     return [{ name, tests: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file), notYet: /^not yet: .{10}/.test(tests) }];
   });
 
-/** The rows that the titles of a file name: in a text that begins with them (`B3: `, `D1, D2: `) or has them in parentheses at its end. */
+/**
+ * Returns the rows that the titles in a file name: texts that begin with them (`B3: `, `D1, D2: `) or have them in parentheses at the
+ * end.
+ */
 function rowsNamedIn(file: string): ReadonlySet<string> {
   const text = readFileSync(path.join(root, file), 'utf8');
   const titles = [

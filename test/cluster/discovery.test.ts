@@ -37,7 +37,7 @@ function definition(versions: readonly { name: string; served: boolean; storage:
 
 const kindNamed = (resources: readonly ServedResource[], kind: string) => resources.find((resource) => resource.kind === kind);
 
-/** A server that answers these paths with these documents, and 503 to the rest. */
+/** Makes a server that answers these paths with these documents, and all other paths with 503. */
 function serverOf(documents: Readonly<Record<string, Json>>): ClusterApi & { readonly asked: string[] } {
   const asked: string[] = [];
   async function* none() {}

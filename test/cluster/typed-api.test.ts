@@ -10,7 +10,7 @@ import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 const leaseAt = { namespace: 'default', name: 'typed' };
 
-/** A read of one Namespace. */
+/** Reads one Namespace. */
 const readNamespace =
   (name: string): TypedCall<object> =>
   ({ CoreV1Api }, transport) =>
@@ -46,7 +46,7 @@ for (const { title, available, start } of contractServers) {
         value: { spec: { holderIdentity: 'one', renewTime: '2026-01-01T00:00:00.000000Z' } },
       });
       if (made.result !== 'answered') throw new Error('expected a Lease');
-      // As client-go writes it: client-node reads such a time as text, so nothing of it is lost.
+      // client-go writes such times. client-node reads them as text and keeps all digits.
       const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases/typed';
       const patch = { spec: { renewTime: '2026-01-01T00:00:01.123456Z' } };
       await server.client.send('PATCH', path, { body: patch, headers: { 'content-type': 'application/merge-patch+json' } });

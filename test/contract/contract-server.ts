@@ -3,12 +3,12 @@ import { createRawClient } from '../support/clients/raw-client.ts';
 import { realPrograms, realServerTitle, startRealCluster } from '../support/cluster/real-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
-/** An API server that the contract suite asks. What it says is compared with what stands in the cases, and nothing else. */
+/** An API server under the contract suite. Its answers are compared only with the expectations in the cases. */
 export interface ContractServer extends AsyncDisposable {
-  /** As an administrator. */
+  /** A client with the rights of an administrator. */
   readonly client: RawClient;
   readonly endpoint: Endpoint;
-  /** Somebody the server knows, and who may do nothing in that namespace. */
+  /** Returns the endpoint of a known user without any rights in this namespace. */
   outsider(namespace: string): Promise<Endpoint>;
   /** Forgets the history of Events, which no API server keeps in a cache. */
   forgetEvents(): Promise<void>;
@@ -20,7 +20,7 @@ export interface ContractServerKind {
   start(): Promise<ContractServer>;
 }
 
-/** Both servers, the embedded one and the one it imitates. */
+/** The embedded server, and the real one that it imitates. */
 export const contractServers: readonly ContractServerKind[] = [
   { title: 'the embedded fleet', available: true, start: startEmbedded },
   { title: realServerTitle, available: realPrograms !== undefined, start: startReal },
@@ -53,7 +53,8 @@ async function startReal(): Promise<ContractServer> {
     endpoint: cluster.endpoint,
     outsider: (namespace) => cluster.addUser(`outside-${namespace}`),
     async forgetEvents() {
-      // etcd keeps the revision it is compacted at, and a watch starts one after its version: two more changes make all it saw too old.
+      // etcd keeps the revision at which it is compacted, and a watch starts one after its version. Two more changes make all earlier
+      // versions too old.
       for (let n = 0; n < 2; n++) await client.send('POST', '/api/v1/namespaces', { body: { metadata: { generateName: 'compacted-' } } });
       const events: ApiBody = (await client.get('/api/v1/events?limit=1')).json();
       await cluster.compact(events.metadata.resourceVersion);

@@ -15,7 +15,7 @@ import { transportCases } from './transport-cases.ts';
 import { watchCases } from './watch-cases.ts';
 import { writeCases } from './write-cases.ts';
 
-// The same questions to the embedded fleet and to what it imitates: where they differ, the real one is right.
+// The same requests to the embedded server and to the real one. Where they differ, the real one is right.
 for (const kind of contractServers) {
   describe.skipIf(!kind.available)(kind.title, () => {
     let server: ContractServer;
@@ -36,7 +36,7 @@ for (const kind of contractServers) {
     describe('scales', () => scaleCases(sideBySide));
     describe('logs', () => logCases(sideBySide));
     describe('transport', () => transportCases(sideBySide));
-    // These change what is served, or what is remembered, for everybody.
+    // These cases change served kinds or the history for all other cases.
     describe('discovery', () => discoveryCases(alone));
     describe('custom resources', () => customResourceCases(alone));
     describe('writes of custom resources', () => customWriteCases(alone));

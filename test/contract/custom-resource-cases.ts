@@ -8,7 +8,7 @@ const initialEvents = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOl
 
 let groups = 0;
 
-/** Defines a kind `Gauge` in a group of its own, and waits until it is served and discovered. */
+/** Defines a kind `Gauge` in its own group, and waits until it is served and discovered. */
 async function defineGauges({ client, create }: Place): Promise<{ readonly group: string; readonly all: string }> {
   const group = `g${++groups}.example.com`;
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -27,7 +27,7 @@ async function defineGauges({ client, create }: Place): Promise<{ readonly group
     `${definitions}?watch=1&fieldSelector=metadata.name%3Dgauges.${group}&resourceVersion=${definition.metadata.resourceVersion}`,
   );
   for (let held = definition; !isEstablished(held); ) held = (await watch.take(1))[0]?.object ?? held;
-  // Established comes a few milliseconds before the path is served and the group discovered.
+  // The definition is Established a few milliseconds before its path is served and the group is discovered.
   await eventually(async () => {
     const served = (await client.get(`/apis/${group}/v1/gauges`)).status === 200;
     return served && (await client.get('/apis', aggregated)).text.includes(`"${group}"`);
@@ -40,7 +40,7 @@ function isEstablished({ status }: ApiBody): boolean {
   return conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ?? false;
 }
 
-/** Kinds that come and go, and what is different about their objects. */
+/** Custom kinds that are added and removed, and the special properties of their objects. */
 export function customResourceCases(declare: DeclareCase): void {
   declare('serves a kind as soon as it is defined, and discovery tells it', async (place) => {
     const before = await place.client.get('/apis', aggregated);

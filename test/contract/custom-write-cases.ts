@@ -29,11 +29,11 @@ const status = { type: 'object', properties: { size: { type: 'integer' }, phase:
 interface Gizmos {
   readonly definition: ApiBody;
   readonly all: string;
-  /** A Gizmo of the name with that spec, and what else. */
+  /** Makes a Gizmo with this name, spec and further members. */
   gizmo(name: string, spec?: object, more?: object): object;
 }
 
-/** Applies the definition of a kind of its own, and waits until it is served. */
+/** Applies the definition of its own kind, and waits until it is served. */
 async function applyGizmos(place: Place): Promise<Gizmos> {
   const group = `h${++groups}.example.com`;
   const openAPIV3Schema = { type: 'object', required: ['spec'], properties: { spec, status } };

@@ -13,7 +13,7 @@ interface GroupDiscovery {
   }[];
 }
 
-/** What is served, who may, and what is answered to paths that are not. */
+/** Discovery, rights, and answers to unknown paths. */
 export function discoveryCases(declare: DeclareCase): void {
   declare('tells all groups in one document, with an ETag, and 304 to who has it', async ({ client }) => {
     const answer = await client.get('/apis', aggregated);

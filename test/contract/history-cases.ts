@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type DeclareCase, namesOf, statusOf } from './place.ts';
 
-/** What happens after the server has forgotten. Not side by side with other cases: it forgets theirs too. */
+/** Requests after the server has forgotten its history. These cases run alone, because they affect others. */
 export function historyCases(declare: DeclareCase): void {
   declare(
     'answers 410 for an expired token and an expired version, with a token for an inconsistent rest',

@@ -2,8 +2,10 @@ import { expect } from 'vitest';
 import { type DeclareCase, type Place, statusOf } from './place.ts';
 
 /**
- * `pods/log` as far as an API server answers for itself. What a kubelet answers cannot be compared here, as a bare API server has none: the embedded
- * fleet's part of it is written after the kubelet's source, and looked at beside clusters with a simulated one.
+ * The part of `pods/log` that an API server answers itself.
+ *
+ * A bare API server has no kubelet, so answers of kubelets cannot be compared here. The embedded server follows the kubelet's source, and
+ * was compared with clusters that have a simulated kubelet.
  */
 export function logCases(declare: DeclareCase): void {
   declare('has nothing to say of a Pod without a node', async ({ client, at, create }) => {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { conflictsIn, container, deploymentOf, ownersIn, patchingIn } from './patching.ts';
 import { type DeclareCase, statusOf } from './place.ts';
 
-/** Who owns which fields, and what becomes of those that nobody does. */
+/** The owners of fields, and the fate of fields without an owner. */
 export function managerCases(declare: DeclareCase): void {
   declare('owns lists by their keys, and what is atomic as one', async (place) => {
     const { apply } = patchingIn(place);

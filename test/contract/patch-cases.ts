@@ -4,7 +4,7 @@ import { type DeclareCase, statusOf } from './place.ts';
 
 const strangeUid = '11111111-2222-3333-4444-555555555555';
 
-/** JSON patches and merge patches, and what admission says to any write. */
+/** JSON patches and merge patches, and the validation of all writes. */
 export function patchCases(declare: DeclareCase): void {
   declare('patches by RFC 6902, but that a replace may add', async (place) => {
     const { json } = patchingIn(place);

@@ -1,19 +1,19 @@
 import type { ApiBody, RawAnswer } from '../support/clients/raw-client.ts';
 import type { Place } from './place.ts';
 
-/** How something is patched: query parameters by name. `fieldManager` is `muster` where nothing is said. */
+/** The query parameters of a patch, by name. Default of `fieldManager`: `muster`. */
 type PatchOptions = Readonly<Record<string, string>>;
 
 export interface Patching {
-  /** Server-side apply; text is sent as it is. */
+  /** Server-side apply. Text is sent unchanged. */
   apply(path: string, applied: object | string, options?: PatchOptions): Promise<RawAnswer>;
   json(path: string, operations: unknown, options?: PatchOptions): Promise<RawAnswer>;
   merge(path: string, patch: unknown, options?: PatchOptions): Promise<RawAnswer>;
-  /** Applies a ConfigMap of the name, with these data and what else its metadata say. */
+  /** Applies a ConfigMap with this name, data and further metadata. */
   applyData(name: string, data: object, more?: { readonly metadata?: object; readonly options?: PatchOptions }): Promise<RawAnswer>;
 }
 
-/** The ways to patch objects in a place. */
+/** The functions to patch objects in a namespace. */
 export function patchingIn({ client, at }: Place): Patching {
   const send =
     (type: string, manager: PatchOptions) =>
@@ -31,7 +31,7 @@ export function patchingIn({ client, at }: Place): Patching {
   };
 }
 
-/** A Deployment as people write it, `web` by default. */
+/** Makes a Deployment as users write it. Default name: `web`. */
 export function deploymentOf(spec: object = {}, metadata: object = {}): object {
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [container()] } };
   return {
@@ -46,7 +46,7 @@ export function container(more: object = {}): object {
   return { name: 'web', image: 'web:1', ports: [{ containerPort: 80 }], env: [{ name: 'A', value: '1' }], args: ['x', 'y'], ...more };
 }
 
-/** Who owns what: `muster Apply` or `kubectl Update scale`, with the entry's fields. */
+/** Returns the owners of fields: `muster Apply` or `kubectl Update scale`, with the fields of the entry. */
 export function ownersIn(object: ApiBody): Readonly<Record<string, unknown>> {
   const { managedFields = [] } = object.metadata as unknown as { readonly managedFields?: readonly ManagedEntry[] };
   return Object.fromEntries(
@@ -64,7 +64,7 @@ interface ManagedEntry {
   readonly fieldsV1: unknown;
 }
 
-/** Whom a 409 says the fields belong to: `"other" .data.k`. Empty for a 409 of another sort. */
+/** Returns the owners that a 409 names: `"other" .data.k`. Empty for a 409 of another type. */
 export function conflictsIn(status: ApiBody): readonly string[] {
   const causes = (status.details?.causes ?? []) as readonly { readonly reason: string; readonly message: string; readonly field: string }[];
   return causes.filter(({ reason }) => reason === 'FieldManagerConflict').map(({ message, field }) => `${message}: ${field}`);

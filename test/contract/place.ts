@@ -1,29 +1,37 @@
 import type { ApiBody, RawClient, RawRequest } from '../support/clients/raw-client.ts';
 import type { ContractServer } from './contract-server.ts';
 
-/** Where one case happens: a namespace of its own on the server that is asked. */
+/** The environment of one case: its own namespace on the tested server. */
 export interface Place {
   readonly server: ContractServer;
   readonly client: RawClient;
   readonly namespace: string;
-  /** The path of a kind in the namespace: `at('configmaps')`, `at('deployments', 'apps/v1')`. */
+  /** Returns the path of a kind in the namespace: `at('configmaps')`, `at('deployments', 'apps/v1')`. */
   at(resource: string, groupVersion?: string): string;
-  /** Creates an object in the namespace. @throws {Error} unless it was created. */
+  /**
+   * Creates an object in the namespace.
+   *
+   * @throws {Error} unless it was created.
+   */
   create(path: string, object: object): Promise<ApiBody>;
-  /** Creates as many ConfigMaps, named `c0`, `c1`, …, with the labels `app: even | odd` and `n`. */
+  /** Creates this many ConfigMaps, named `c0`, `c1`, …, with the labels `app: even | odd` and `n`. */
   createConfigMaps(count: number): Promise<void>;
-  /** The body of a 200. @throws {Error} for any other status. */
+  /**
+   * Returns the body of a 200.
+   *
+   * @throws {Error} for any other status.
+   */
   read(path: string): Promise<ApiBody>;
-  /** Puts the object where it came from. */
+  /** Replaces the object at its own path. */
   replace(path: string, object: object): Promise<ApiBody>;
 }
 
-/** Declares one case. It gets a namespace of its own. */
+/** Declares one case. It gets its own namespace. */
 export type DeclareCase = (name: string, run: (place: Place) => Promise<void>) => void;
 
 let places = 0;
 
-/** A new namespace on the server. */
+/** Creates a new namespace on the server. */
 export async function openPlace(server: ContractServer): Promise<Place> {
   const namespace = `case-${++places}`;
   const { client } = server;
@@ -52,20 +60,20 @@ export async function openPlace(server: ContractServer): Promise<Place> {
   };
 }
 
-/** The names of a list's items, in its order. */
+/** Returns the names of a list's items, in order. */
 export const namesOf = (list: ApiBody): string[] => list.items.map(({ metadata }) => metadata.name);
 
-/** The keys of a JSON object in the order of its text. */
+/** Returns the keys of a JSON object in the order of its text. */
 export const keysOf = (object: object | undefined): string[] => Object.keys(object ?? {});
 
-/** What a Status says that clients may rely on: its prose is not part of it. */
+/** Returns the fields of a Status that clients may rely on. The message is not one of them. */
 export function statusOf(status: ApiBody): object {
   const causes = status.details?.causes;
   const reasons = Array.isArray(causes) ? causes.map(({ reason, field }) => ({ reason, field })) : [];
   return { kind: status.kind, code: status.code, reason: status.reason, causes: reasons };
 }
 
-/** Asks again until it is so: a real server tells by nothing when it has got there. */
+/** Repeats a check until it holds, because a real server does not report when it is done. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   const untilMs = performance.now() + 10_000;
   while (!(await isSo())) if (performance.now() > untilMs) throw new Error('expected it to become true within 10 s');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type DeclareCase, type Place, statusOf } from './place.ts';
 
-/** How a count is changed through the subresource `scale`, and what it can insist on. */
+/** Changes of a count through the subresource `scale`, with preconditions. */
 export function scaleCases(declare: DeclareCase): void {
   declare('a patch of a scale is held to the uid and the version that it names', async (place) => {
     const made = await scaled(place);

@@ -35,7 +35,7 @@ async function connect(endpoint: Endpoint): Promise<Connection> {
   };
 }
 
-/** What lies beneath HTTP's requests. */
+/** Behavior of connections, below HTTP requests. */
 export function transportCases(declare: DeclareCase): void {
   declare('speaks HTTP/2 and HTTP/1.1, as ALPN chooses', async ({ server }) => {
     const { hostname: host, port } = new URL(server.endpoint.url);

@@ -8,7 +8,7 @@ const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
 
 const briefly = ({ type, object }: RawEvent): string => `${type} ${object.metadata.name}`;
 
-/** The version of the namespace's ConfigMaps now. */
+/** Returns the current version of the namespace's ConfigMaps. */
 async function versionNow({ client, at }: Place): Promise<string> {
   return (await client.get(at('configmaps'))).json().metadata.resourceVersion;
 }

@@ -8,7 +8,7 @@ const expression = (operator: string, values?: readonly Json[]): JsonObject => (
 });
 const selected = { web: { app: 'web' }, api: { app: 'api' }, bare: {} };
 
-// As LabelSelectorAsSelector of apimachinery decides.
+// LabelSelectorAsSelector in apimachinery gives the same results.
 test.each<readonly [string, JsonObject, readonly (keyof typeof selected)[]]>([
   ['no condition', {}, ['web', 'api', 'bare']],
   ['a label', { matchLabels: { app: 'web' } }, ['web']],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoizeByText } from '../../src/core/memoize-by-text.ts';
 
-/** Reads the length of a text, undefined for the empty one, and notes each reading. */
+/** Returns the length of a text, or undefined for the empty one, and records each call. */
 function counting() {
   const texts: string[] = [];
   const read = memoizeByText((text) => {

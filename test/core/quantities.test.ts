@@ -11,7 +11,7 @@ import {
   toNanoUnits,
 } from '../../src/core/quantities.ts';
 
-// The canonical forms are those that a kube-apiserver stores (apimachinery, resource.Quantity).
+// The canonical forms are equal to those in a kube-apiserver (apimachinery, resource.Quantity).
 test.each([
   ['0', '0'],
   ['-0', '0'],
@@ -133,7 +133,7 @@ test('reads back what it prints, exactly', () => {
 });
 
 test('orders as exact numbers do', () => {
-  // In units of 1n everything above is an integer.
+  // In units of 1n all amounts above are integers.
   const nanos = ({ mantissa, exponent }: Quantity) => mantissa * 10n ** BigInt(exponent + 9);
   fc.assert(
     fc.property(quantities, quantities, (a, b) => {
@@ -156,7 +156,7 @@ test.each([
   expect(numberOfQuantity(parse(text))).toBe(number);
 });
 
-// What mixed formats become where apimachinery would go by the order of the summands is ours.
+// apimachinery takes the format of the first summand. Our result does not depend on the order.
 test.each<readonly [readonly string[], string]>([
   [['250m', '1'], '1250m'],
   [['64Mi', '1Gi'], '1088Mi'],

@@ -25,7 +25,7 @@ const propagationsPath = '/apis/muster.dev/v1alpha1/namespaces/default/propagati
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } };
 const right: SpecDocument = { template: [{ json: configMap }], placement: {} };
 
-/** Every object of `deploy/crds`, as `kubectl apply` takes them. */
+/** Applies every object of `deploy/crds`, as `kubectl apply` does. */
 async function applied(client: RawClient): Promise<readonly number[]> {
   const folder = new URL('../../deploy/crds/', import.meta.url);
   const statuses: number[] = [];

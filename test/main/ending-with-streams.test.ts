@@ -16,7 +16,7 @@ const start = () =>
   runMuster(['--demo', '--port', '0', '--log-level', 'error'], { HOME: folder, XDG_STATE_HOME: path.join(folder, 'state') });
 const url = async (gateway: RunningProcess) => (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
 
-/** So many streams of each transport, each told something; the sockets carry three each. */
+/** Opens this many streams per transport, and waits for a message on each. Each socket carries three. */
 async function openStreams(at: string, count: number) {
   const events = await Promise.all(Array.from({ length: count }, () => openStream('sse', at, { query })));
   const sockets: LiveSocket[] = [];

@@ -25,7 +25,7 @@ const both = () => [
   { name: 'north', cluster: north },
   { name: 'south', cluster: south },
 ];
-/** Nobody listens there. */
+/** A cluster whose address has no listener. */
 const nowhere = () => ({ ...north, url: 'https://127.0.0.1:1', caPem: north.caPem, token: 'x' });
 const clustersOf = async (run: Awaited<ReturnType<typeof runGateway>>) =>
   (

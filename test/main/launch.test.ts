@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-/** A Node of this machine that is too old for main, and old enough for npm to be content with it. */
+/** A Node of this machine that is too old for main, but new enough for npm. */
 const old = (process.env.PATH ?? '')
   .split(path.delimiter)
   .map((folder) => path.join(folder, 'node'))
@@ -17,7 +17,7 @@ const old = (process.env.PATH ?? '')
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
-/** The text of a main that only a newer Node understands, and that tells what it sees. */
+/** The text of a main that only a newer Node can parse, and that prints its environment. */
 const main = `
   await using nothing = { [Symbol.asyncDispose]: async () => undefined };
   const [how, ...rest] = process.argv.slice(2);
@@ -29,7 +29,7 @@ const main = `
 `;
 
 let folder: string;
-/** The package as it is installed. */
+/** The folder of the installed package. */
 let muster: string;
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'muster-launch-'));
@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Puts this process's Node where npm puts that of the packages. */
+/** Installs this process's Node where npm installs that of the packages. */
 function install(into: string): void {
   const name = nameOfRuntime();
   const bin = path.join(into, 'node_modules', name, 'bin');
@@ -55,7 +55,7 @@ function launch(node: string, ...args: readonly string[]) {
   return follow(spawn(node, [path.join(muster, 'bin/muster.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-/** The texts and the end of a process. */
+/** Collects the output and the exit code of a process. */
 function follow(child: ChildProcessByStdio<null, Readable, Readable>) {
   const texts = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -103,7 +103,7 @@ test.skipIf(old === undefined)('an older one says in one line what is missing, a
   }
 });
 
-/** Runs `npm start` of a checkout as npm does, whose Node is `own`, with the folder of the packages first on the PATH. */
+/** Runs `npm start` of a checkout as npm does. The Node of the package is `own`, and the folder of the packages is first on the PATH. */
 function start(own: string): ReturnType<typeof launch> {
   const { scripts } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
   const folders = [path.join(muster, 'node_modules/.bin'), path.dirname(own), '/usr/bin', '/bin'];
@@ -120,7 +120,7 @@ describe.skipIf(old === undefined || process.platform === 'win32')('npm start wh
   ] as const;
 
   beforeEach(() => {
-    // Node strips no types below node_modules.
+    // Node does not strip types below node_modules.
     const checkout = path.join(folder, 'checkout');
     cpSync(muster, checkout, { recursive: true });
     muster = checkout;
@@ -150,7 +150,7 @@ describe.skipIf(old === undefined || process.platform === 'win32')('npm start wh
 
 test('a checkout without a build runs its source', async () => {
   rmSync(path.join(muster, 'dist'), { recursive: true });
-  // Node strips types nowhere below node_modules, and `npm link` puts no copy there.
+  // Node does not strip types below node_modules, and `npm link` creates no copy there.
   const checkout = path.join(folder, 'checkout');
   cpSync(muster, checkout, { recursive: true });
   muster = checkout;

@@ -109,7 +109,7 @@ describe('its end', () => {
     await using gateway = run(['--demo', '--port', '0', '--config', path.join(folder, 'muster.yaml')]);
     const at = await url(gateway);
     gateway.kill('SIGTERM');
-    // It is not ready from then on, and answers all the same.
+    // The gateway is not ready from then on, but still answers.
     await untilStatus(new URL('/readyz', at), 503);
     expect((await ask(at, '{ clusters { name } }')).errors).toBeUndefined();
     await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -158,7 +158,7 @@ describe('what it cannot do is told in one line, with exit code 2', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    // Before any cluster is engaged: there is no line of one.
+    // The command fails before any cluster is engaged, so no line names one.
     expect(await refused(['--demo', '--port', String(port)])).toBe(
       `muster: port ${port} on 127.0.0.1 is in use: expected a free one, or another by --port`,
     );
@@ -200,7 +200,7 @@ test('the key that seals cursors outlives the process', async () => {
   expect((await stat(path.join(folder, 'state/muster/key'))).mode & 0o777).toBe(0o600);
 });
 
-/** Nothing else on standard error. */
+/** Standard error has nothing else. */
 const demoLine = /^DEMO [^\n]+\n$/;
 
 describe('commands', () => {
@@ -267,7 +267,7 @@ describe('commands', () => {
   });
 });
 
-/** What a subscription tells first, over server-sent events. */
+/** Returns the first message of a subscription over server-sent events. */
 async function firstMessage(at: string, query: string) {
   const answer = await fetch(at, {
     method: 'POST',
@@ -279,7 +279,7 @@ async function firstMessage(at: string, query: string) {
     text += Buffer.from(chunk).toString('utf8');
     const data = /^data: (.+)$/m.exec(text)?.[1];
     if (data === undefined || !text.includes('\n\n', text.indexOf(data))) continue;
-    // To leave the iteration closes the connection.
+    // Leaving the iteration closes the connection.
     return JSON.parse(data) as { data?: Record<string, never>; errors?: unknown };
   }
   throw new Error(`expected a message, got ${text}`);

@@ -4,7 +4,7 @@ import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { liveHeapBytes } from '../support/heap.ts';
 import { pod } from '../support/workloads.ts';
 
-// A12: a list as large as a server gives it is served, and costs its objects and no more.
+// A12: a list of the maximum size of a server is served, at the cost of its objects only.
 
 const count = 100_000;
 const template: JsonObject = { metadata: { name: 'many' }, data: { a: '1' } };
@@ -12,7 +12,7 @@ const template: JsonObject = { metadata: { name: 'many' }, data: { a: '1' } };
 const liveBytes = () => liveHeapBytes() + process.memoryUsage().arrayBuffers;
 
 test.each([
-  // A list from the watch cache heeds no limit: all of it comes in one page.
+  // A list from the watch cache ignores the limit and comes as one page.
   { version: '1.29.0', comes: 'in one page', requests: [{ limit: '500', resourceVersion: '0' }, { watch: '1' }] },
   { version: '1.36.0', comes: 'as a stream', requests: [{ watch: '1', sendInitialEvents: 'true' }] },
 ])(
@@ -25,7 +25,7 @@ test.each([
     const before = liveBytes();
     const ask = () => gateway.query<{ configMaps: Listed }>('{ configMaps(waitSeconds: 0) { totalCount } }');
     expect((await ask()).configMaps.totalCount).toBe(0);
-    // Who asks for something else meanwhile is answered.
+    // Other requests are answered meanwhile.
     expect(await gateway.query('{ pods(waitSeconds: 0) { totalCount faults { code } } }')).toEqual({ pods: { totalCount: 1, faults: [] } });
     await gateway.until(async () => (await ask()).configMaps.totalCount === count);
     expect((liveBytes() - before) / count).toBeLessThan(1_024);

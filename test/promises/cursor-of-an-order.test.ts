@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startGateway } from '../support/gateway/start-gateway.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
-// A page follows the one before, or is refused: a cursor holds values, and values of another type compare otherwise.
+// A page continues the one before or is refused. A cursor has values, and values of another type have another order.
 
 interface Page {
   readonly exampleWidgets: { readonly pageInfo: { readonly endCursor: string } };

@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway/start-gateway
 import { expectNothingLeft, takeTraces } from '../support/gateway/traces.ts';
 import { pod } from '../support/workloads.ts';
 
-// "A client that disconnects leaves nothing behind", however it goes and whenever.
+// "A client that disconnects leaves nothing behind", at any time and in any way.
 
 const isSynced = (stream: LiveStream) => changesIn(stream).some(({ type }) => type === 'SYNCED');
 
@@ -21,7 +21,7 @@ describe('10,000 streams that are hung up on', () => {
     await using gateway = await startGateway({ north: [pod('web'), pod('api')] });
     const keeper = await PodReader.open(gateway);
     await untilAllHold(gateway, [keeper], { clusters: ['north'] });
-    // Some go before they were told anything, some in the middle, some in step.
+    // Some disconnect before their first message, some during it, and some in step.
     const round = async (n: number) => {
       const sockets = await Promise.all([1, 2, 3, 4].map(() => LiveSocket.open(gateway.url)));
       const streams = sockets.map((socket) => Array.from({ length: 50 }, () => socket.start(podChanges)));
@@ -59,7 +59,7 @@ describe('10,000 streams that are hung up on', () => {
 describe('C5: whoever goes in mid-query', () => {
   const live = '{ pod(cluster: "north", namespace: "default", name: "web", live: true) { metadata { name } } }';
 
-  /** Live reads that the cluster has begun to answer and has not ended. */
+  /** Counts live reads that the cluster has begun to answer and has not ended. */
   const open = (gateway: TestGateway) =>
     gateway
       .cluster('north')
@@ -78,7 +78,7 @@ describe('C5: whoever goes in mid-query', () => {
       ),
     );
 
-  // 10,000 take a minute: 1,000 in waves show the same.
+  // 10,000 clients take a minute. Waves of 1,000 test the same.
   test('has its calls to the API server aborted within 100 ms, as the API server sees it', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     using _slow = gateway.cluster('north').delay(60_000, { resource: 'pods', verb: 'get' });
@@ -97,7 +97,7 @@ describe('C5: whoever goes in mid-query', () => {
       tookMs.push(performance.now() - startMs);
       expect(open(gateway)).toBe(0);
     }
-    // Each without any time of the gateway's; on a machine that has other things to do, the quickest tells what it takes.
+    // The aborts need no time of the gateway's clock. On a busy machine the fastest one shows the cost.
     expect(Math.min(...tookMs)).toBeLessThan(100);
     expect(await metricOf(gateway, 'muster_streams')).toBe(0);
     const { pods } = await gateway.query<{ pods: unknown }>('{ pods { totalCount } }');

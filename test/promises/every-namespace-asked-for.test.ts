@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Listed, startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// "No silent wrong answer": for somebody who may read pods in some namespaces only, as a client of GraphQL sees it.
+// "No silent wrong answer": the GraphQL view of an account that may read pods in some namespaces only.
 
 const fields = 'items { metadata { name namespace } } totalCount sync { phase } faults { code }';
 
@@ -15,7 +15,7 @@ async function podsIn(gateway: TestGateway, args: string): Promise<unknown> {
   };
 }
 
-/** Two namespaces may be read, found by nobody who does not know their names. */
+/** Two namespaces may be read. A client must know their names to find them. */
 function startRestricted(): Promise<TestGateway> {
   return startGateway(
     { north: ['shop', 'web', 'hidden'].map((namespace) => pod('one', { namespace })) },

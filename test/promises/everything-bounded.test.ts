@@ -7,14 +7,14 @@ import { IntrospectionCache } from '../../src/operations/introspection-cache.ts'
 import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// "Everything has a bound": past it the gateway refuses, and goes on.
+// "Everything has a bound": above it the gateway refuses the request and continues.
 
 test('an operation past a limit is refused before it runs, and the next one is answered', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   const refused = async (text: string) => (await gateway.ask(text)).errors?.map(({ extensions }) => extensions.code);
   const aliases = Array.from({ length: 31 }, (_, n) => `a${n}: kind`).join(' ');
   expect(await refused(`{ pods { items { ${aliases} } } }`)).toEqual(['TOO_COSTLY']);
-  // Reading stops at the last token that is allowed, and what was read until then is no document.
+  // Reading stops at the maximum number of tokens, and the tokens so far are not a document.
   expect(await refused(`{ ${'gateway { version } '.repeat(1_000)} }`)).toEqual(['BAD_INPUT']);
   expect(await refused('{ pods(first: 501) { totalCount } }')).toEqual(['BAD_INPUT']);
   expect(await refused('{ pods(first: 0) { totalCount } }')).toEqual(['BAD_INPUT']);
@@ -31,7 +31,7 @@ test('lists inside lists are refused as a whole before they fill the memory', as
   await using gateway = await startGateway({ north: [pod('web')] });
   await gateway.query('{ pods { totalCount } }');
   const kinds = (levels: number): string => (levels === 0 ? 'kinds { count }' : `kinds { sync { cluster { ${kinds(levels - 1)} } } }`);
-  // Null is allowed for this cluster; an answer with that null in it would say that there is none.
+  // The field `cluster` may be null. An answer with null would mean that the cluster does not exist, so the gateway refuses instead.
   const { data, errors } = await gateway.ask(`{ gateway { version } cluster(name: "north") { ${kinds(3)} } }`);
   expect(data).toBeUndefined();
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['TOO_COSTLY']);

@@ -10,7 +10,7 @@ const listOf = async (gateway: TestGateway) =>
   (await gateway.query<{ readonly pods: Listed }>('{ pods { items { metadata { name } } sync { phase cluster { name } } } }')).pods;
 const namesOf = async (gateway: TestGateway) => (await listOf(gateway)).items.map(({ metadata }) => metadata.name);
 
-/** A gateway over `north`, and another cluster that accepts the same token, with higher versions. */
+/** Starts a gateway over `north`, and another cluster with the same token and higher versions. */
 async function startWithSuccessor() {
   const gateway = await startGateway({ north: [pod('web'), pod('both')], south: [pod('api')] });
   const { token } = gateway.cluster('north');

@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../support/gateway/start-gateway
 import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 
-// "The summary is exact in every message": all phases, all clusters, and how many of the Jobs are only what was last known.
+// "The summary is exact in every message": all phases, all clusters, and the number of Jobs that are only last known.
 
 interface Summary {
   readonly total: number;
@@ -56,7 +56,7 @@ const conditionsOf: Readonly<Record<JobPhase, readonly string[]>> = {
   RUNNING: [],
 };
 
-/** A Job in that phase. */
+/** Makes a Job in this phase. */
 function job(name: string, phase: JobPhase, batch = 'nightly') {
   return {
     apiVersion: 'batch/v1',
@@ -74,14 +74,14 @@ function job(name: string, phase: JobPhase, batch = 'nightly') {
 
 const names = ['east', 'north', 'south'];
 
-/** How often each phase is there, as the API server has it. */
+/** Counts the Jobs of the API server by phase. */
 function scan(cluster: SimCluster, batch?: string): Readonly<Record<JobPhase, number>> {
   const counts: Record<JobPhase, number> = { COMPLETE: 0, FAILED: 0, TERMINATING: 0, SUSPENDED: 0, FAILURE_TARGET: 0, RUNNING: 0 };
   for (const { metadata, status } of cluster.objects('Job')) {
     if (batch !== undefined && metadata.labels?.batch !== batch) continue;
     const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly type: string }[] };
     const types = new Set(conditions.map(({ type }) => type));
-    // A finished Job that is being deleted has finished; any other is being deleted, whatever else it is.
+    // A finished Job that is being deleted counts as finished. Any other Job that is being deleted counts as such.
     if (types.has('Complete')) counts.COMPLETE++;
     else if (types.has('Failed')) counts.FAILED++;
     else if (metadata.deletionTimestamp !== undefined) counts.TERMINATING++;
@@ -95,7 +95,7 @@ function scan(cluster: SimCluster, batch?: string): Readonly<Record<JobPhase, nu
 const asRecord = (byPhase: Summary['byPhase']) => Object.fromEntries(byPhase.map(({ phase, count }) => [phase, count]));
 const sum = (counts: Iterable<number>) => [...counts].reduce((total, count) => total + count, 0);
 
-/** A client that counts for itself, and compares in every message. */
+/** A client that counts the Jobs itself and compares the summary of every message. */
 class Counter {
   readonly #stream: LiveStream;
   readonly #clusters = new Map<string, Map<string, JobPhase>>();
@@ -112,7 +112,7 @@ class Counter {
     return messagesOf(this.#stream).at(-1)?.summary;
   }
 
-  /** True if every cluster that was asked has told all, and the latest summary is what a scan of the clusters counts. */
+  /** True if every cluster has sent its whole state, and the latest summary equals a count of the clusters' Jobs. */
   equals(gateway: TestGateway, clusters: readonly string[], batch?: string): boolean {
     const summary = this.latest;
     if (summary === undefined || this.#synced.size < clusters.length) return false;
@@ -142,7 +142,7 @@ class Counter {
     if (!this.#synced.has(name)) return;
     const told = summary.byCluster.find(({ cluster }) => cluster.name === name);
     const counted = jobPhases.map((phase) => ({ phase, count: [...jobs.values()].filter((one) => one === phase).length }));
-    // What was deleted and made anew under its name comes in two messages, the deletion first: the summary of both is that after the second.
+    // An object that was deleted and created again comes in two messages, the deletion first. Both have the summary after the second one.
     const isExact = JSON.stringify(told?.byPhase) === JSON.stringify(counted);
     const isHalf = !isExact && deleted.length > 0 && !this.#halves.has(name);
     if (isHalf) this.#halves.add(name);
@@ -182,7 +182,7 @@ describe('jobStatus', () => {
         if (random() < 0.05) cluster.compact();
         if (random() < 0.05) cluster.expire('now', { resource: 'jobs' });
         if (random() < 0.6) await gateway.pass(random() * 300);
-        // Read all along: a check in the end alone would miss what was wrong on the way.
+        // Checked all the time, because a check at the end would miss intermediate errors.
         expect(counter.latest).toBeDefined();
       }
       await gateway.until(() => counter.equals(gateway, names));
@@ -205,7 +205,7 @@ describe('jobStatus', () => {
       north.disconnect();
       await gateway.until(() => messagesOf(stream).at(-1)?.fault?.code === 'UNREACHABLE');
       expect(counter.latest).toMatchObject({ total: 3, stale: 2 });
-      // The others go on, and say so of the one that does not.
+      // The other clusters continue, and the summary says which cluster does not.
       gateway.cluster('south').put(job('four', 'FAILED'));
       north.put(job('one', 'COMPLETE'));
       await gateway.until(() => counter.latest?.total === 4);

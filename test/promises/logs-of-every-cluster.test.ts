@@ -3,8 +3,8 @@ import { type LiveStream, transports } from '../support/clients/live-socket.ts';
 import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
 
-// "Logs of all clusters in one answer, or one stream": each line once and in order, what one container cannot give beside the others, and nothing
-// left behind by who has gone.
+// "Logs of all clusters in one answer, or one stream": each line once and in order, a fault for each container without a log, and nothing
+// left behind by clients that have gone.
 
 interface Batch {
   readonly type: 'LINES' | 'ENDED' | 'FAILED';
@@ -154,7 +154,7 @@ describe.each(transports)('over %s', (transport) => {
     for (let round = 0; round < 10; round++) (await open()).hangUp();
     await gateway.until(() => openLogs(gateway, 'north') + openLogs(gateway, 'south') === 0);
     await gateway.pass(1_000);
-    // What the connections themselves wait for differs by one or two; ten streams would have left ten.
+    // The connections themselves have one or two more or fewer timers. Ten streams would have left ten.
     expect(Math.abs(gateway.clock.sleepers - before)).toBeLessThan(5);
   });
 });

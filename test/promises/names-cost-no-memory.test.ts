@@ -5,18 +5,18 @@ import { startGateway, type TestGateway } from '../support/gateway/start-gateway
 import { liveHeapBytes } from '../support/heap.ts';
 import { pod } from '../support/workloads.ts';
 
-// C7: "whatever clients call things costs no memory": documents, operations, variables, clusters, ids. Each cache and each metric has its bound.
+// C7: "names chosen by clients cost no memory": documents, operations, variables, clusters, ids. Each cache and each metric has its bound.
 
 const seriesIn = async (gateway: TestGateway) =>
   (await metricsText(gateway)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-/** Without those of the process, which come and go by themselves. */
+/** Excludes the metrics of the process itself, which change on their own. */
 const ownSeries = (series: readonly string[]) =>
   series.filter((line) => line.startsWith('muster_')).map((line) => line.slice(0, line.lastIndexOf(' ')));
 
 const begun = ({ seen, completed }: LiveStream) => seen.length > 0 || completed;
 
-/** So many subscriptions, opened 50 at a time and completed once they have begun. */
+/** Opens this many subscriptions, 50 at a time, and completes them after they have begun. */
 async function subscribeAll(
   gateway: TestGateway,
   socket: LiveSocket,
@@ -73,7 +73,7 @@ test('C7: thousands of distinct documents and names leave no series and no memor
     socket.close();
     socket = await LiveSocket.open(gateway.url);
   };
-  // As many documents as are kept: what comes after takes the place of what was.
+  // The cache of documents is full. Further documents replace earlier ones.
   await round(0, 1_100);
   const before = { series: ownSeries(await seriesIn(gateway)), bytes: liveHeapBytes(), sleepers: gateway.clock.sleepers };
   await round(1_100, 1_100);

@@ -27,7 +27,7 @@ test('P5: a definition that is applied becomes a type and two fields within 5 s'
   north.put(widget('press', { size: 3 }));
   await gateway.until(async () => (await fieldsOf(gateway, 'ExampleWidget')) !== undefined, 5_000);
 
-  // The type comes from the definition, the objects once discovery has told that they are served: a moment later.
+  // The type comes from the definition. The objects come a moment later, after discovery has reported the kind.
   await gateway.until(async () => (await gateway.query<Widgets>(sizes)).exampleWidgets.items.length > 0, 5_000);
   const { exampleWidgets } = await gateway.query<Widgets>(sizes);
   expect(exampleWidgets.items).toMatchObject([{ metadata: { name: 'press' }, spec: { size: 3 } }]);
@@ -105,7 +105,7 @@ test('a definition that is deleted takes its objects along; named clusters say t
 test('P5: a definition that cannot be built leaves out its group only, and says so', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   const north = gateway.cluster('north');
-  // A server of another make may serve a schema that is none.
+  // Another API server may serve a schema that is not valid.
   north.define(widgetDefinition({ size: 'large' }));
   const problem = async () =>
     (await gateway.query<{ gateway: { schemaProblem: string | null } }>('{ gateway { schemaProblem } }')).gateway.schemaProblem;

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
-// "Nobody sees more by trouble."
+// "No caller sees more because of a failure."
 
 const allPods = '{ pods(waitSeconds: 0) { items { metadata { name } } faults { code cluster { name } } } }';
 

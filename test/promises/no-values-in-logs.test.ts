@@ -5,17 +5,17 @@ import { startGateway } from '../support/gateway/start-gateway.ts';
 import { startServing } from '../support/serving/start-serving.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
-// "No object's values in logs, errors or metrics", of any kind and by any path.
+// "No object's values in logs, errors or metrics": for every kind and on every path.
 
 const canary = 'C4NARY';
 
-/** The real log, whose lines the test reads. */
+/** Creates a real log whose lines the test reads. */
 function keptLog() {
   const lines: string[] = [];
   return { lines, log: createProcessLog({ level: 'debug', write: (line) => void lines.push(line), isTerminal: false }) };
 }
 
-/** Fields that fail in the ways in which messages quote values. */
+/** Resolvers that fail with errors whose messages quote values. */
 const failures: Readonly<Record<string, () => unknown>> = {
   leaf: () => ({ password: canary }),
   json: () => JSON.parse(`{"password": ${canary}}`),

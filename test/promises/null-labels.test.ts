@@ -3,7 +3,7 @@ import type { ObjectMetadata } from '../../src/core/objects.ts';
 import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// "Values come back as they are": labels and annotations that are null are absent ones.
+// "Values come back as they are": labels and annotations that are null count as absent.
 
 const nulls: Partial<ObjectMetadata> = { labels: null, annotations: null };
 const configMap =

@@ -7,10 +7,10 @@ import { LiveSocket, type LiveStream, openStream, type ResultError } from '../su
 import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// E10: "one verdict, whatever the transport": each rule tried over HTTP, WebSocket and server-sent events.
+// E10: "one verdict, whatever the transport": each rule is tested over HTTP, WebSocket and server-sent events.
 
 interface Verdict {
-  /** Code, path and place of each error; the message where it is ours to say. */
+  /** The code, path and position of each error. The message too, if it is our own. */
   readonly errors: readonly unknown[];
   readonly data?: unknown;
 }
@@ -19,7 +19,7 @@ interface Case {
   readonly rule: string;
   readonly query: string;
   readonly variables?: Readonly<Record<string, Json>>;
-  /** The code of its first error; absent: it is answered. */
+  /** The code of the first error. Undefined: the request is answered. */
   readonly code?: string;
 }
 
@@ -40,7 +40,7 @@ async function overStream(gateway: TestGateway, stream: LiveStream): Promise<Ver
 
 const aliases = Array.from({ length: 31 }, (_, n) => `a${n}: kind`).join(' ');
 const deep = `${'{ kinds { sync { cluster '.repeat(4)}{ name }${' } } }'.repeat(4)}`;
-/** Each part asks the next one twice, for something that is one level deeper. */
+/** Each fragment uses the next one twice, one level deeper. */
 const bomb = (parts: number) =>
   Array.from({ length: parts }, (_, n) => {
     const next = `kinds { sync { cluster { ...F${n + 1} } } }`;

@@ -18,7 +18,7 @@ test.each(transports)('a rotated token in the kubeconfig keeps mirrors, and stre
   north.rotateToken();
   await gateway.setMembers(['north']);
   await gateway.pass(7_000);
-  // The API server ends each watch after some minutes: the next one is opened with the new token.
+  // The API server ends each watch after some minutes. The next one uses the new token.
   north.close();
   north.put(pod('later'));
   await untilAllHold(gateway, [reader], { clusters: ['north'] });

@@ -4,7 +4,7 @@ import { type Listed, startGateway, type TestGateway } from '../support/gateway/
 import type { SimProtocols } from '../support/sim/misbehaviours.ts';
 import { pod } from '../support/workloads.ts';
 
-// "A sick cluster never fails a request." As a client of GraphQL sees them.
+// "A sick cluster never fails a request", as a client of GraphQL sees it.
 
 const fields = 'items { metadata { name } } sync { phase asOf cluster { name } } faults { code message cluster { name } }';
 
@@ -17,7 +17,7 @@ const faultsIn = ({ faults }: Listed) => faults.map(({ code, cluster }) => `${co
 const phaseOf = ({ sync }: Listed, name: string) => sync.find(({ cluster }) => cluster.name === name)?.phase;
 const asOf = ({ sync }: Listed, name: string) => Date.parse(sync.find(({ cluster }) => cluster.name === name)?.asOf ?? '');
 
-/** How long it takes, in the gateway's milliseconds, until a query tells that fault. */
+/** Measures the milliseconds of the gateway's clock until a query has this fault. */
 async function msUntilFault(gateway: TestGateway, fault: string): Promise<number> {
   const startMs = gateway.clock.monotonic();
   await gateway.until(async () => faultsIn(await askPods(gateway)).includes(fault));
@@ -43,7 +43,7 @@ test('B2: serves the last mirror of a cluster that dies, with its age; tells it 
   {
     using _down = south.refuse();
     south.disconnect();
-    // A poll of the test is a step of 100 ms.
+    // The test checks every 100 ms.
     expect(await msUntilFault(gateway, 'UNREACHABLE south')).toBeLessThanOrEqual(10_200);
     const pods = await askPods(gateway);
     expect(namesIn(pods)).toEqual(['api', 'web']);
@@ -71,7 +71,7 @@ describe('B4: a connection over which nothing comes any more', () => {
     {
       using _dark = gateway.cluster('south').silence();
       gateway.cluster('south').put(pod('unheard'));
-      // A poll of the test is a step of 100 ms.
+      // The test checks every 100 ms.
       expect(await msUntilFault(gateway, 'UNREACHABLE south')).toBeLessThanOrEqual(withinMs + 200);
       expect(namesIn(await askPods(gateway))).toEqual(['api', 'web']);
     }

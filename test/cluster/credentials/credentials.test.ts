@@ -32,7 +32,7 @@ const headersOf = (obtained: IdentityResult | undefined) => (obtained?.type === 
 const authorizationOf = (obtained: IdentityResult | undefined) =>
   obtained?.type === 'obtained' ? obtained.identity.headers.authorization : obtained?.failure.message;
 
-/** A plugin that runs this program under Node and logs each run. */
+/** Makes a plugin that runs this program under Node and logs each run. */
 function exec(program: string, more: Partial<Extract<Endpoint['credentials'], { type: 'exec' }>['plugin']> = {}): Partial<Endpoint> {
   const log = path.join(folder, 'runs');
   const counted = `require('node:fs').appendFileSync(${JSON.stringify(log)}, 'x'); const runs = require('node:fs').readFileSync(${JSON.stringify(log)}, 'utf8').length; ${program}`;

@@ -17,7 +17,7 @@ const pod = (metadata: object, more: object = {}) => ({
   ...more,
 });
 
-/** Keys in order of the alphabet at every depth, as API servers write custom resources. */
+/** Sorts keys alphabetically at every depth, as API servers do in custom resources. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

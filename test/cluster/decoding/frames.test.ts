@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createLineFramer, type Framer } from '../../../src/cluster/decoding/frames.ts';
 import { createListFramer } from '../../../src/cluster/decoding/list-frames.ts';
 
-/** Deals bytes in chunks of these sizes, again and again. */
+/** Cuts bytes into chunks of these sizes, repeatedly. */
 function deal(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
@@ -20,7 +20,7 @@ function texts(framer: Framer, chunks: readonly Uint8Array[]): string[] {
 
 const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(10_000)), { minLength: 1, maxLength: 8 });
 const json = fc.jsonValue({ maxDepth: 4, noUnicodeString: false });
-/** What a shortcut past managedFields could stumble over. */
+/** Texts that may mislead the search for the end of managedFields. */
 const treacherous = fc.constantFrom('"managedFields":[{', '}]},"spec":{', '}],"a":', ']', '[', '\\', 'x\\"managedFields', '{}');
 const key = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('managedFields', 'metadata', 'spec') },

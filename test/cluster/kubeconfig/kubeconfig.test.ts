@@ -25,7 +25,7 @@ async function load(text: string, environment: Readonly<Record<string, string>> 
   return kubeconfig;
 }
 
-/** One context whose cluster and user have these keys, one per line. */
+/** Makes a kubeconfig with one context. Its cluster and user have these keys, one per line. */
 function configOf({
   cluster = 'server: https://a.example:6443',
   user = 'token: t',

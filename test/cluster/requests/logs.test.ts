@@ -45,7 +45,7 @@ interface Read {
   readonly types: readonly LogPart['type'][];
 }
 
-/** All parts, lines as Latin-1; ends with the last part, or when there are so many lines. */
+/** Collects all parts, with lines as Latin-1. Ends with the last part, or after this many lines. */
 async function read(parts: AsyncIterable<LogPart>, enough = Number.POSITIVE_INFINITY): Promise<Read> {
   const lines: string[] = [];
   const types: LogPart['type'][] = [];
@@ -155,7 +155,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     for await (const part of logOf(south)) {
       if (part.type !== 'lines') continue;
       if (count === 0) {
-        // Were it not held back, the server would have sent all of it by now.
+        // An unpaused server would have sent everything by now.
         for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
         expect(sim.requests[0]?.endedMs).toBeUndefined();
       }
@@ -260,7 +260,7 @@ test('however many logs are followed, mirrors find room for their watches', asyn
   const follows = Array.from({ length: 60 }, async () => {
     for await (const part of logOf(south, { follow: true }, leaving.signal)) if (part.type === 'opened') opened++;
   });
-  // Two fifths of four connections; the others wait.
+  // Two fifths of four connections. The others wait.
   await until(() => opened === 16);
   let watching = 0;
   const watches = Array.from({ length: 16 }, async () => {
@@ -290,7 +290,7 @@ test('however the bytes are dealt, the lines are the same', () => {
   }
 });
 
-/** Pieces of at most so many characters; the last one of a line may be whole, and an empty line is a line. */
+/** Splits lines into pieces of at most `size` characters. An empty line counts as a line. */
 function naiveLines(text: string, size: number): readonly string[] {
   const lines = text.split('\n');
   const rest = lines.pop() ?? '';

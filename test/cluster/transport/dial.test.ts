@@ -103,7 +103,7 @@ describe('TLS', () => {
       const address = { url: `https://127.0.0.1:${port}`, caPem: serving.ca };
       const material = (text: string) => ({ type: 'data', data: Buffer.from(text) }) as const;
       const clientCertificate = { certificate: material(strange.certificate), key: material(strange.key) };
-      // Which of the two it is depends on whether the alert or the end of the connection is read first.
+      // The result depends on whether the alert or the end of the connection is read first.
       expect(await ask(endpointFor(address))).toMatch(/^(UNAUTHENTICATED: .*client certificate|UNREACHABLE: the connection)/);
       expect(await ask(endpointFor(address, { clientCertificate }))).toMatch(
         /^(UNAUTHENTICATED: .*client certificate|UNREACHABLE: the connection)/,
@@ -232,7 +232,7 @@ describe('a proxy', () => {
   });
 });
 
-/** Answers CONNECT with this; if that is a success, it pipes to where it was asked to. */
+/** Answers CONNECT with this text. If it reports a success, the proxy connects to the requested target. */
 function proxyServer(heads: string[], reply: string): net.Server {
   return net.createServer((socket) => {
     socket.on('error', () => undefined);

@@ -318,7 +318,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(await called).toMatchObject({ type: 'failed', fault: { code: 'TIMED_OUT' } });
     for (let second = 10; second < 60; second += 5) {
       await clock.advance(5_000);
-      // The connection beneath must show that it lives.
+      // The connection must show that it is alive.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(faultIn(await listed)).toMatchObject({ code: 'TIMED_OUT' });
@@ -437,7 +437,7 @@ test.each(['h2', 'http1'] as const)(
     const pass = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 5_000) {
         await clock.advance(5_000);
-        // The old connection must show that it lives.
+        // The old connection must show that it is alive.
         await call();
       }
     };

@@ -39,7 +39,7 @@ describe('canonical JSON', () => {
       const ordered = parseJsonExactly(`{"a":${odd},"b":[${odd}]}`);
       expect(canonicalJson(ordered)).toBe(canonicalJson(reversed(ordered)));
     }
-    // Integer-like keys have an order of their own.
+    // JavaScript orders integer-like keys by number, not by code units.
     expect(canonicalJson({ 9: 1, 10: 2, a: 3 })).toBe('{"10":2,"9":1,"a":3}');
   });
 

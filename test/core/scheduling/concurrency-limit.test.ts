@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createConcurrencyLimit } from '../../../src/core/scheduling/concurrency-limit.ts';
 import { turns } from '../../support/manual-clock.ts';
 
-/** Work that begins when it is let in, and ends when the test says so. */
+/** Work that records its start, and ends when the test ends it. */
 function startWork() {
   const begun: string[] = [];
   const ends = new Map<string, (how: 'done' | 'failed') => void>();
@@ -23,7 +23,7 @@ test('so many run at a time, the others in the order they came, also after one t
   expect(begun).toEqual(['a', 'b']);
   end('b', 'failed');
   await expect(results[1]).rejects.toThrow('b');
-  // The place is handed on: who comes now waits for its turn.
+  // The free slot goes to waiting work, so new work waits too.
   const last = gate.run(work('e'), signal);
   await turns();
   expect(begun).toEqual(['a', 'b', 'c']);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Steps, TimeSliceScheduler } from '../../../src/core/scheduling/operation-scheduler.ts';
 
-/** A clock that work moves on. */
+/** A clock that advances only by work. */
 function createBusyClock() {
   let nowMs = 0;
   return {
@@ -105,7 +105,7 @@ test('what an operation does with its results belongs to the slice', async () =>
   void operation.run(taking(work, 10));
   const completed = Array.from({ length: 20 }, async () => {
     await operation.pause();
-    // As an executor does, some promises later.
+    // Continues after a few promises, as an executor does.
     await undefined;
     await undefined;
     work(3);
@@ -117,7 +117,7 @@ test('what an operation does with its results belongs to the slice', async () =>
   await Promise.all(completed);
 });
 
-/** So many steps of 1 ms. */
+/** Takes this many steps of 1 ms. */
 function* taking(work: (ms: number) => void, ms: number): Steps<string> {
   for (let step = 0; step < ms; step += 1) {
     work(1);

@@ -67,7 +67,7 @@ test('a turn ends after 4 ms, so that others have theirs', async () => {
 test('no piece is begun that is likely to make the turn too long, judged by those before it', async () => {
   let nowMs = 0;
   const row = new WorkScheduler({ monotonic: () => nowMs });
-  // Seven small ones to each large one: four small ones and a large one would be a turn of 11.
+  // Seven short pieces for each long one. Four short pieces and a long one would make a turn of 11 ms.
   const pieces = Array.from({ length: 80 }, (_, place) => (place % 8 === 0 ? 7 : 1));
   let next = 0;
   const mixed: ScheduledWorker = {

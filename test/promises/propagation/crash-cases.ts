@@ -13,7 +13,7 @@ import {
 import type { FleetKind, WritingFleet } from '../../support/propagate/writing-fleet.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 
-/** Killed in the middle, D1 and D2: by whoever uses it, and sees only GraphQL and clusters. */
+/** Crashes in the middle of the work, D1 and D2, as a client of GraphQL and the clusters sees them. */
 export function crashPromises(declare: DeclarePromise, crashes: FleetKind['crashes']): void {
   declare('D1, D2: killed after any write, the next process brings it to the same end; each Job is made once', async (fleet) => {
     const before = fleet.written();
@@ -27,7 +27,7 @@ export function crashPromises(declare: DeclarePromise, crashes: FleetKind['crash
       const asked = propagate(fleet, jobAndSettings(fleet, name)).catch(() => undefined);
       await fleet.dieAfter(life);
       await fleet.restart();
-      // Whoever asked may have heard nothing; the first write is the intent itself.
+      // The client may not have received an answer. The first write is the intent itself.
       await asked;
       expect({ life, ...(await endOf(fleet, name)) }).toEqual({ life, ...whole });
     }
@@ -56,7 +56,7 @@ function jobAndSettings(fleet: WritingFleet, name: string): JsonObject {
   return intentOf(fleet, name, [job, configMapOf(fleet, name, { a: '1' })]);
 }
 
-/** What it comes to: nothing runs its Jobs, so they are under way for ever. */
+/** Returns the final state. No controller runs its Jobs, so they stay active. */
 async function endOf(fleet: WritingFleet, name: string): Promise<object> {
   const isThere = ({ clusters }: PropagationSeen) =>
     clusters.length === fleet.names.length &&

@@ -5,7 +5,7 @@ import { fleetKinds } from '../../support/propagate/writing-fleet.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-// A real API server deletes the objects of a definition by itself. The fleet is of no use to another test after that.
+// A real API server deletes the objects of a definition itself. No other test can use the fleet afterwards.
 for (const kind of fleetKinds.filter(({ title }) => title.includes('real'))) {
   describe.skipIf(!kind.available)(kind.title, () => {
     test('kubectl delete crd propagations.muster.dev deletes no copy until somebody confirms it', { timeout: 120_000 }, async () => {
@@ -23,7 +23,7 @@ for (const kind of fleetKinds.filter(({ title }) => title.includes('real'))) {
       expect((await told(fleet, 'resume', 'web', 'confirmPrune: true')).result).toBe('ACCEPTED');
       await fleet.until(async () => (await dataIn(fleet, 'settings')).every((one) => one === undefined));
       await fleet.until(async () => (await fleet.send(hub, 'GET', `${definitions}/propagations.muster.dev`)).status === 404);
-      // The end of the fleet asks for Propagations again.
+      // The end of the fleet lists Propagations, so their definition is restored.
       const [propagations = null] = await hubDefinitions();
       await fleet.send(hub, 'POST', definitions, { body: propagations });
       await fleet.until(async () => (await fleet.send(hub, 'GET', '/apis/muster.dev/v1alpha1/propagations')).status === 200);

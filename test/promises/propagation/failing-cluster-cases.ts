@@ -18,7 +18,7 @@ import {
 import type { WritingFleet } from '../../support/propagate/writing-fleet.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 
-/** One cluster that cannot stops no other, and is tried again alone: D5, D15. */
+/** A failing cluster does not stop the others, and is retried alone: D5, D15. */
 export function failingClusterPromises(declare: DeclarePromise): void {
   declare('D15: a namespace that terminates is waited for, and the other clusters go on', async (fleet) => {
     const { namespace } = fleet;
@@ -89,7 +89,7 @@ export function failingClusterPromises(declare: DeclarePromise): void {
 
   for (const [how, reason] of [
     ['quota', 'QUOTA'],
-    // A policy answers 422, as a wrong object does; what it says tells the two apart.
+    // A policy answers 422, as for an invalid object. The message tells the two apart.
     ['policy', 'DENIED'],
     ['webhook', 'DENIED'],
   ] as const)
@@ -113,7 +113,7 @@ export function failingClusterPromises(declare: DeclarePromise): void {
       const before = await versionsOf(fleet);
 
       await refusal.end();
-      // What a server says no to is asked again after minutes; what did not answer, soon.
+      // A refused write is retried after minutes, an unanswered one soon.
       if (how !== 'webhook') await propagated(fleet, { ...input, rollout: { soak: '1s' } });
       await fleet.until(async () => (await dataIn(fleet, 'some'))[1]?.a === '1', 60_000);
       await stateWhere(fleet, 'some', isSettledEverywhere);
@@ -122,7 +122,7 @@ export function failingClusterPromises(declare: DeclarePromise): void {
     });
 }
 
-/** Why the cluster is in its phase; else its phase. */
+/** Returns the reason for the phase of a cluster, else the phase. */
 const lineIn = ({ clusters }: PropagationSeen, name: string) => {
   const line = clusters.find(({ cluster }) => cluster.name === name);
   return line?.reason ?? line?.phase;
@@ -153,7 +153,7 @@ function widgetDefinition(group: string): JsonObject {
   };
 }
 
-/** As the namespace controller does it, which a bare API server has not. */
+/** Removes a namespace as the namespace controller does. A bare API server has no such controller. */
 async function letNamespaceGo(fleet: WritingFleet, cluster: string, name: string): Promise<void> {
   const path = `/api/v1/namespaces/${name}`;
   const headers = { 'content-type': 'application/merge-patch+json' };

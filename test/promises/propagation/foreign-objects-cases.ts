@@ -35,7 +35,7 @@ function deploymentOf({ namespace }: WritingFleet, name: string, replicas: numbe
   };
 }
 
-/** Nothing foreign is overwritten or deleted: D6 to D10, D13. */
+/** Objects of others are neither overwritten nor deleted: D6 to D10, D13. */
 export function foreignObjectPromises(declare: DeclarePromise): void {
   declare('D6: a field that somebody else owns before our first write is a CONFLICT, with manager and path', async (fleet) => {
     const path = deploymentAt(fleet, 'web');
@@ -53,7 +53,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     expect(now.clusters[0]?.objects[0]?.fault?.message).toBe('owned by another manager: .spec.replicas (argocd-controller)');
     expect((await objectAt(fleet, 'south', path))?.spec?.replicas).toBe(7);
 
-    // Force only when asked, and told to the log.
+    // Fields are overwritten by force only on request, and the log reports it.
     expect(fleet.logged().some(({ message }) => message === 'overwrote fields of other managers by force')).toBe(false);
     await propagated(fleet, { ...input, conflict: 'OVERWRITE' });
     await fleet.until(async () => (await objectAt(fleet, 'south', path))?.spec?.replicas === 2);
@@ -70,7 +70,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     const path = deploymentAt(fleet, 'scaled');
     const { spec, ...rest } = deploymentOf(fleet, 'scaled', 5);
     await othersApply(fleet, 'south', { path, body: { ...rest, spec: spec ?? {} }, manager: 'kube-controller-manager' });
-    // An autoscaler owns the count, so the count is not sent, and nothing else is in conflict: it says the same.
+    // An autoscaler owns the replica count, so the count is not sent. No other field is in conflict, because the values are equal.
     const input = intentOf(fleet, 'scaled', [deploymentOf(fleet, 'scaled', 2)], {
       placement: { clusters: ['south'] },
       conflict: 'ADOPT',
@@ -96,7 +96,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
         ['north', 'SETTLED', ''],
         ['south', 'SETTLED', ''],
       ]);
-      // Not a byte of it: not even its version.
+      // The object is unchanged, even its version.
       expect(await objectAt(fleet, 'east', configMapAt(fleet, name))).toEqual(before);
       await propagated(fleet, { ...input, conflict });
       await phaseOf(fleet, name, 'SETTLED');
@@ -140,7 +140,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     await propagated(fleet, input);
     await phaseOf(fleet, 'anew', 'SETTLED');
     const { labels = {}, annotations = {} } = (await objectAt(fleet, 'south', configMapAt(fleet, 'anew')))?.metadata ?? {};
-    // While nobody looks: whoever looks makes it anew himself.
+    // The controller is suspended, because it would recreate the copy.
     await propagated(fleet, { ...input, suspend: { all: true } });
     await phaseOf(fleet, 'anew', 'SUSPENDED');
     await othersDelete(fleet, 'south', configMapAt(fleet, 'anew'));
@@ -179,7 +179,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
       const before = metadata?.resourceVersion;
       await fleet.pass(3_000);
       expect((await objectAt(fleet, 'south', path))?.metadata.resourceVersion).toBe(before);
-      // Nor may another take its name meanwhile.
+      // Another Propagation cannot take the name meanwhile.
       expect((await propagate(fleet, intentOf(fleet, 'held', [configMapOf(fleet, 'held', { a: '2' })]))).result).toBe('REFUSED');
       await othersMerge(fleet, 'south', path, { metadata: { finalizers: null } });
       await fleet.until(async () => (await stateOf(fleet, 'held')) === null);

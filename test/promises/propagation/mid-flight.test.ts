@@ -18,13 +18,13 @@ import {
 } from '../../support/propagate/propagating.ts';
 import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
-// What changes, stands still or refuses while a propagation is under way: D3 to D5, D14. Two leaders and the Lease are enumerated in
+// Changes, freezes and refusals during a propagation: D3 to D5, D14. The cases of two leaders and of the Lease are enumerated in
 // test/propagate/controller (crashes.test.ts, lease.test.ts).
 
 const five = ['north', 'south', 'east', 'west', 'middle'];
 const crPath = ({ namespace }: EmbeddedFleet, name: string) => `/apis/muster.dev/v1alpha1/namespaces/${namespace}/propagations/${name}`;
 
-/** Does it once, when the first copy was written in the cluster, before that is answered. */
+/** Runs `act` once: after the first copy was written in the cluster, and before that write is answered. */
 function onFirstCopy(fleet: EmbeddedFleet, cluster: string, act: () => Promise<unknown>): Disposable & { readonly done: Promise<unknown> } {
   const done = Promise.withResolvers<unknown>();
   let isFirst = true;
@@ -63,7 +63,7 @@ test('D5: of five clusters three refuse, each in its own way; two are done, and 
   for (const refusal of refusals) await refusal.end();
   await phaseOf(fleet, 'five', 'SETTLED', 400_000);
   expect(await dataIn(fleet, 'five')).toEqual(five.map(() => ({ a: '1' })));
-  // Nothing is written again where it was done: of the copies only the three that were missing.
+  // Completed copies are not written again. Only the three missing copies are written.
   expect(fleet.written() - writes).toBeLessThan(20);
   for (const name of ['north', 'middle'])
     expect(
@@ -98,7 +98,7 @@ test('D14: a Propagation deleted with kubectl in mid fan-out: the finalizer keep
   const going: string[] = [];
   using _seen = fleet.cluster('north').observe(({ type, kind }) => {
     if (type !== 'DELETED' || kind.kind !== 'Propagation') return;
-    // At the moment it goes nothing of it is left anywhere.
+    // When it is deleted, no copy is left in any cluster.
     going.push(...five.filter((name) => fleet.cluster(name).get('ConfigMap', 'moving', fleet.namespace) !== undefined));
     going.push('gone');
   });
@@ -121,7 +121,7 @@ test('D4: who cannot renew its Lease stops before another may lead; what is aske
     const writes = fleet.written();
     expect((await propagate(fleet, intentOf(fleet, 'meanwhile', [configMapOf(fleet, 'meanwhile', { a: '1' })]))).result).toBe('ACCEPTED');
     await fleet.pass(20_000);
-    // The intent itself, and nothing else.
+    // Only the intent itself is written.
     expect(fleet.written() - writes).toBe(1);
     expect((await stateOf(fleet, 'meanwhile'))?.phase).toBe('PLANNING');
   }

@@ -19,7 +19,7 @@ import {
 } from '../../support/propagate/propagating.ts';
 import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
-// Nothing is deleted by mistake: D10 to D12, D18, as whoever asks by GraphQL sees them. The enumerations are in test/propagate/controller.
+// No object is deleted by mistake: D10 to D12, D18, as a client of GraphQL sees it. All cases are enumerated in test/propagate/controller.
 
 const many = (fleet: EmbeddedFleet, count: number): readonly JsonObject[] =>
   Array.from({ length: count }, (_, index) => configMapOf(fleet, `m${index}`, { a: '1' }));
@@ -52,7 +52,7 @@ test('D11: more than 30 % and more than 3 objects go only when somebody has conf
   await fleet.pass(30_000);
   expect(countIn(fleet)).toEqual([5, 5, 5]);
 
-  // Another prune than the one that is held is not confirmed by it.
+  // The confirmation applies to the held prune only, not to another one.
   await propagated(fleet, intentOf(fleet, 'many', many(fleet, 2)));
   await stateWhere(fleet, 'many', ({ phase, clusters }) => phase === 'HELD' && clusters[0]?.message?.includes('9 of 15') === true);
   expect((await told(fleet, 'resume', 'many', 'confirmPrune: true')).result).toBe('ACCEPTED');
@@ -162,7 +162,7 @@ test.each([
     if (isAnother) await fleet.restart();
     await fleet.pass(30_000);
     const [, south, east] = await dataIn(fleet, 'restored');
-    // What the inventory never knew stays; what a later generation wrote is not written over by the older one.
+    // Objects that the inventory never had stay. The older generation does not overwrite the copies of a later one.
     expect([south, east]).toEqual([{ a: '2' }, { a: '2' }]);
     if (isAnother) {
       const told = await stateWhere(fleet, 'restored', ({ clusters }) => clusters[0]?.reason === 'STALE');

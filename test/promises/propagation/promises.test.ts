@@ -6,8 +6,8 @@ import { failingClusterPromises } from './failing-cluster-cases.ts';
 import { foreignObjectPromises } from './foreign-objects-cases.ts';
 
 /**
- * Where each promise of writing (docs/promises.md D) is held. Here, and in the files beside this one, it is as whoever asks by GraphQL sees it; what can be
- * enumerated is, where that is cheap:
+ * The tests of each promise of writing (docs/promises.md D). The files in this folder test them as a client of GraphQL sees them. Where
+ * it is cheap, other files enumerate all cases:
  *
  * | promise | through the gateway | enumerated |
  * |---|---|---|

@@ -14,8 +14,8 @@ import {
 } from '../../support/propagate/propagating.ts';
 import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
-// What cannot be right touches no cluster: A7, A8, A9, A11 to A13, D16, D17, through mutations and intents alike. What a text means and what a patch does is
-// tabled in test/manifests.
+// Invalid requests touch no cluster: A7, A8, A9, A11 to A13, D16, D17, through mutations and intents. Tests in test/manifests enumerate
+// how texts are read and what patches do.
 
 let fleet: EmbeddedFleet;
 beforeAll(async () => {
@@ -42,13 +42,13 @@ interface Done {
   readonly done: { readonly ok: boolean; readonly results: readonly Result[] };
 }
 
-/** How many requests about single objects clusters were asked, those of our own keeping aside. */
+/** Counts the requests about single objects in all clusters, without the gateway's own. */
 const touches = () =>
   fleet.names
     .flatMap((name) => fleet.cluster(name).requests)
     .filter(({ resource }) => resource?.name !== undefined && resource.resource !== 'leases' && resource.resource !== 'namespaces').length;
 
-/** What is said, where no cluster may be touched for it. */
+/** Returns the errors of a request, and expects that no cluster is touched. */
 async function refusalOf(
   text: string,
   variables: Readonly<Record<string, Json>>,
@@ -112,7 +112,7 @@ describe('A7: a JSON patch', () => {
     expect(result).toBe('REFUSED');
     expect(JSON.stringify(notes)).toMatch(message);
     expect(JSON.stringify(notes)).not.toContain('canary-value');
-    // Of the hub it was asked whether there is one.
+    // The only request checks on the hub whether the object exists.
     expect(touches() - before).toBeLessThanOrEqual(1);
   });
 });
@@ -135,7 +135,7 @@ describe('A8: a text of YAML', () => {
     const startedMs = performance.now();
     expect((await refusalOf(applyText, { manifests: [{ yaml }], clusters: ['south'] })).code).toBe('BAD_INPUT');
     expect((await propagate(fleet, { ...intentOf(fleet, 'text', []), template: [{ yaml }] })).result).toBe('REFUSED');
-    // Of a machine that has other things to do; what the reader alone takes is measured beside it.
+    // On a busy machine. Another test measures the reader alone.
     expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });
@@ -157,7 +157,7 @@ test('A9: what is plain in YAML means what it means to kubectl', async () => {
       template: { spec: { containers: [{ stdin: true }], terminationGracePeriodSeconds: 1000 } },
     },
   });
-  // A number where text must be is told by the server, not guessed by us: 0644 is 420 to kubectl too.
+  // The server reports a number in place of a text. The gateway does not guess: kubectl also reads 0644 as 420.
   const number = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: number}\ndata: {mode: 0644}\n';
   const refused = await fleet.query<Done>(applyText, { manifests: [{ yaml: number }], clusters: ['east'] });
   expect(refused.done.results.map(({ fault }) => fault?.code)).toEqual(['INVALID']);

@@ -9,12 +9,13 @@ import {
   type WritingFleet,
 } from '../../support/propagate/writing-fleet.ts';
 
-// D17: a manifest that grants more than whoever it is written as has. On real servers RBAC itself says no; the gateway's own account could do it.
+// D17: a manifest that grants more rights than its user has. On real servers RBAC itself refuses it; the gateway's own account could write
+// it.
 
 const rbac = { group: 'rbac.authorization.k8s.io', path: '/apis/rbac.authorization.k8s.io/v1' };
 const userOf = ({ namespace }: WritingFleet) => `system:serviceaccount:${namespace}:deployer`;
 
-/** It binds itself to what nobody gave it. */
+/** Makes a binding that grants the user rights that it does not have. */
 function grantOf(fleet: WritingFleet): JsonObject {
   return {
     apiVersion: `${rbac.group}/v1`,
@@ -25,7 +26,7 @@ function grantOf(fleet: WritingFleet): JsonObject {
   };
 }
 
-/** It may write bindings, and nothing else. */
+/** Allows the user to write bindings and nothing else. */
 async function mayBind(fleet: WritingFleet): Promise<void> {
   const name = `${fleet.namespace}-binds`;
   const rules = [{ apiGroups: [rbac.group], resources: ['rolebindings'], verbs: ['get', 'list', 'create', 'patch', 'update'] }];
@@ -43,7 +44,7 @@ async function mayBind(fleet: WritingFleet): Promise<void> {
   }
 }
 
-/** What was written where: DENIED everywhere, and it stays so. */
+/** Expects that the copies are DENIED in all clusters, and stay so. */
 async function expectDenied(fleet: WritingFleet): Promise<void> {
   const runAs = { serviceAccount: { namespace: fleet.namespace, name: 'deployer' } };
   await propagated(fleet, intentOf(fleet, 'grant', [grantOf(fleet)], { runAs }));

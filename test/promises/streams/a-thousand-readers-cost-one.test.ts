@@ -7,9 +7,10 @@ import { startGateway, type TestGateway } from '../../support/gateway/start-gate
 import { liveHeapBytes } from '../../support/heap.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "A thousand readers cost hardly more than one": one watch per cluster and kind, one execution and one encoding per message, whatever their number.
+// "A thousand readers cost hardly more than one": one watch per cluster and kind, and one execution and one encoding per message, for any
+// number of readers.
 
-/** How many operations a socket may have. */
+/** Maximum number of operations on a socket. */
 const perSocket = 50;
 
 const watchesOf = (gateway: TestGateway, names: readonly string[]) =>
@@ -29,7 +30,7 @@ async function openMany(gateway: TestGateway, count: number, query = podChanges)
 
 const syncedIn = (stream: LiveStream) => changesIn(stream).filter(({ type }) => type === 'SYNCED').length;
 
-/** What one message costs, counted: executions of its operation, and encodings of their results. */
+/** Counts the executions of a message's operation and the encodings of its results. */
 function countWork() {
   const fields = vi.spyOn(GraphQLSchema.prototype, 'getField');
   const encodings = vi.spyOn(JSON, 'stringify');
@@ -82,7 +83,7 @@ describe('P8: a thousand equal views', () => {
       'subscription { pods { ...Changes } } fragment Changes on PodChanges { type cluster { name } cursor fault { code } ...Objects } fragment Objects on PodChanges { added { ...P } modified { ...P } deleted { ...P } } fragment P on Pod { id ...Name } fragment Name on Pod { metadata { name } }',
       `subscription { pods { ... on Changes { type cursor } ... on PodChanges { cluster { name } fault { code } } deleted { id metadata { name } } modified { id metadata { name } } added { id metadata { name } } } }`,
       `subscription Other { pods { ${whole} } }`,
-      // Nothing of what changes below is selected here: an event is an event nevertheless.
+      // The stream does not select the fields that change below. Each event still causes a message.
       'subscription { pods { type cluster { name } cursor fault { code } added { id metadata { name } } modified { id metadata { name } } deleted { id metadata { name } } kind: __typename } }',
     ];
     const streams = (await Promise.all(documents.map((query) => openMany(gateway, 20, query)))).flat();
@@ -116,7 +117,7 @@ describe('P8: a thousand equal views', () => {
     const streams = await openMany(gateway, 100);
     await gateway.until(() => streams.every((stream) => syncedIn(stream) === 1));
     const tenMinutes = async () => {
-      // In steps that leave a socket the time to answer a ping.
+      // Small steps leave the sockets time to answer a ping.
       for (let n = 0; n < 60; n++) {
         await gateway.pass(100);
         await gateway.clock.advance(9_900);
@@ -144,7 +145,7 @@ describe('C1: bursts to 500 readers', () => {
       for (let n = 0; n < 100; n++) gateway.cluster(clusters[n % 2] ?? 'north').put(podNamed(n % 20, at * 100 + n));
       await gateway.pass(200);
     };
-    // Clients keep all they hear, here as anywhere: what they have is not what the gateway holds.
+    // Test clients keep all messages. These must not count as memory of the gateway.
     const forget = () => {
       for (const { seen, texts } of streams) for (const kept of [seen, texts]) (kept as unknown[]).length = 0;
     };
@@ -159,7 +160,7 @@ describe('C1: bursts to 500 readers', () => {
     await untilAllHold(gateway, readers, { clusters });
     await gateway.until(() => streams.every(({ completed, closed }) => !completed && closed === undefined));
     forget();
-    // The clusters keep their own history of changes: 1,000 of a kind each.
+    // The clusters keep their own history of changes: 1,000 per kind.
     expect(liveHeapBytes() - beforeBytes).toBeLessThan(32 << 20);
   });
 });

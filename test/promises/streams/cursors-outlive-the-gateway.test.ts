@@ -5,7 +5,7 @@ import { changesIn, PodReader, podChanges, untilAllHold } from '../../support/ga
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "A cursor is never an error but when it is forged": an old one, of a gateway that was restarted, begins each cluster anew.
+// "A cursor is never an error, unless it is forged": an old cursor of a restarted gateway starts each cluster anew.
 
 const clusters = ['north', 'south'];
 
@@ -66,7 +66,7 @@ describe('after a restart', () => {
   });
 });
 
-/** Cursors that this stream's gateway did not make for it, from one that it did. */
+/** Makes cursors that the gateway did not create for this stream, from one that it did. */
 function foreignCursors(cursor: string): Readonly<Record<string, string>> {
   const middle = Math.floor(cursor.length / 2);
   const other = cursor[middle] === 'A' ? 'B' : 'A';
@@ -116,7 +116,7 @@ describe('A17: a cursor that is none', () => {
       ).toEqual([]);
     }
     expect([...outcomes]).toHaveLength(1);
-    // And the other way round: a list does not take what a stream gave.
+    // A list does not accept the cursor of a stream either.
     const { errors } = await gateway.ask('query ($after: String) { pods(after: $after) { totalCount } }', { after: cursor });
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_INPUT']);
   });

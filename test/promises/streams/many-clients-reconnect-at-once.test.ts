@@ -4,7 +4,8 @@ import { PodReader, podChanges, untilAllHold } from '../../support/gateway/pod-r
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "After a rollout everybody comes back at once": who gets in has lost nothing, who does not is told to come later, and the API servers notice neither.
+// "After a rollout all clients reconnect at once": accepted clients have lost nothing, refused ones are told to come later, and the API
+// servers see no extra load.
 
 const clusters = ['north', 'south'];
 
@@ -12,7 +13,7 @@ const upstream = (gateway: TestGateway, wanted: (resource: string) => boolean) =
   clusters.flatMap((name) => gateway.cluster(name).requests).filter(({ resource }) => resource !== undefined && wanted(resource.resource))
     .length;
 
-/** Opens a socket as clients do: again, a little later, if there is no room. How often it was sent away. */
+/** Opens a socket as clients do: it retries a little later if there is no room. Returns the number of refusals. */
 async function insistOn(gateway: TestGateway): Promise<{ readonly socket: LiveSocket; readonly refusals: readonly string[] }> {
   const refusals: string[] = [];
   for (;;) {
@@ -58,7 +59,7 @@ describe('C4: a mass reconnect', () => {
     }
     expect(upstream(gateway, (resource) => /reviews$/.test(resource))).toBe(before.reviews);
     expect(upstream(gateway, (resource) => resource === 'pods')).toBe(before.pods);
-    // No more than 20 may knock at once: the others were sent away with 429, and came back.
+    // At most 20 may connect at once. The others got 429 and came back.
     const answers = new Set(sockets.flatMap(({ refusals }) => refusals));
     expect([...answers].filter((answer) => !answer.includes('got 429'))).toEqual([]);
   });

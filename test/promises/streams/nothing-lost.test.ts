@@ -5,7 +5,7 @@ import { seededRandom } from '../../support/seeded-random.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "Nothing is lost in silence." One by one, and in random schedules of all of them.
+// "Nothing is lost silently": each failure alone, and random schedules of all of them.
 
 const namesOf = async (gateway: TestGateway): Promise<string[]> => {
   const { pods } = await gateway.query<{ pods: Listed }>('{ pods(waitSeconds: 0, first: 500) { items { metadata { name } } } }');
@@ -40,7 +40,7 @@ describe('B5: an expired version', () => {
     await using gateway = await startGateway({ north: [] }, { clusters: { north: { version: '1.33.13' } } });
     const north = gateway.cluster('north');
     north.fill('Pod', 1_200, pod('many'));
-    // A list at any version comes whole from the server's cache; the most recent, asked for after a 410, comes in pages.
+    // A list at any version comes from the server's cache as a whole. The most recent list, which follows a 410, comes in pages.
     north.answer({ status: 410 }, { resource: 'pods', verb: 'list' });
     const slow = north.delay(1_000, { resource: 'pods', verb: 'list' });
     const pages = () => north.requests.filter(({ resource }) => resource?.resource === 'pods' && resource.verb === 'list').length;
@@ -122,7 +122,7 @@ test('B16: an object made anew under its name has its new uid', async () => {
   expect(after).not.toBe(before);
 });
 
-/** Something that changes the cluster, or goes wrong with it. */
+/** A change or a failure of the cluster. */
 type Act = (cluster: SimCluster, random: () => number) => Disposable | undefined;
 
 const once =

@@ -6,7 +6,7 @@ import { startGateway } from '../../support/gateway/start-gateway.ts';
 import { expectNothingLeft, takeTraces } from '../../support/gateway/traces.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "A socket may ask as much as it likes": what is too much is an error of that operation alone, and what has ended has left nothing.
+// "A socket may send as many operations as it likes": an excess fails only that operation, and an ended operation leaves nothing behind.
 
 const isSynced = (stream: LiveStream) => changesIn(stream).some(({ type }) => type === 'SYNCED');
 
@@ -22,7 +22,7 @@ describe('C3: on one socket', () => {
     expect(await metricOf(gateway, 'muster_streams')).toBe(50);
     for (const stream of streams) stream.stop();
     await gateway.until(async () => (await metricOf(gateway, 'muster_streams')) === 0);
-    // And there is room again.
+    // The socket has room again.
     const again = socket.start(podChanges);
     await gateway.until(() => isSynced(again));
     expect(socket.closed).toBeUndefined();
@@ -56,7 +56,7 @@ describe('a stream that has lived for an hour', () => {
     const readers = [await PodReader.open(gateway, { over: 'websocket' }), await PodReader.open(gateway, { over: 'sse' })];
     await untilAllHold(gateway, readers, { clusters: ['north'] });
     for (let minute = 0; minute < 53; minute++) {
-      // In steps that leave a socket the time to answer a ping.
+      // Small steps leave the sockets time to answer a ping.
       for (let n = 0; n < 6; n++) {
         await gateway.pass(100);
         await gateway.clock.advance(9_900);

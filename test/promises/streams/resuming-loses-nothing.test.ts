@@ -6,7 +6,8 @@ import { seededRandom } from '../../support/seeded-random.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { pod, widgetDefinition } from '../../support/workloads.ts';
 
-// "Any one message resumes everything": a client that goes on after whichever message it got last holds the list in the end, and each deletion came once.
+// "Any message resumes everything": a client that resumes after any message ends with the same objects as the list, and receives each
+// deletion once.
 
 type Random = () => number;
 
@@ -18,7 +19,7 @@ const pick = <T>(random: Random, among: readonly T[]): T => {
 
 const somePod = (random: Random) => `p${Math.floor(random() * 12)}`;
 
-/** What changes in a cluster. */
+/** Changes of a cluster. */
 const changes: readonly ((cluster: SimCluster, random: Random) => unknown)[] = [
   (cluster, random) => cluster.put(pod(somePod(random), { annotations: { at: String(random()) }, labels: { app: 'web' } })),
   (cluster, random) => cluster.put(pod(somePod(random), { labels: { app: pick(random, ['web', 'api']) } })),
@@ -30,13 +31,13 @@ const changes: readonly ((cluster: SimCluster, random: Random) => unknown)[] = [
   (cluster, random) => {
     for (let n = 0; n < 20; n++) cluster.put(pod(somePod(random), { annotations: { at: String(random()) } }));
   },
-  // So much that a deaf reader's socket is full after a few times, and its queue.
+  // So much data that a few rounds fill the socket and the queue of a reader that does not read.
   (cluster, random) => {
     for (let n = 0; n < 24; n++) cluster.put(pod(`big${n}`, { annotations: { at: String(random()).padEnd(60_000) } }));
   },
 ];
 
-/** What goes wrong with a cluster once. */
+/** Failures that happen once. */
 const mishaps: readonly ((cluster: SimCluster) => unknown)[] = [
   (cluster) => cluster.disconnect(),
   (cluster) => cluster.close({ resource: 'pods' }),
@@ -47,7 +48,7 @@ const mishaps: readonly ((cluster: SimCluster) => unknown)[] = [
   (cluster) => cluster.bookmark(undefined, { resource: 'pods' }),
 ];
 
-/** What goes wrong with it for a while. */
+/** Failures that last for a while. */
 const illnesses: readonly ((cluster: SimCluster) => Disposable)[] = [
   (cluster) => cluster.silence(),
   (cluster) => cluster.refuse(),
@@ -55,14 +56,14 @@ const illnesses: readonly ((cluster: SimCluster) => Disposable)[] = [
   (cluster) => cluster.answer({ status: 503 }, { resource: 'pods' }),
 ];
 
-/** How a stream may end for reasons of its own; whoever read it goes on after its last message. */
+/** Codes with which a stream may end by itself. Its reader resumes after the last message. */
 const tolerableEnds = new Set(['SLOW_CONSUMER', 'GONE', 'UNAVAILABLE']);
 
-/** Readers on all transports, alone and together, some of them deaf for a while; they come, go, and come back. */
+/** Readers on all transports, alone and together. Some stop reading for a while; they leave and come back. */
 class Crowd {
   readonly #gateway: TestGateway;
   readonly #random: Random;
-  /** All streams that ever were: each of their messages is one to go on from. */
+  /** All streams so far. Tests resume from each of their messages. */
   readonly past: PodReader[] = [];
   readonly #deaf: Disposable[] = [];
   #present: PodReader[] = [];
@@ -82,14 +83,14 @@ class Crowd {
     this.#add(await PodReader.open(this.#gateway, { over, ...(this.#random() < 0.4 ? chosen : {}) }));
   }
 
-  /** Somebody leaves, but not the last one. */
+  /** A reader leaves, except the last one. */
   leave(): void {
     if (this.#present.length < 2) return;
     const [leaving] = this.#present.splice(Math.floor(this.#random() * this.#present.length), 1);
     leaving?.stream.stop();
   }
 
-  /** Somebody who was here before comes back, as if he had got no more than this. */
+  /** An earlier reader comes back, after only some of its messages. */
   async comeBack(): Promise<void> {
     const before = pick(this.#random, this.past);
     const count = Math.floor(this.#random() * (before.messages.length + 1));
@@ -104,7 +105,7 @@ class Crowd {
     for (const deaf of this.#deaf.splice(0)) deaf[Symbol.dispose]();
   }
 
-  /** Whose stream ended goes on where it did. */
+  /** Readers whose stream has ended resume it. */
   async revive(): Promise<void> {
     for (const reader of this.#present) {
       const { stream } = reader;
@@ -141,7 +142,7 @@ function isWeb(labels: unknown): boolean {
 
 const all = ['north', 'south', 'west'];
 
-/** What happens in one run, step by step. */
+/** The random events of one run. */
 async function live(gateway: TestGateway, crowd: Crowd, random: Random): Promise<void> {
   const lasting: Disposable[] = [];
   const fields = ['size', 'colour', 'weight', 'shape'];
@@ -213,7 +214,7 @@ describe('what happened at once is told in several messages, and resumed from ea
           .map((name) => (name.endsWith('7') ? north.recreate('Pod', name, 'default') : north.remove('Pod', name, 'default'))),
     ];
     for (const change of states) {
-      // At once is what a list finds: nobody has heard of it one by one.
+      // All changes come at once, from a list. No reader has received them one by one.
       const down = north.refuse();
       north.disconnect();
       change();
@@ -227,7 +228,7 @@ describe('what happened at once is told in several messages, and resumed from ea
     expect(counts.length).toBeGreaterThanOrEqual(6);
     const resumed = await Promise.all(counts.map((count) => first.resumed(gateway, { count, over })));
     await untilAllHold(gateway, resumed, { clusters });
-    // After the last one nothing but what came later.
+    // After the last message, only later changes follow.
     expect(resumed.at(-1)?.messages.map(({ type }) => type)).toEqual(['LIVE']);
   });
 
@@ -279,7 +280,7 @@ describe('a cursor', () => {
     const north = gateway.cluster('north');
     for (let n = 0; n < 4_200; n++) {
       north.put(pod('web', { annotations: { at: String(n) } }));
-      // In turns: what is missed at once is one list, and no history.
+      // In steps, because one list would deliver all changes at once, without a history.
       if (n % 200 === 0) await gateway.pass(100);
     }
     gateway.cluster('south').put(pod('later'));
@@ -301,7 +302,7 @@ describe('a cursor', () => {
     const before = first.messages.length;
     north.restore(backup);
     await untilAllHold(gateway, [first], { clusters: ['north'] });
-    // Who listens is told what is not there any more.
+    // Readers receive the deletions.
     expect(first.messages.flatMap(({ deleted }) => deleted).map(({ metadata }) => metadata.name)).toEqual(['never']);
     const third = await first.resumed(gateway, { count: before });
     await untilAllHold(gateway, [third], { clusters: ['north'] });

@@ -5,7 +5,7 @@ import { changesIn, PodReader, untilAllHold } from '../../support/gateway/pod-re
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "Every gap is told": whoever does not read is cut at a bound, learns why, and loses nothing; nobody else notices.
+// "Every gap is reported": a reader that does not read is cut off at a bound, learns why, and loses nothing. No other reader notices.
 
 const query = `subscription ($after: String) {
   configMaps(after: $after) {
@@ -34,7 +34,7 @@ function inCluster(gateway: TestGateway): readonly string[] {
 
 const isEqual = (gateway: TestGateway, held: HeldObjects) => held.identities().join('\n') === inCluster(gateway).join('\n');
 
-/** Waits until it is so while the gateway's clock stands still. */
+/** Waits until the condition holds, while the gateway's clock stands still. */
 async function withoutTime(isSo: () => boolean): Promise<void> {
   const startMs = performance.now();
   while (!isSo()) {
@@ -43,7 +43,7 @@ async function withoutTime(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** More than the kernel takes for a socket that nobody reads, and a queue beyond that. */
+/** Sends more than the kernel buffers for an unread socket, and then more than the queue holds. */
 async function flood(gateway: TestGateway, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const { length } = gateway.cluster('north').objects('ConfigMap');
@@ -70,7 +70,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     };
     for (let n = 0; n < 40 && (await closed()) === 0; n++) {
       await flood(gateway, 1);
-      // Nobody waits for who does not read: it takes no time but the window of a batch.
+      // A reader that does not read delays no other reader. Only the window of a batch passes.
       await gateway.clock.advance(50);
       await withoutTime(() => others.every((stream) => isEqual(gateway, heldBy(stream))));
     }
@@ -80,7 +80,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
       configMaps: { totalCount: inCluster(gateway).length },
     });
 
-    // Should it read after all, it learns why it was cut, and goes on from the last message it got.
+    // If the reader reads after all, it learns why it was cut off, and resumes after its last message.
     silence[Symbol.dispose]();
     await gateway.until(() => deaf.completed);
     expect(codesOf(deaf)).toEqual(['SLOW_CONSUMER']);
@@ -108,7 +108,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     const slow = await openSynced(gateway, transport);
     for (let round = 0; round < 6; round++) {
       using _silence = slow.deafen();
-      // Few objects, changed again and again: what they were in between is no news.
+      // Few objects with many changes. Intermediate states are merged.
       for (let n = 0; n < 200; n++) {
         gateway.cluster('north').put(configMap(`often-${n % 8}`, 32 << 10, round * 1_000 + n));
         if (n % 20 === 0) await gateway.pass(100);
@@ -127,7 +127,7 @@ test('what a slow reader is told in the end can be resumed from the middle of it
   const reader = await PodReader.open(gateway);
   await untilAllHold(gateway, [reader], { clusters: ['north'] });
   const deaf = reader.stream.deafen();
-  // One large object again and again: what the kernel takes is full then, and the queue holds one change.
+  // One large object changes many times. The kernel's buffer fills, and the queue holds one change.
   for (let n = 0; n < 40; n++) {
     north.put(pod('big', { annotations: { at: String(n).padEnd(400_000) } }));
     await gateway.pass(100);

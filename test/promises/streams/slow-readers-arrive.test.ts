@@ -3,7 +3,7 @@ import { transports } from '../../support/clients/live-socket.ts';
 import { changesIn } from '../../support/gateway/pod-reader.ts';
 import { startGateway } from '../../support/gateway/start-gateway.ts';
 
-// "A slow but steady reader is not cut": a first state comes in messages of at most 256 KiB, and each of them can be resumed.
+// "A slow but steady reader is not cut off": an initial state comes in messages of at most 256 KiB, and each of them can be resumed.
 
 const count = 200;
 const mapOf = (n: number, data: string) => ({

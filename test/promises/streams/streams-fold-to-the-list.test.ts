@@ -5,10 +5,10 @@ import { startGateway, type TestGateway } from '../../support/gateway/start-gate
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "What a stream tells adds up to the list": whatever goes wrong between cluster and gateway, each change comes once, in order.
-// The readers check every message; here stands what is done to the cluster.
+// "The messages of a stream add up to the list": despite any failure between cluster and gateway, each change comes once and in order. The
+// readers check every message; this file changes the clusters.
 
-/** A reader per transport. */
+/** Opens one reader per transport. */
 async function openBoth(gateway: TestGateway): Promise<readonly PodReader[]> {
   const readers = await Promise.all(transports.map((over) => PodReader.open(gateway, { over })));
   await untilAllHold(gateway, readers, { clusters: ['north'] });
@@ -21,7 +21,7 @@ async function startRead(...names: string[]) {
   return { gateway, north: gateway.cluster('north'), readers, untilTrue: () => untilAllHold(gateway, readers, { clusters: ['north'] }) };
 }
 
-/** All changes after the first state, as `added web`. */
+/** Returns all changes after the initial state, as `added web`. */
 function toldBy(reader: PodReader): readonly string[] {
   const live = changesIn(reader.stream).filter(({ type }) => type === 'LIVE');
   return live.flatMap((message) =>
@@ -31,13 +31,13 @@ function toldBy(reader: PodReader): readonly string[] {
 
 const typesOf = (reader: PodReader) => reader.messages.map(({ type }) => type);
 
-/** Changes the pods while no watch hears of it. */
+/** Changes the pods while no watch sends events. */
 function changeUnheard(cluster: SimCluster, change: () => void): void {
   using _deaf = cluster.stall({ resource: 'pods' });
   change();
 }
 
-/** Changes the pods while there is no watch, and leaves no history to resume one from: it is a list that finds it, all at once. */
+/** Changes the pods while there is no watch, and leaves no history to resume from. A list finds all changes at once. */
 function changeUnlistened(cluster: SimCluster, change: () => void): void {
   using _down = cluster.refuse();
   cluster.disconnect();

@@ -4,7 +4,8 @@ import { changesIn, PodReader, untilAllHold } from '../../support/gateway/pod-re
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod, widget, widgetDefinition } from '../../support/workloads.ts';
 
-// "A stream keeps the schema it began on": swaps under load give no stale verdict and no stale bytes; what is too old says so, and goes on by its cursor.
+// "A stream keeps the schema that it began with": schema changes under load cause no outdated verdict and no outdated bytes. A stream
+// whose schema is too old ends with an error, and its cursor can be resumed.
 
 const fieldOf = async (gateway: TestGateway, type: string, field: string): Promise<string | undefined> => {
   const text = `{ __type(name: "${type}") { fields { name type { name } } } }`;
@@ -70,7 +71,7 @@ describe.each(transports)('over %s', (transport) => {
     north.put(widget('word', { weight: 'heavy' }));
     const toldOf = (stream: LiveStream) => widgetsIn(stream).find(({ metadata }) => metadata.name === 'word');
     await gateway.until(() => toldOf(before) !== undefined && toldOf(after) !== undefined);
-    // A number is what the old schema promises: a word is none, and never told as one.
+    // The old schema promises a number. A word is not a number, so it is null.
     expect(toldOf(before)?.spec).toEqual({ weight: null });
     expect(codesOf(before)).toEqual([]);
     expect(toldOf(after)?.spec).toEqual({ weight: 'heavy' });
@@ -78,7 +79,7 @@ describe.each(transports)('over %s', (transport) => {
   });
 });
 
-/** Lets so many schemas follow each other, each with another field. */
+/** Replaces the schema this many times, each with another field. */
 async function swap(gateway: TestGateway, times: number, first: number): Promise<void> {
   for (let n = first; n < first + times; n++) {
     gateway.cluster('north').define(widgetDefinition({ [`field${n}`]: text }));

@@ -4,7 +4,7 @@ import { PodReader, untilAllHold } from '../../support/gateway/pod-reader.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "A slow cluster is told, the others go on": streams survive that clusters fall ill, leave and join.
+// "A slow cluster is reported, the others continue": streams survive clusters that fail, leave and join.
 
 const messagesOf = (reader: PodReader, cluster: string) => reader.messages.filter((message) => message.cluster.name === cluster);
 const typesOf = (reader: PodReader, cluster: string) => messagesOf(reader, cluster).map(({ type }) => type);
@@ -131,7 +131,7 @@ describe('P12: a member', () => {
     await gateway.setMembers(['north', 'south']);
     await untilAllHold(gateway, [reader], { clusters: ['north', 'south'] });
     expect(typesOf(reader, 'south').filter((type) => type !== 'BOOKMARK')).toEqual(['INITIAL', 'SYNCED', 'FAILED', 'INITIAL', 'SYNCED']);
-    // And from a cursor of before.
+    // The same from an earlier cursor.
     const resumed = await reader.resumed(gateway, { count: cursors });
     await untilAllHold(gateway, [resumed], { clusters: ['north', 'south'] });
     expect(typesOf(resumed, 'north').filter((type) => type !== 'BOOKMARK')).toEqual([]);

@@ -42,7 +42,7 @@ export class Behaviour {
         (group === undefined || group === resource.group) &&
         (wanted === undefined || wanted === kind) &&
         (plural === undefined || plural === (resource.subresource === 'log' ? 'pods/log' : resource.resource)) &&
-        // A user without any rights may still be impersonated, unless impersonation is what is forbidden.
+        // A user without any rights may still be impersonated, unless impersonation itself is forbidden.
         (verbs === undefined ? resource.verb !== 'impersonate' : verbs.includes(resource.verb));
       if (!concerns) return false;
       const { namespace } = resource;

@@ -6,7 +6,7 @@ import { refusalOf } from './misbehaving-answers.ts';
 import type { Misbehaviours, SimScope } from './misbehaviours.ts';
 import { factsOf, isWithin } from './rule-set.ts';
 
-/** Misbehaviours of connections and answers. Those that change the state of the cluster are in `upset`. */
+/** Misbehaviours of connections and answers. `upset` has the others, which change the state of the cluster. */
 export type WireMisbehaviours = Omit<
   Misbehaviours,
   'compact' | 'expireContinue' | 'failOver' | 'restore' | 'recreate' | 'upgrade' | 'churn' | 'rotateToken'

@@ -22,7 +22,7 @@ export interface SimParts {
   readonly logs: ContainerLogs;
 }
 
-/** The methods by which tests fill, read and change a cluster, beyond those that every embedded cluster has. */
+/** Methods for tests that fill, read and change a cluster, in addition to the methods of every embedded cluster. */
 export function administerSim(
   { server, state, logs }: SimParts,
   { objects }: Administration,
