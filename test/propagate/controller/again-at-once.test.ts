@@ -38,7 +38,7 @@ test.each<{ readonly how: string; readonly ask: (fleet: ControllerWorld) => Prom
   60_000,
 );
 
-test('a right that is granted is noticed within 30 s, however often it was missing', async () => {
+test('notices a granted right within 30 s, however often it was missing', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const denied = fleet.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['patch', 'create', 'update'] });
@@ -50,7 +50,7 @@ test('a right that is granted is noticed within 30 s, however often it was missi
   await fleet.world.until(() => copyIn(fleet, 'south') !== undefined, 31_000);
 }, 60_000);
 
-test('what is denied while somebody goes on is tried again soon, as what he mended came too late for it', async () => {
+test('retries soon if a write that was running at the resume is denied, because the fix came too late for it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const denied = fleet.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['patch', 'create', 'update'] });
@@ -67,7 +67,7 @@ test('what is denied while somebody goes on is tried again soon, as what he mend
   await fleet.world.until(() => copyIn(fleet, 'south') !== undefined, soonMs);
 }, 60_000);
 
-test('a plan that was refused is made again at once when somebody goes on', async () => {
+test('makes a refused plan again at once after a resume', async () => {
   const source: KubernetesObject = { ...(configMap('web', { a: '1' }) as unknown as KubernetesObject) };
   await using fleet = await startControllerWorld({ hub: [source], south: [] });
   const sick = fleet.world.cluster('hub').answer({ status: 503, times: Number.POSITIVE_INFINITY }, { verb: 'get', kind: 'ConfigMap' });

@@ -21,7 +21,7 @@ function kept(...said: readonly string[]): readonly PropagationRevision[] {
 
 const backs = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => `${from - index} back`);
 
-describe('what stood before a breach', () => {
+describe('the state before a breach', () => {
   test.each([
     { revision: 2, said: ['2', '1 first'], goesTo: 1 },
     { revision: 4, said: ['4', '3 back', '2', '1'], goesTo: 2 },
@@ -70,7 +70,7 @@ const standing = ({ world }: ControllerWorld) =>
   );
 const breachOf = ({ status }: Propagation) => status.conditions?.find(({ type }) => type === 'Progressing')?.message;
 
-test('a breach of what nothing stood before takes all of it away, a second time too', async () => {
+test('a breach without an earlier state deletes all copies, also a second time', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   for (const image of ['web:1', 'web:2']) {
@@ -82,7 +82,7 @@ test('a breach of what nothing stood before takes all of it away, a second time 
   expect(await revisionsOf(fleet, 'web')).toEqual(['2 back', '1 back']);
 }, 120_000);
 
-test('a breach takes nothing away where what stood before was lost; the next one goes back to what stands', async () => {
+test('a breach deletes nothing if the earlier revisions are lost, and the next breach rolls back to the existing state', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   for (const image of ['web:1', 'web:2']) {
@@ -104,7 +104,7 @@ test('a breach takes nothing away where what stood before was lost; the next one
   expect(standing(fleet)).toEqual(before);
 }, 120_000);
 
-test('a breach waits while what stood before cannot be read, and goes back once it can', async () => {
+test('a breach waits while the earlier revision cannot be planned, and rolls back once it can', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   const { world } = fleet;
@@ -127,7 +127,7 @@ test('a breach waits while what stood before cannot be read, and goes back once 
   expect([copy()?.metadata.uid, await revisionsOf(fleet, 'web')]).toEqual([uid, ['2 back', '1']]);
 }, 120_000);
 
-test('where it is not known what one cluster had before, that one waits and the others go back', async () => {
+test('a cluster with an unknown earlier state waits while the others roll back', async () => {
   await using fleet = await startControllerWorld({ hub: [], north: [], south: [] }, { living: true });
   fleet.startProcess();
   const { world } = fleet;

@@ -46,7 +46,7 @@ async function edit(fleet: ControllerWorld, name: string, data: Readonly<Record<
 
 const conditionOf = ({ status }: Propagation, type: string) => status.conditions?.find((condition) => condition.type === type);
 
-test('a prune that was confirmed is that one: the next is held again, and confirmed by itself', async () => {
+test('a confirmation counts for one prune only: the next one is held and needs its own', async () => {
   const clusters = ['c1', 'c2', 'c3', 'c4'];
   await using fleet = await startControllerWorld(Object.fromEntries(['hub', ...clusters].map((name) => [name, []])), {
     traits: Object.fromEntries(clusters.map((name) => [name, yes])),
@@ -76,7 +76,7 @@ test('a prune that was confirmed is that one: the next is held again, and confir
   expect(left(fleet, ...clusters)).toEqual([5, 0, 0, 0]);
 }, 120_000);
 
-test('clusters that are lost one by one are held as those that are lost at once, whoever leads meanwhile', async () => {
+test('holds the prune of clusters that leave one by one like that of clusters that leave at once, also with a new leader', async () => {
   const clusters = Array.from({ length: 10 }, (_, index) => `c${index}`);
   await using fleet = await startControllerWorld(Object.fromEntries(['hub', ...clusters].map((name) => [name, []])), {
     traits: Object.fromEntries(clusters.map((name) => [name, yes])),
@@ -107,7 +107,7 @@ test('clusters that are lost one by one are held as those that are lost at once,
   expect(standing()).toBe(1);
 }, 60_000);
 
-test('a confirmed prune that is under way goes on, though half of it fails at first, the plan changes and the process dies', async () => {
+test('continues a confirmed prune although half of it fails at first, the plan changes and the process dies', async () => {
   const clusters = ['c1', 'c2', 'c3'];
   await using fleet = await startControllerWorld(Object.fromEntries(['hub', ...clusters].map((name) => [name, []])), {
     traits: Object.fromEntries(clusters.map((name) => [name, yes])),
@@ -133,7 +133,7 @@ test('a confirmed prune that is under way goes on, though half of it fails at fi
   expect(left(fleet, ...clusters)).toEqual([5, 0, 5]);
 }, 120_000);
 
-test('what is given up is that share alone: the name goes once it is done, and copies that come later are deleted', async () => {
+test('abandons one share only: its name leaves the annotation afterwards, and later copies are deleted', async () => {
   await using fleet = await startControllerWorld({ hub: [], east: [] });
   fleet.startProcess();
   const everywhere = intent('web', [configMap('web', { a: '1' })]);
@@ -167,7 +167,7 @@ test('what is given up is that share alone: the name goes once it is done, and c
   await fleet.world.until(() => copy() === undefined);
 }, 120_000);
 
-test('a digest is of the generation it came with: what is changed later without one is done', async () => {
+test('a digest counts for its generation only: a later change without a digest is carried out', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const input = intent('web', [configMap('web', { a: '1' })], { placement: { clusters: ['south'] } });
@@ -182,7 +182,7 @@ test('a digest is of the generation it came with: what is changed later without 
   expect(fleet.mirrored('web')?.status.asked).toEqual({ digest, generation: 1 });
 }, 60_000);
 
-test('what could not be planned is planned again, by itself and when it is asked for again', async () => {
+test('plans a refused generation again, by itself and on request', async () => {
   const source: KubernetesObject = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -217,7 +217,7 @@ test('what could not be planned is planned again, by itself and when it is asked
   expect(done.status.revision).toBe(revision);
 }, 60_000);
 
-test('who asks again for what was refused is not told that it is so already', async () => {
+test('a repeated request for a refused spec does not return UNCHANGED', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const input = intent('web', [configMap('web', { a: '1' })], { placement: { clusters: ['south'] }, strict: true });

@@ -5,7 +5,7 @@ import { configMap, deployment, intent, job, startControllerWorld } from './cont
 
 const linesOf = ({ status }: Propagation) => status.clusters?.map(({ cluster, phase, reason }) => [cluster, phase, reason ?? '']);
 
-test('brings an intent to every cluster, says so, and rests', async () => {
+test('brings an intent to every cluster, reports it, and sends no further requests', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [], east: [] });
   const process = fleet.startProcess();
   const outcome = await fleet.propagate(intent('web', [configMap('web', { a: '1' })]));
@@ -25,7 +25,7 @@ test('brings an intent to every cluster, says so, and rests', async () => {
   await process.stop();
 });
 
-test('two calls per copy where nothing exists, and none where nothing changed', async () => {
+test('sends two requests per new copy and none for an unchanged copy', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const process = fleet.startProcess();
   const south = fleet.world.cluster('south');
@@ -42,7 +42,7 @@ test('two calls per copy where nothing exists, and none where nothing changed', 
   await process.stop();
 });
 
-test('takes back what others change, brings back what they delete, and moves with its placement', async () => {
+test('corrects changes of copies, restores deleted copies, and follows changes of the placement', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [], east: [] });
   const process = fleet.startProcess();
   const copy = (cluster: string) => fleet.world.cluster(cluster).get('ConfigMap', 'move', 'default');
@@ -75,7 +75,7 @@ test('takes back what others change, brings back what they delete, and moves wit
   await process.stop();
 });
 
-test('leaves a stranger alone until told to adopt it', async () => {
+test('leaves an object of another owner unchanged until the intent adopts it', async () => {
   await using fleet = await startControllerWorld({ hub: [], east: [configMap('owned', { theirs: '1' }) as never] });
   const process = fleet.startProcess();
   const input = intent('owned', [configMap('owned', { ours: '1' })]);
@@ -92,7 +92,7 @@ test('leaves a stranger alone until told to adopt it', async () => {
   await process.stop();
 });
 
-test('runs a Job once, and not again when it is gone after its end', async () => {
+test('runs a Job once, and not again when it is deleted after its end', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   const process = fleet.startProcess();
   await fleet.propagate(intent('once', [job('once')], { completion: { mode: 'ALL' } }));
@@ -107,7 +107,7 @@ test('runs a Job once, and not again when it is gone after its end', async () =>
   await process.stop();
 });
 
-test('rolls out in waves, stops at the first failure, and goes back when told', async () => {
+test('rolls out in waves, stops at the first failure, and rolls back on request', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [], east: [] }, { living: true });
   const process = fleet.startProcess();
   const waves = ['north', 'south', 'east'].map((name) => ({ name, set: { clusters: [name] } }));

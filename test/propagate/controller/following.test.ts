@@ -7,7 +7,7 @@ const object = (manifest: JsonObject) => manifest as unknown as KubernetesObject
 const dataIn = (fleet: ControllerWorld, cluster: string, name: string) =>
   fleet.world.cluster(cluster).get('ConfigMap', name, 'default')?.data;
 
-test('what a template depends on is followed, though nothing in the template changes; also what comes only later', async () => {
+test('follows dependencies of a template, also those that are created later', async () => {
   await using fleet = await startControllerWorld({ hub: [object(configMap('settings', { a: '1' }))], south: [] });
   fleet.startProcess();
   const { spec, ...web } = deployment('web', 0);
@@ -26,7 +26,7 @@ test('what a template depends on is followed, though nothing in the template cha
   await fleet.world.until(() => JSON.stringify(dataIn(fleet, 'south', 'later')) === '{"b":"1"}', 10_000);
 }, 60_000);
 
-test('a cluster is chosen once its Nodes say where it runs, and let go when they say another place; while nobody knows it stays', async () => {
+test('chooses a cluster once its Nodes show its location, drops it when the location changes, and keeps it while the location is unknown', async () => {
   const node = (name: string): KubernetesObject => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
   await using fleet = await startControllerWorld({ hub: [node('zero')], south: [] }, { traits: { hub: { region: 'eu' } } });
   fleet.startProcess();
@@ -57,7 +57,7 @@ test('a cluster is chosen once its Nodes say where it runs, and let go when they
   await world.until(() => !copy(), 20_000);
 }, 60_000);
 
-test('a time to divide from zero that lies ahead is kept, and divided at once', async () => {
+test('reschedules at a future rescheduleAt, at once when it has come', async () => {
   const gold = { labels: { tier: 'gold' } };
   await using fleet = await startControllerWorld({ hub: [], south: [], east: [] }, { living: true, traits: { hub: gold } });
   fleet.startProcess();
@@ -90,7 +90,7 @@ test('a time to divide from zero that lies ahead is kept, and divided at once', 
   expect([count('east'), fleet.mirrored('web')?.status.scheduledAt]).toEqual([undefined, second]);
 }, 60_000);
 
-test('what is still wanted in a cluster that left is not given up: it stands there, unpruned, when the cluster is back', async () => {
+test('does not delete wanted copies in a cluster that left and came back', async () => {
   await using fleet = await startControllerWorld({ hub: [], east: [] });
   fleet.startProcess();
   const { world } = fleet;

@@ -22,7 +22,7 @@ function selecting(name: string, app: string): JsonObject {
 
 const template = (spec: unknown) => (spec as { readonly template: JsonObject }).template;
 
-test('what a server refused is forgotten when the spec before it is wanted again', async () => {
+test('forgets a refusal of the server when the previous spec is applied again', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   const input = (app: string) => intent('back', [selecting('back', app)], { placement: { clusters: ['south'] } });
@@ -42,7 +42,7 @@ test('what a server refused is forgotten when the spec before it is wanted again
   expect(fleet.world.cluster('south').get('Deployment.apps', 'back', 'default')?.metadata.annotations?.[marks.generation]).toBe('1');
 }, 60_000);
 
-test('so it is by a rollback, and by another process that finds the old fault', async () => {
+test('forgets a refusal after a rollback, also in another process that reads the old fault', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   const first = fleet.startProcess();
   const input = (app: string) => intent('back', [selecting('back', app)], { placement: { clusters: ['south'] } });
@@ -59,7 +59,7 @@ test('so it is by a rollback, and by another process that finds the old fault', 
   expect(linesOf(fleet, 'back')).toEqual(['south Settled']);
 }, 60_000);
 
-test('a breach ends by itself when what failed is well again for a while, and the waves go on', async () => {
+test('ends a breach when the failed cluster has recovered for a while, and continues the waves', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [], east: [] });
   fleet.startProcess();
   const refusal = fleet.world.cluster('south').refuseWrites({ type: 'webhookTimeout' }, { kind: 'ConfigMap' });
@@ -77,7 +77,7 @@ test('a breach ends by itself when what failed is well again for a while, and th
   expect([settled.status.paused, settled.status.progress?.failed]).toEqual([false, 0]);
 }, 60_000);
 
-test('what is lost after it settled is not told as settled', async () => {
+test('is not Settled any more after a settled copy was lost', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   await fleet.propagate(intent('lost', [configMap('lost', { a: '1' })], { placement: { clusters: ['south'] } }));
@@ -92,7 +92,7 @@ test('what is lost after it settled is not told as settled', async () => {
   expect(linesOf(fleet, 'lost')).toEqual(['south Settled']);
 }, 60_000);
 
-test('a suspended cluster that is not as wanted holds no wave up, and the whole is not settled', async () => {
+test('a suspended cluster that differs does not delay a wave, and the Propagation does not settle', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [], east: [] });
   fleet.startProcess();
   const input = (data: string, suspended: readonly string[]) =>
@@ -112,7 +112,7 @@ test('a suspended cluster that is not as wanted holds no wave up, and the whole 
   await fleet.phase('still', 'Settled');
 }, 60_000);
 
-test('where enough clusters completed, a Job that failed elsewhere is no breach', async () => {
+test('a failed Job is no breach if enough other clusters are complete', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [], east: [] }, { living: true });
   fleet.startProcess();
   const override = {

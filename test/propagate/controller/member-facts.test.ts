@@ -21,7 +21,7 @@ test.each<{ readonly name: string; readonly next: MemberCluster | undefined; rea
   expect([facts.isChanged(north), facts.isChanged(north)]).toEqual([isChanged, false]);
 });
 
-test('the order of labels does not matter, and who comes back is new', () => {
+test('ignores the order of labels, and reports a cluster that joins again as changed', () => {
   let now: MemberCluster | undefined = { ...bare, labels: { a: '1', b: '2' } };
   const facts = createMemberFacts({ all: () => (now === undefined ? [] : [now]), get: () => now });
   now = { ...bare, labels: { b: '2', a: '1' } };

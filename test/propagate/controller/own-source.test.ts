@@ -37,7 +37,7 @@ async function deleteIntent(fleet: ControllerWorld, name: string): Promise<void>
   await fleet.gone(name);
 }
 
-test('a source counts as placed in its own cluster: it is never written, and stays when the Propagation is deleted', async () => {
+test('a source counts as placed in its own cluster, is never written, and stays when the Propagation is deleted', async () => {
   const sources = [object(configMap('settings', { a: '1' })), secret('key')];
   await using fleet = await startControllerWorld({ hub: sources, south: [] });
   fleet.startProcess();
@@ -109,7 +109,7 @@ test.each([
   60_000,
 );
 
-test('a copy that becomes the source leaves the inventory, and stays wherever the placement goes', async () => {
+test('a copy that becomes the source leaves the inventory and is not deleted when the placement changes', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const manifest = configMap('settings', { a: '1' });
@@ -180,7 +180,7 @@ test('a cluster that is a member under two names does not make a source its own 
   expect(writesTo(fleet, 'south', 'ConfigMap', 'settings')).toEqual([]);
 }, 60_000);
 
-test('a source that is made of the copy, through another Propagation, is refused as a circle', async () => {
+test('refuses a circle: a source that another Propagation makes from the copy', async () => {
   await using fleet = await startControllerWorld({ hub: [object(configMap('settings', { a: '1' }))], south: [], east: [] });
   fleet.startProcess();
   const first = withSource('first', [['ConfigMap', 'settings']], { placement: { clusters: ['south'] } });
@@ -200,7 +200,7 @@ test('a source that is made of the copy, through another Propagation, is refused
   expect(writesTo(fleet, 'hub', 'ConfigMap', 'settings')).toEqual([]);
 }, 60_000);
 
-test('of two Propagations that were asked for at once and make a circle, one goes on no more and says why, and no source is lost', async () => {
+test('stops one of two Propagations that make a circle and were applied at once, reports why, and deletes no source', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [object(configMap('settings', { a: '1' }))], east: [] });
   const ring = [
     ['first', 'south', 'east'],

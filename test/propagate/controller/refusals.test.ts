@@ -19,7 +19,7 @@ const copyIn = ({ world }: ControllerWorld, name: string) => world.cluster('sout
 const conditionOf = (fleet: ControllerWorld, name: string, type: string) =>
   fleet.mirrored(name)?.status.conditions?.find((condition) => condition.type === type);
 
-test('what is no spec is not accepted: it says why, nothing is written, and what stood before stays', async () => {
+test('does not accept an invalid spec, reports why, writes nothing, and keeps existing copies', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const hub = fleet.world.cluster('hub');
@@ -37,7 +37,7 @@ test('what is no spec is not accepted: it says why, nothing is written, and what
   expect(copyIn(fleet, 'wrong')?.data).toEqual({ a: '3' });
 }, 60_000);
 
-test('a resource made by kubectl is carried out as one that was asked for', async () => {
+test('carries out a resource that kubectl created like a mutation', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   fleet.world.cluster('hub').put(resource('plain', { template: template('plain'), placement: {} }));
@@ -45,7 +45,7 @@ test('a resource made by kubectl is carried out as one that was asked for', asyn
   expect([settled.metadata.finalizers, copyIn(fleet, 'plain')?.data]).toEqual([[marks.finalizer], { a: '1' }]);
 });
 
-test('a plan that was asked for by digest and is another one by now is held, and another digest lets it go', async () => {
+test('holds a request whose digest is no longer the plan, until another digest is requested', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const hub = fleet.world.cluster('hub');
   const spec = { template: template('digest'), placement: { clusters: ['south'] } };
@@ -67,7 +67,7 @@ test('a plan that was asked for by digest and is another one by now is held, and
   expect(copyIn(fleet, 'digest')?.data).toEqual({ a: '1' });
 }, 60_000);
 
-test('suspended as a whole nothing is written, and all is when it is not any more', async () => {
+test('writes nothing while everything is suspended, and everything afterwards', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const input = intent('later', [configMap('later', { a: '1' })], { placement: { clusters: ['south'] } });
@@ -86,7 +86,7 @@ test('suspended as a whole nothing is written, and all is when it is not any mor
   expect(copyIn(fleet, 'later')?.data).toEqual({ a: '1' });
 }, 60_000);
 
-test('follows what its template refers to, and clusters that come and change their labels', async () => {
+test('follows the sources of its template, and clusters that join or change their labels', async () => {
   await using fleet = await startControllerWorld(
     { hub: [configMap('source', { a: '1' }) as unknown as KubernetesObject], south: [], east: [] },
     { traits: { south: { labels: { tier: 'gold' } } } },

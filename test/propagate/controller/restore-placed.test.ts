@@ -43,7 +43,7 @@ describe('a copy of the generation before is restored', () => {
     expect(lineOf(fleet, 'south')).toMatchObject({ phase: 'Waiting', reason: 'Wave' });
   }, 60_000);
 
-  test('after a breach, while it is paused; and the breach is none of the restoration', async () => {
+  test('after a breach, while the rollout is paused, and the restored copy is no breach', async () => {
     await using fleet = await startControllerWorld({ hub: [], north: [], south: [] });
     fleet.startProcess();
     await fleet.propagate(inWaves('1'));
@@ -75,7 +75,7 @@ describe('a copy of the generation before is restored', () => {
     await expectKept(fleet, 'north');
   }, 60_000);
 
-  test('while its prune is to be confirmed', async () => {
+  test('while its prune waits for a confirmation', async () => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     fleet.startProcess();
     const names = ['a', 'b', 'c', 'd', 'web'];
@@ -93,7 +93,7 @@ describe('a copy of the generation before is restored', () => {
     expect(fleet.mirrored('web')?.status.phase).toBe('Held');
   }, 60_000);
 
-  test('while the plan is not the one that was asked for', async () => {
+  test('while the plan is not the requested one', async () => {
     await using fleet = await startControllerWorld({ hub: [], north: [], south: [] });
     const first = fleet.startProcess();
     await fleet.propagate(inWaves('1'));
@@ -109,7 +109,7 @@ describe('a copy of the generation before is restored', () => {
     await fleet.world.until(() => valueIn(fleet, 'north') === '1');
   }, 60_000);
 
-  test('while the plan of a digest does not hold for the copy; then the plan goes on', async () => {
+  test('while the copy differs from the requested plan; then the plan continues', async () => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     const first = fleet.startProcess();
     const input = (value: string) => intent('web', [configMap('web', { a: value })], { placement: { clusters: ['south'] } });
@@ -132,7 +132,7 @@ describe('a copy of the generation before is restored', () => {
     expect(shown(copyIn(fleet, 'south'))).toEqual([{ a: '2' }, '2']);
   }, 60_000);
 
-  test('with the replicas that were divided there', async () => {
+  test('with the replicas that were assigned to the cluster', async () => {
     await using fleet = await startControllerWorld({ hub: [], north: [], south: [] });
     fleet.startProcess();
     const divided = (image: string) =>
@@ -154,7 +154,7 @@ describe('a copy of the generation before is restored', () => {
   }, 60_000);
 });
 
-test('a waiting cluster says what is missing, where no kept revision has it any more', async () => {
+test('a waiting cluster names missing copies that no kept revision has', async () => {
   const source = (a: string): KubernetesObject => ({
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'default' } },
     data: { a },

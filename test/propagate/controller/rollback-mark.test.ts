@@ -24,7 +24,7 @@ async function rolledBackTo(fleet: ControllerWorld, revision: number): Promise<v
   await fleet.world.pumped(fleet.propagations.rollback(fleet.context, place, revision));
 }
 
-test('who writes the spec anew after a rollback goes back no more: not to the same, and not once that revision is dropped', async () => {
+test('ignores the mark of a rollback after the spec was written again, also with the same spec and after the revision was dropped', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const cluster = fleet.world.cluster('south');
@@ -54,7 +54,7 @@ test('who writes the spec anew after a rollback goes back no more: not to the sa
   expect((await fleet.stored('web'))?.metadata.annotations[marks.rollback]).toBe('1');
 }, 60_000);
 
-test('long after a rollback a breach goes back to what stood last, and nothing is deleted', async () => {
+test('rolls a breach long after a rollback back to the last state and deletes nothing', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   const web = () => fleet.world.cluster('south').get('Deployment.apps', 'web', 'default');

@@ -30,7 +30,7 @@ async function startTerminating(fleet: ControllerWorld): Promise<void> {
   await world.pumped(client?.delete(asked, fleet.context.signal) ?? Promise.reject(new Error('expected south')));
 }
 
-test('what a Namespace on its way out kept away is made as soon as that is back, not when it is gone', async () => {
+test('creates copies that a Namespace in deletion blocked as soon as the Namespace is back', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [namespace('team')] });
   const south = fleet.world.cluster('south');
   await startTerminating(fleet);
@@ -46,7 +46,7 @@ test('what a Namespace on its way out kept away is made as soon as that is back,
   await fleet.world.until(() => south.get('ConfigMap', 'web', 'team') !== undefined, soonMs);
 }, 120_000);
 
-test('a Namespace of its own that was long on its way out is made again as soon as it is gone, and what was in it', async () => {
+test('creates its own Namespace again as soon as its long deletion has ended, with the copies in it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const south = fleet.world.cluster('south');
   fleet.startProcess();
@@ -61,7 +61,7 @@ test('a Namespace of its own that was long on its way out is made again as soon 
   await fleet.world.until(() => south.get('ConfigMap', 'web', 'team') !== undefined, soonMs);
 }, 120_000);
 
-test('what a quota kept away is made as soon as that changes; one that changes all the time has it tried every ten seconds at most', async () => {
+test('creates copies that a quota blocked as soon as it changes; retries at most every ten seconds if it changes all the time', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [quota('1')] });
   const south = fleet.world.cluster('south');
   const refused = south.refuseWrites({ type: 'quota', quota: 'compute' }, { kind: 'ConfigMap' });
@@ -83,7 +83,7 @@ test('what a quota kept away is made as soon as that changes; one that changes a
   await fleet.world.until(() => south.get('ConfigMap', 'web', 'default') !== undefined, soonMs);
 }, 180_000);
 
-test('what stood in its place is taken for gone as soon as it is', async () => {
+test('notices at once that an object in the place of a copy is gone', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const south = fleet.world.cluster('south');
   south.put({ ...configMap('web', { a: 'theirs' }), metadata: { name: 'web', namespace: 'default', labels: { app: 'theirs' } } });

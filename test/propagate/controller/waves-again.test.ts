@@ -4,7 +4,7 @@ import { type ControllerWorld, configMap, deployment, intent, startControllerWor
 
 const gold = { labels: { tier: 'gold' } };
 
-test('what changes within one generation goes through the waves, though the process that saw it died at once', async () => {
+test('takes changes within one generation through the waves, although the process that noticed them died', async () => {
   const source = (a: string): KubernetesObject => ({
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'source', namespace: 'default' } },
     data: { a },
@@ -41,7 +41,7 @@ function rollOut(fleet: ControllerWorld, cluster: string): void {
   fleet.world.cluster(cluster).put({ ...found, status: { observedGeneration: found.metadata.generation ?? 1, ...figures } });
 }
 
-test('a cluster that joins a generation which was decided before comes last, whatever wave it matches', async () => {
+test('starts a cluster that joins after the decision last, whatever wave it matches', async () => {
   await using fleet = await startControllerWorld({ hub: [], early: [], late: [], south: [] }, { traits: { early: gold, south: gold } });
   fleet.startProcess();
   const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
@@ -61,7 +61,7 @@ test('a cluster that joins a generation which was decided before comes last, wha
   await fleet.world.until(() => has('late'));
 }, 60_000);
 
-test('a cluster of which nobody knows what is to be done there holds its wave up', async () => {
+test('a cluster whose wanted objects are unknown delays its wave', async () => {
   await using fleet = await startControllerWorld({ hub: [], early: [], south: [] });
   const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
   const stalled = fleet.world.cluster('early').stall({ resource: 'deployments' });
@@ -80,7 +80,7 @@ test('a cluster of which nobody knows what is to be done there holds its wave up
   await fleet.world.until(() => has('south'));
 }, 60_000);
 
-test('who came late stays the last, however often all is planned again', async () => {
+test('starts a late cluster last, also after further plans', async () => {
   await using fleet = await startControllerWorld({ hub: [], early: [], late: [], south: [] }, { traits: { early: gold, south: gold } });
   fleet.startProcess();
   const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
@@ -154,7 +154,7 @@ test.each(['Abort', 'CreateOnly'] as const)(
   60_000,
 );
 
-test('who waited long for the hub leads soon after it is back', async () => {
+test('a gateway that waited long for the hub leads soon after the hub is back', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.world.leave('hub');
   const { controller } = fleet.startProcess();

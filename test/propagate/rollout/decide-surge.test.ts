@@ -33,12 +33,12 @@ test.each([
   expect(decideSurge(moves(text), 'Pause')).toEqual({ waiting, held });
 });
 
-test('with Continue, decreases wait for what is under way, not for what failed', () => {
+test('with Continue, decreases wait for increases that are under way, not for failed ones', () => {
   expect(decideSurge(moves('a 4>0 ready 4, b 4>4 ready 1 Progressing'), 'Continue')).toEqual({ waiting: ['a'], held: [] });
   expect(decideSurge(moves('a 4>0 ready 4, b 4>4 ready 1 Failed'), 'Continue')).toEqual({ waiting: [], held: [] });
 });
 
-test('from healthy clusters to healthy clusters the total never falls below what was or what is to be, and the move ends', () => {
+test('between healthy clusters the total never falls below the old or the new total, and the move ends', () => {
   const count = fc.nat(6);
   fc.assert(
     fc.property(fc.array(fc.tuple(count, count), { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat(5)), (counts, order) => {

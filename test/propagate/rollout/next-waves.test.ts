@@ -81,7 +81,7 @@ describe('the next step', () => {
   });
 });
 
-test('tells where everybody is, and when to look again', () => {
+test('returns the state of every cluster, and the time of the next check', () => {
   const lines = 'a:succeeded@10 b:succeeded@1 c:progressing@20 d:progressing@70 e:failed f:skip';
   const { breach, ...decision } = step('a b c d e f g', lines, { soakMs: 5_000, deadlineMs: 60_000, maxFailures: 1 });
   expect(decision).toEqual({
@@ -100,7 +100,7 @@ test('tells where everybody is, and when to look again', () => {
   expect(breach).toEqual({ action: 'Pause', sinceMs: nowMs });
 });
 
-test('is over when nothing waits, runs or soaks', () => {
+test('is over when no cluster waits, runs or soaks', () => {
   expect(step('a b|c', 'a:succeeded b:skip c:succeeded')).toMatchObject({ isOver: true, wave: 1, done: 2, clusters: 3 });
   expect(step('a b|c', 'a:succeeded b:skip').isOver).toBe(false);
 });
@@ -128,26 +128,26 @@ describe('a breach', () => {
     if (isBreached) expect(decision.start).toEqual([]);
   });
 
-  test('is looked at again when it may end', () => {
+  test('is checked again when it may end', () => {
     expect(step('a|b', 'a:succeeded@20', { breachedAtMs }).nextCheckAtMs).toBe(nowMs + 10_000);
     expect(step('a|b', 'a:progressing@20', { breachedAtMs }).nextCheckAtMs).toBeUndefined();
   });
 
-  test('leads on once it is known to have ended: what is begun then is no part of it', () => {
+  test('continues once the breach is known to have ended, and clusters that start then are no part of it', () => {
     const { start, breach, wave } = step('a|b', 'a:succeeded@30', { breachedAtMs });
     expect([start, breach, wave]).toEqual([[], undefined, 1]);
     expect(step('a|b', 'a:succeeded@30').start).toEqual(['b']);
   });
 });
 
-test('a breach began with the failure that was one too many', () => {
+test('a breach begins with the first failure that exceeds the limit', () => {
   expect(step('a b c', 'a:failed@3 b:failed@9 c:progressing@62', { maxFailures: 1, deadlineMs: 60_000 }).breach?.sinceMs).toBe(
     nowMs - 3_000,
   );
   expect(step('a b c', 'a:failed@3', { maxFailures: 1 }).breach).toBeUndefined();
 });
 
-describe('whatever happens', () => {
+describe('for any sequence of events', () => {
   const phase = fc.constantFrom<WaveLine['phase']>('toApply', 'progressing', 'succeeded', 'failed', 'timedOut', 'skip');
   const fleet = fc.record({
     waves: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 }),
@@ -162,7 +162,7 @@ describe('whatever happens', () => {
   const widthIn = (width: number | string | undefined, size: number) =>
     width === undefined ? size : typeof width === 'number' ? width : Math.max(1, Math.ceil((Number.parseInt(width, 10) * size) / 100));
 
-  test('no wave runs wider than it may, and none begins before those before it are done', () => {
+  test('no wave exceeds its concurrency, and none starts before the earlier ones are done', () => {
     fc.assert(
       fc.property(fleet, ({ waves: sizes, width, maxFailures, soakMs, onFailure, outcomes }) => {
         const waves = wavesOf(sizes);
@@ -208,7 +208,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('it ends: with Continue, and clusters that end, every cluster gets its turn', () => {
+  test('the rollout ends: with Continue, every cluster starts if clusters end', () => {
     fc.assert(
       fc.property(fleet, ({ waves: sizes, width, soakMs }) => {
         const waves = wavesOf(sizes);
@@ -231,7 +231,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('the order of what it is told changes nothing, and every cluster is counted once', () => {
+  test('the order of the input has no effect, and every cluster is counted once', () => {
     const given = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 9 }), phase, fc.nat(100)), { selector: ([name]) => name });
     fc.assert(
       fc.property(given, fc.nat(3), (entries, maxFailures) => {
@@ -255,7 +255,7 @@ describe('whatever happens', () => {
   });
 });
 
-test('what was through and does not stand any more is not done, and no breach', () => {
+test('a cluster that succeeded and was changed since is not done, and no breach', () => {
   const lines = new Map<ClusterName, WaveLine>(
     (['failed', 'open', undefined] as const).map((lost, index) => [
       clusterName('abc'.charAt(index)),

@@ -35,12 +35,12 @@ const next = (more: Partial<RolloutStrategy>, existing: readonly GroupedLine[] =
 const names = (lines: readonly GroupedLine[]) => lines.map(({ cluster }) => cluster);
 
 describe('mandatory groups', () => {
-  test('go first, named or by index', () => {
+  test('run first, by name or by index', () => {
     expect(names(next({ mandatoryGroups: [{ groupName: 'edge' }] }).rollout)).toEqual(['e1', 'e2']);
     expect(names(next({ mandatoryGroups: [{ groupIndex: 1 }] }).rollout)).toEqual(['c1', 'c2', 'c3']);
   });
 
-  test('may not fail, whatever the others may', () => {
+  test('allow no failure, whatever the others allow', () => {
     for (const type of ['Progressive', 'ProgressivePerGroup'] as const) {
       const decision = next({ type, mandatoryGroups: [{ groupName: 'edge' }], maxFailures: '100%' }, [
         line('e1', 'failed'),
@@ -50,17 +50,17 @@ describe('mandatory groups', () => {
     }
   });
 
-  test('that are done let the others through', () => {
+  test('let the others start once they are done', () => {
     const existing = [line('e1', 'succeeded'), line('e2', 'skip')];
     expect(names(next({ mandatoryGroups: [{ groupName: 'edge' }], maxConcurrency: 2 }, existing).rollout)).toEqual(['c1', 'c2']);
   });
 
-  test('of a name that no group has change nothing', () => {
+  test('with an unknown name have no effect', () => {
     expect(names(next({ mandatoryGroups: [{ groupName: 'none' }], maxConcurrency: '40%' }).rollout)).toEqual(['c1', 'c2']);
   });
 });
 
-test('a deadline that passed is told, and the next one looked forward to', () => {
+test('reports a passed deadline, and the time of the next one', () => {
   const existing = [line('c1', 'progressing', 60_000), line('c2', 'progressing', 59_000), line('gone', 'progressing')];
   const { rollout, timedOut, removed, recheckAfterMs } = next({ progressDeadline: '1m', maxFailures: 1, maxConcurrency: 2 }, existing);
   expect([names(rollout), names(timedOut), names(removed)]).toEqual([['c2', 'c3'], ['c1'], ['gone']]);
@@ -93,7 +93,7 @@ test('percentages are of doubles, as theirs are', () => {
   expect(rolloutSize('7%', 100, 100)).toBe(8);
 });
 
-test('where nothing is still to be applied and nothing failed, our waves begin what theirs begin', () => {
+test('our waves start the same clusters as OCM if none is still to be applied and none failed', () => {
   const phase = fc.constantFrom('progressing', 'succeeded', 'skip', 'none');
   const scene = fc.record({
     phases: fc.array(phase, { minLength: 1, maxLength: 8 }),

@@ -29,7 +29,7 @@ test.each([
   expect(nextMark({ previous, phase, watchMs: 0, nowMs })).toEqual(expected);
 });
 
-test('times out at its deadline, seen or not', () => {
+test('times out at its deadline, also while its state is unknown', () => {
   expect(nextMark({ previous: mark('Progressing'), phase: 'progressing', deadlineMs: 60_001, watchMs: 0, nowMs })).toEqual(
     mark('Progressing'),
   );
@@ -52,13 +52,13 @@ test.each([
   expect(nextMark({ previous: mark('Succeeded'), phase, watchMs, nowMs })).toEqual(expected);
 });
 
-test('it is watched for the soak time; in a breach for 30 s at least', () => {
+test('watches a success for the soak time, in a breach for at least 30 s', () => {
   expect(watchMsOf({ soakMs: 5_000, breachedAtMs: undefined })).toBe(5_000);
   expect(watchMsOf({ soakMs: 5_000, breachedAtMs: 1 })).toBe(30_000);
   expect(watchMsOf({ soakMs: 90_000, breachedAtMs: 1 })).toBe(90_000);
 });
 
-test('asked again with what it said, it says the same', () => {
+test('returns the same mark for its own result', () => {
   const phase = fc.constantFrom('progressing', 'done', 'failed', undefined);
   const previous = fc.option(fc.constantFrom<RolloutMark['phase']>('Progressing', 'Succeeded', 'Failed', 'TimedOut').map(mark), {
     nil: undefined,

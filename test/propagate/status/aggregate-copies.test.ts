@@ -9,8 +9,8 @@ const aggregate = (...clusters: readonly ClusterFacts[]) =>
   aggregatesOf(clusters, linesOf(clusters, { generation: 3, spec: { rollout }, nowMs }), 3);
 const older: JsonObject = { ...rolledOut, metadata: { generation: 1, annotations: { 'muster.dev/generation': '2' } } };
 
-describe('what is told of one object in many clusters', () => {
-  test('sums, and that all have observed the newest template', () => {
+describe('the aggregate of one object in many clusters', () => {
+  test('sums figures, and reports that all copies have observed the newest template', () => {
     const [web] = aggregate(clusterOf('north'), clusterOf('south', { copies: [copyOf({ object: withStatus({ readyReplicas: 1 }) })] }));
     expect(web).toMatchObject({
       key: { kind: 'Deployment', name: 'web' },
@@ -25,17 +25,17 @@ describe('what is told of one object in many clusters', () => {
     expect(web?.status).not.toHaveProperty('observedGeneration');
   });
 
-  test('a cluster without its copy is a target all the same', () => {
+  test('a cluster without its copy counts as a target', () => {
     const [web] = aggregate(clusterOf('north'), clusterOf('south', { copies: [copyOf({ object: 'absent' })] }));
     expect(web).toMatchObject({ status: { replicas: 2 }, observed: false, health: 'Unhealthy' });
   });
 
-  test('a silent one counts nothing', () => {
+  test('a copy in an unreachable cluster has no figures', () => {
     const silent = clusterOf('south', { copies: [copyOf({ fault: faultOf('UNREACHABLE') })] });
     expect(aggregate(clusterOf('north'), silent)).toMatchObject([{ status: { replicas: 2 }, observed: false, health: 'Unknown' }]);
   });
 
-  test('what leaves is no target', () => {
+  test('a copy that is being deleted is no target', () => {
     expect(aggregate(clusterOf('north'), leavingOf('south'))).toMatchObject([{ status: { replicas: 2 }, observed: true }]);
     const going = copyOf({ name: 'old', entry: { state: 'Deleting' } });
     const objects = [{ key: copyOf().entry.key, action: 'UNCHANGED' as const, desiredHash: 'h3' }];
@@ -43,7 +43,7 @@ describe('what is told of one object in many clusters', () => {
     expect(aggregate(clusterOf('north', { copies: [copyOf(), going], planned: { wave: 0, objects: [...objects, gone] } }))).toHaveLength(1);
   });
 
-  test('each kind by its rules, in the order of kinds and names', () => {
+  test('uses the rules of each kind, in the order of kinds and names', () => {
     const copies = (ip: string) => [
       copyOf(),
       copyOf({ kind: 'ConfigMap', name: 'b', object: { data: {} } }),
@@ -70,7 +70,7 @@ describe('conditions', () => {
   const well = copyOf({ object: withStatus({ conditions: [condition] }) });
   const ill = copyOf({ object: withStatus({ availableReplicas: 0, conditions: [{ type: 'Available', status: 'False' }] }) });
 
-  test('stand beside, those of unhealthy copies first', () => {
+  test('are listed per cluster, those of unhealthy copies first', () => {
     const [web] = aggregate(clusterOf('a', { copies: [well] }), clusterOf('b', { copies: [ill] }));
     expect(web?.conditions).toEqual([
       { cluster: 'b', condition: { type: 'Available', status: 'False' } },

@@ -28,7 +28,7 @@ const lineOf = (cluster: string, message = longest): ClusterLine => ({
 const names = (count: number, length: number) => Array.from({ length: count }, (_, index) => `${index}-`.padEnd(length, 'x'));
 
 describe('fits the hub', () => {
-  test('500 clusters, all failed, with the longest messages in the longest of letters', () => {
+  test('500 failed clusters with messages of maximum length in three-byte characters', () => {
     const condition = { type: 'Available', status: 'False', reason: 'No', message: '€'.repeat(32_768) };
     const clusters = names(500, 60);
     const status: PropagationStatus = {
@@ -57,13 +57,13 @@ describe('fits the hub', () => {
     expect(parseStatus(printStatus(cut))).toEqual(cut);
   });
 
-  test('500 clusters with names of 253 letters', () => {
+  test('500 clusters with names of 253 characters', () => {
     const clusters = names(500, 253);
     const status = { clusters: clusters.map((name) => lineOf(name)), unknown: clusters };
     expect(bytesOf(bounded(status, {}))).toBeLessThanOrEqual(mostStatusBytes);
   });
 
-  test('whatever is said, and is as it was where it fits', () => {
+  test('any status, and unchanged if it fits already', () => {
     const arbitrary = fc.record({ count: fc.integer({ min: 0, max: 300 }), message: fc.string({ unit: 'grapheme', maxLength: 1_024 }) });
     fc.assert(
       fc.property(arbitrary, ({ count, message }) => {
@@ -81,12 +81,12 @@ describe('fits the hub', () => {
 describe('notes', () => {
   const note = (severity: string, index: number) => ({ severity, code: 'UNPLACED', message: `${index}` });
 
-  test.each([0, 1, mostNotes])('%i are told as they are', (count) => {
+  test.each([0, 1, mostNotes])('%i notes are kept unchanged', (count) => {
     const notes = Array.from({ length: count }, (_, index) => note('WARNING', index));
     expect(bounded({ notes }, {}).notes).toEqual(notes);
   });
 
-  test('of more the errors are told first, and how many are not', () => {
+  test('of more notes, errors are kept first, and the rest is counted', () => {
     const notes = Array.from({ length: 300 }, (_, index) => note(index === 299 ? 'ERROR' : 'WARNING', index));
     const told = bounded({ notes }, {}).notes ?? [];
     expect([told[0]?.message, told[1]?.message, told[99]?.message, told.length]).toEqual(['299', '0', '98', mostNotes + 1]);
@@ -95,7 +95,7 @@ describe('notes', () => {
   });
 });
 
-test('what was cut is not written again where nothing but time went on', () => {
+test('does not write a shortened status again if only time has passed', () => {
   const clusters = names(500, 40).map((name) =>
     clusterOf(name, { problem: { reason: 'Denied', message: longest, fault: { ...fault, count: 1 } } }),
   );

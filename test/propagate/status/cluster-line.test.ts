@@ -30,7 +30,7 @@ const since = (
   ...more,
 });
 
-describe('where nobody knows what is to be there', () => {
+describe('while the wanted objects are unknown', () => {
   const unknown = (previous?: ClusterLine) =>
     lineOf(
       clusterOf('north', {
@@ -42,12 +42,12 @@ describe('where nobody knows what is to be there', () => {
       context,
     );
 
-  test('nothing is done yet, though of nothing everything is', () => {
+  test('the cluster is not done, although it has no objects to wait for', () => {
     expect(unknown()).toMatchObject({ phase: 'Progressing', message: 'unreadable', rollout: { phase: 'Progressing', since: now } });
     expect(unknown().rollout).not.toHaveProperty('wanted');
   });
 
-  test('what was done stays so, and stands for what was wanted then', () => {
+  test('a success stays, with the hash of the objects that were wanted then', () => {
     const mark = { phase: 'Succeeded', since: ago(9), wanted: 'h' } as const;
     expect(unknown(since(9, 'Succeeded', { rollout: mark })).rollout).toEqual(mark);
   });
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test('who came late says so', () => {
+test('a late cluster has the field late', () => {
   const { planned } = clusterOf('north');
   if (planned === undefined) throw new Error('expected a plan');
   expect(lineOf(clusterOf('north', { planned: { ...planned, isLate: true } }), context)).toMatchObject({ late: true });
@@ -258,7 +258,7 @@ describe('the phase', () => {
   });
 });
 
-describe('what is not known as of now', () => {
+describe('facts that are not current', () => {
   const last = since(300, 'Succeeded', { ready: 2 });
 
   test.each<[string, ClusterFacts, string, string]>([
@@ -312,11 +312,11 @@ describe('what is not known as of now', () => {
     });
   });
 
-  test('a minute is not too old', () => {
+  test('facts of a minute ago are current', () => {
     expect(lineOf(clusterOf('north', { copies: [copyOf({ agoMs: 60_000 })] }), context).phase).toBe('Settled');
   });
 
-  test('says up to when it was known, and since when what is wrong', () => {
+  test('has the time of the last known state, and the time since when the fault lasts', () => {
     const facts = clusterOf('north', {
       copies: [copyOf({ agoMs: 5_000, fault: faultOf('UNREACHABLE') }), copyOf({ name: 'api', agoMs: 9_000 })],
     });
@@ -326,7 +326,7 @@ describe('what is not known as of now', () => {
     expect([later.since, later.fault?.since]).toEqual([now, now]);
   });
 
-  test('a rollout that cannot be seen times out all the same', () => {
+  test('a rollout in an unreachable cluster times out', () => {
     const facts = clusterOf('north', { copies: [copyOf({ agoMs: 70_000 })], previous: since(60, 'Progressing') });
     const line = lineOf(facts, at({ rollout: { soakMs: 0, deadlineMs: 60_000 } }));
     expect([line.phase, line.rollout]).toEqual(['Unknown', expect.objectContaining({ phase: 'TimedOut', since: now })]);
@@ -341,12 +341,12 @@ describe('time', () => {
     expect(lineOf(facts, at({ rollout: { soakMs: 9_000 } }))).toMatchObject({ phase: 'Settled', since: now });
   });
 
-  test('begins anew with a generation', () => {
+  test('starts again with a new generation', () => {
     const line = lineOf(clusterOf('north', { copies: [progressing], previous: since(99, 'Succeeded', { generation: 2 }) }), context);
     expect(line).toMatchObject({ generation: 3, rollout: { phase: 'Progressing', since: now } });
   });
 
-  test('a cluster that waits stands at the generation before', () => {
+  test('a waiting cluster keeps the generation before', () => {
     const before = since(99, 'Succeeded', { generation: 2 });
     expect(lineOf(clusterOf('north', { stage: 'waiting', previous: before }), context)).toMatchObject({
       generation: 2,
@@ -354,7 +354,7 @@ describe('time', () => {
     });
   });
 
-  test('at rest the line stays the same, asOf included', () => {
+  test('the line stays the same while only time passes, including asOf', () => {
     const line = lineOf(clusterOf('north'), context);
     const later = { ...context, nowMs: nowMs + 30_000 };
     const copies = [copyOf({ agoMs: -30_000 })];
@@ -363,7 +363,7 @@ describe('time', () => {
     expect(lineOf(clusterOf('north', { copies: scaled, previous: line }), later)).toMatchObject({ ready: 1, asOf: ago(-30), since: now });
   });
 
-  test('a long message is cut, so that the line read back from the hub is the same', () => {
+  test('shortens a long message, so that the line equals the one read back from the hub', () => {
     const problem = { message: 'm'.repeat(2_000), fault: { code: 'SERVER_ERROR' as const, message: 'f'.repeat(2_000), since: now } };
     const line = lineOf(clusterOf('north', { problem }), context);
     expect([line.message?.length, line.fault?.message.length]).toEqual([1_024, 1_024]);
@@ -372,7 +372,7 @@ describe('time', () => {
     expect(lineOf(clusterOf('north', { copies, problem, previous: structuredClone(line) }), later)).toEqual(line);
   });
 
-  test('asked again at once it says the same, whatever the facts', () => {
+  test('returns the same line for its own result, for any facts', () => {
     const facts = fc.record({
       stage: fc.constantFrom<ClusterFacts['stage']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
       copy: fc.constantFrom(
@@ -407,7 +407,7 @@ describe('time', () => {
   });
 });
 
-test('waves are decided by the marks of this generation; who is held, suspended or leaving is not theirs', () => {
+test('waves depend on the marks of this generation, and skip held, suspended and leaving clusters', () => {
   const context3 = { ...context, spec: { rollout: { soakMs: 5_000 } } };
   const lines = linesOf(
     [

@@ -7,7 +7,7 @@ const asked = () => {
   throw new Error('nobody needs to know');
 };
 
-test('a workload says whose figures they are', () => {
+test('a workload reports the template generation of its figures', () => {
   const status = { replicas: 0, readyReplicas: 1, collisionCount: 3, observedGeneration: 2 };
   expect(collect('apps', 'ReplicaSet', { metadata: { generation: 2 }, status })).toEqual({
     result: 'collected',
@@ -15,7 +15,7 @@ test('a workload says whose figures they are', () => {
   });
 });
 
-test('what was written from is asked only where it is told', () => {
+test('the template generation is read only for kinds that report it', () => {
   const autoscaler = { status: { currentReplicas: 1, desiredReplicas: 2, conditions: [] } };
   expect(collectStatus({ group: 'autoscaling', kind: 'HorizontalPodAutoscaler' }, autoscaler, asked)).toEqual({
     result: 'collected',
@@ -46,7 +46,7 @@ test.each([
   expect(collect(group, kind, object)).toEqual({ result: 'collected', status: undefined });
 });
 
-test('another group is another kind, also one that an object has by nature', () => {
+test('a kind of another group has other rules, also with the name of an object member', () => {
   for (const kind of ['Deployment', 'constructor', '__proto__']) {
     expect(collect('example.com', kind, { status: { replicas: 'many' } })).toEqual({ result: 'collected', status: { replicas: 'many' } });
   }

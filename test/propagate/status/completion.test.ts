@@ -23,7 +23,7 @@ describe('completion', () => {
     expect(completionOf({ mode }, ends(text), undefined)).toMatchObject({ mode, needed, done });
   });
 
-  test('a count, with what completed and failed', () => {
+  test('counts complete and failed clusters', () => {
     expect(completionOf({ mode: 'Count', count: 2 }, ends('cfo'), undefined)).toEqual({
       mode: 'Count',
       needed: 2,
@@ -34,7 +34,7 @@ describe('completion', () => {
     expect(completionOf({ mode: 'Count', count: 2 }, ends('cfc'), undefined).done).toBe(true);
   });
 
-  test('done is latched while the same is needed', () => {
+  test('done stays true while the same number is needed', () => {
     const done = completionOf({ mode: 'All' }, ends('cc'), undefined);
     expect(completionOf({ mode: 'All' }, ends('co'), done)).toMatchObject({ complete: 1, done: true });
     expect(completionOf({ mode: 'All' }, ends('cco'), done).done).toBe(false);
@@ -55,26 +55,26 @@ describe('the end of the Jobs of a cluster', () => {
     expect(jobsEndOf({ copies }, {})).toBe(end);
   });
 
-  test('one that is gone after it was done was complete', () => {
+  test('a Job that is gone after its success counts as complete', () => {
     expect(jobsEndOf({ copies: [job({ object: 'absent' })] }, succeeded)).toBe('complete');
     expect(jobsEndOf({ copies: [job({ object: 'unread' })] }, succeeded)).toBe('open');
   });
 });
 
-describe('who is excused', () => {
+describe('the excused clusters', () => {
   const job = (name: string, type: string) =>
     clusterOf(name, { copies: [copyOf({ kind: 'Job', object: { status: { conditions: [{ type, status: 'True' }] } } })] });
   const excusedIn = (completion: CompletionSpec, ...clusters: readonly ClusterFacts[]) => [
     ...(completionIn({ spec: { completion }, clusters, previous: {} }, new Map())?.excused ?? []),
   ];
 
-  test('whose Job failed, once enough others completed', () => {
+  test('are those with a failed Job, once enough others are complete', () => {
     expect(excusedIn({ mode: 'Any' }, job('north', 'Complete'), job('south', 'Failed'), job('east', 'Running'))).toEqual(['south']);
     expect(excusedIn({ mode: 'Count', count: 2 }, job('north', 'Complete'), job('south', 'Failed'))).toEqual([]);
     expect(excusedIn({ mode: 'All' }, job('north', 'Complete'), job('south', 'Failed'))).toEqual([]);
   });
 
-  test('nobody without a completion', () => {
+  test('are none without a completion', () => {
     expect(completionIn({ spec: {}, clusters: [job('south', 'Failed')], previous: {} }, new Map())).toBeUndefined();
   });
 });

@@ -30,7 +30,7 @@ function said(points: readonly object[], fields: readonly string[]): ReadonlySet
   );
 }
 
-test('says all that was said, each once, whatever the order', () => {
+test('keeps each address with each of its ports once, in any order', () => {
   fc.assert(
     fc.property(fc.array(point), fc.constantFrom(servicePoints, ingressPoints), (points, fields) => {
       const plain = JSON.parse(JSON.stringify(points));
@@ -43,6 +43,6 @@ test('says all that was said, each once, whatever the order', () => {
   );
 });
 
-test('what is no point is left out', () => {
+test('leaves out values that are no points', () => {
   expect(joinPoints(['x', null, 3, { ip: '192.0.2.1' }] as unknown as JsonObject[], ingressPoints)).toEqual([{ ip: '192.0.2.1' }]);
 });

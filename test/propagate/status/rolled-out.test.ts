@@ -5,7 +5,7 @@ import { healthOf } from '../../../src/propagate/status/health.ts';
 const deployment = { group: 'apps', kind: 'Deployment' };
 const job = { group: 'batch', kind: 'Job' };
 
-test('health is no gate: with the old pod still available a Deployment is healthy, and not rolled out', () => {
+test('health does not decide about waves: a Deployment with only its old Pod available is healthy, and not rolled out', () => {
   const object = {
     metadata: { generation: 2 },
     spec: { replicas: 1 },

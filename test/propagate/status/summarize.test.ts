@@ -44,7 +44,7 @@ const silent = clusterOf('south', {
 });
 const { plan: _, ...unplanned } = propagationOf([settled]);
 
-describe('the phase is the first that holds', () => {
+describe('the phase is the first one that applies', () => {
   test.each<[string, PropagationFacts, PropagationPhase]>([
     [
       'deleted, whatever else',
@@ -87,7 +87,7 @@ describe('the phase is the first that holds', () => {
   });
 });
 
-test('tells what was decided, and every cluster by name', () => {
+test('has the decision, and every cluster sorted by name', () => {
   const status = summarize(propagationOf([clusterOf('south'), settled], { waves: { ...waves, nextCheckAtMs: nowMs + 1_000 } }));
   expect(status).toMatchObject({
     ...{
@@ -107,7 +107,7 @@ test('tells what was decided, and every cluster by name', () => {
   expect(status.clusters?.map(({ cluster }) => cluster)).toEqual(['north', 'south']);
 });
 
-test('what cannot be heard is unknown, keeps its figures, and does not count', () => {
+test('an unreachable cluster is Unknown, keeps its figures, and does not count', () => {
   const status = summarize(propagationOf([settled, silent]));
   expect(status).toMatchObject({ ready: 2, unknown: ['south'] });
   expect(status.clusters?.map(({ ready }) => ready)).toEqual([2, 2]);
@@ -151,14 +151,14 @@ describe('the conditions', () => {
     expect(conditionIn(summarize(facts), type)).toMatchObject({ status, message, observedGeneration: 3, lastTransitionTime: now });
   });
 
-  test('name ten clusters, and how many more', () => {
+  test('name ten clusters and the number of further ones', () => {
     const clusters = Array.from({ length: 12 }, (__, at) => ({ ...denied, cluster: clusterOf(`c${10 + at}`).cluster }));
     expect(conditionIn(summarize(propagationOf(clusters)), 'Applied')?.message).toBe(
       'c10, c11, c12, c13, c14, c15, c16, c17, c18, c19 and 2 more',
     );
   });
 
-  test('a completion has its own', () => {
+  test('include one for the completion', () => {
     const job = (name: string, type: string) =>
       clusterOf(name, { copies: [copyOf({ kind: 'Job', object: { status: { conditions: [{ type, status: 'True' }] } } })] });
     const spec = { rollout, suspend: suspend({}).suspend, completion: { mode: 'All' as const } };
@@ -174,7 +174,7 @@ describe('the conditions', () => {
     expect(conditionIn(summarize(propagationOf([settled])), 'Complete')).toBeUndefined();
   });
 
-  test('their time moves with their status alone', () => {
+  test('change their time only with their status', () => {
     const before = summarize(propagationOf([settled]));
     const after = summarize(propagationOf([settled, sick], { previous: before, nowMs: nowMs + 1_000 }));
     expect(conditionIn(after, 'Fresh')?.lastTransitionTime).toBe(now);
@@ -190,7 +190,7 @@ describe('the conditions', () => {
     expect(conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({ reason: 'Breach', message });
   });
 
-  test('a breach is remembered for its generation alone', () => {
+  test('keep a breach for its generation only', () => {
     const { conditions, paused, progress } = summarize(propagationOf([settled, waiting], { waves: { ...waves, failed: 1, breach } }));
     expect([breachedAtOf(conditions, 3), breachedAtOf(conditions, 4)]).toEqual([breach.sinceMs, undefined]);
     expect([paused, progress?.since]).toEqual([true, ago(5)]);
@@ -199,7 +199,7 @@ describe('the conditions', () => {
   });
 });
 
-test('since when somebody is waited for', () => {
+test('include the time since when the Propagation waits for a user', () => {
   const paused = summarize(propagationOf([settled], { isPaused: true }));
   expect(paused.progress?.since).toBe(now);
   const later = summarize(propagationOf([settled], { isPaused: true, previous: paused, nowMs: nowMs + 9_000 }));
@@ -207,7 +207,7 @@ test('since when somebody is waited for', () => {
   expect(summarize(propagationOf([settled], { previous: paused })).progress?.since).toBeUndefined();
 });
 
-test('a generation without a plan leaves what stands as it is', () => {
+test('a generation without a plan keeps the previous lines and figures', () => {
   const before = summarize(propagationOf([settled, sick]));
   const planning = summarize({ ...unplanned, generation: 4, clusters: [], previous: before });
   expect(planning).toMatchObject({ phase: 'Planning', observedGeneration: 4, digest: 'd3', placed: 4, ready: 2 });
@@ -218,7 +218,7 @@ test('a generation without a plan leaves what stands as it is', () => {
   );
 });
 
-test('that a prune must be confirmed is told while it must', () => {
+test('has the note PRUNE_HELD only while the prune must be confirmed', () => {
   const note = (code: string) => ({ severity: 'ERROR', code, message: code });
   const plan = { digest: 'd', scheduledAt: now, unplaced: 0, notes: [note('PRUNE_HELD'), note('UNPLACED')] };
   const codes = (facts: PropagationFacts) => summarize(facts).notes?.map(({ code }) => code);
@@ -226,12 +226,12 @@ test('that a prune must be confirmed is told while it must', () => {
   expect(codes(propagationOf([settled], { plan }))).toEqual(['UNPLACED']);
 });
 
-test('deleted, and nothing left, there is nothing to tell', () => {
+test('has no lines once a deleted Propagation has no copies', () => {
   const before = summarize(propagationOf([settled]));
   expect(summarize({ ...unplanned, clusters: [], isDeleting: true, previous: before }).clusters).toEqual([]);
 });
 
-describe('whatever the facts', () => {
+describe('for any facts', () => {
   const cluster = fc
     .record({
       name: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -281,7 +281,7 @@ describe('whatever the facts', () => {
     return { ...given, clusters, previous: status };
   };
 
-  test('there is a phase, and each cluster stands once', () => {
+  test('there is a phase, and each cluster has one line', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const status = summarize(given);
@@ -291,7 +291,7 @@ describe('whatever the facts', () => {
     );
   });
 
-  test('equal facts, in whatever order, give equal bytes', () => {
+  test('equal facts in any order give equal bytes', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const other = { ...given, clusters: given.clusters.toReversed() };
@@ -300,7 +300,7 @@ describe('whatever the facts', () => {
     );
   });
 
-  test('what was written once is not written again while only time goes on', () => {
+  test('a written status is not written again while only time passes', () => {
     fc.assert(
       fc.property(facts, fc.nat(20_000), (given, elapsed) => {
         const first = saved(summarize(given));

@@ -64,7 +64,7 @@ test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) 
   expect([of.known.isBusy, of.looks()]).toEqual([false, 1]);
 });
 
-test('an inventory that another wrote is read again, told, and not asked about in every turn', async () => {
+test('reads an inventory that another process saved again, reports it, and does not read it in every event-loop turn', async () => {
   const of = bench(() => Promise.resolve([{ result: 'stopped', share, copies: [] }]));
   let waitedMs = 0;
   for (let failures = 1; failures <= 12; failures++) {
@@ -83,7 +83,7 @@ test('an inventory that another wrote is read again, told, and not asked about i
   expect(of.known.fault).toMatchObject({ code: 'EXPIRED', cluster: 'hub' });
 });
 
-test('what was done forgets what failed before', async () => {
+test('a successful job clears earlier failures', async () => {
   const results: CopiesOutcome['result'][] = ['stopped', 'done'];
   const of = bench(() => Promise.resolve([{ result: results.shift() ?? 'done', share, copies: [] } as CopiesOutcome]));
   of.begin();

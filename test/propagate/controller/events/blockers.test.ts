@@ -57,7 +57,7 @@ test.each<readonly [CopyReason, 'absent' | 'served', boolean]>([
   expect(isUnblocked(runWith(failed(reason)).run, { type: 'cluster', cluster: south }, objects)).toBe(expected);
 });
 
-test('a try is hastened only forward, and no more than once in ten seconds, also while one is under way', () => {
+test('moves a retry only to an earlier time, at most once in ten seconds, also while a job runs', () => {
   const { known } = runWith(failed('Quota'));
   known.retryAtMs = 300_000;
   retrySoon(known, 1_000);

@@ -27,7 +27,7 @@ function holds(): Pick<MemberObjects, 'hold'> & { readonly held: () => readonly 
   };
 }
 
-test('tells who wants an object, any of a mirror, any of a cluster', () => {
+test('returns the keys with an interest in an object, in a mirror and in a cluster', () => {
   const interests = createInterests(holds(), new AbortController().signal);
   interests.set('a', [web]);
   interests.set('b', [web, { ...web, kind: configMap }]);
@@ -39,7 +39,7 @@ test('tells who wants an object, any of a mirror, any of a cluster', () => {
   expect([...interests.keysOf({ type: 'cluster', cluster: clusterName('east') })]).toEqual([]);
 });
 
-test('a mirror stays held without a break while anybody wants something of it, and all end with the signal', () => {
+test('holds a mirror without a gap while a key has an interest in it, and releases all with the signal', () => {
   const stop = new AbortController();
   const objects = holds();
   const interests = createInterests(objects, stop.signal);
@@ -62,7 +62,7 @@ const interest = fc.record({
   place: fc.record({ namespace: fc.constantFrom('', 'default'), name: fc.constantFrom('a', 'b') }),
 });
 
-test('is the same as looking through what everybody wants', () => {
+test('returns the same keys as a search through all interests', () => {
   const act = fc.record({ key: fc.constantFrom('x', 'y', 'z'), wanted: fc.array(interest, { maxLength: 5 }) });
   fc.assert(
     fc.property(fc.array(act, { maxLength: 12 }), (acts) => {

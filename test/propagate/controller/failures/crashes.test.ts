@@ -89,7 +89,7 @@ test.each<{ readonly stage: Stage; readonly atLeast: number }>([
   { stage: 'changed', atLeast: 12 },
   { stage: 'deleted', atLeast: 16 },
 ])(
-  'D1, D2: killed after each single write while it is $stage, whoever comes after brings it to the same end',
+  'D1, D2: a process killed after any single write while it is $stage is followed by one that reaches the same end',
   async ({ stage, atLeast }) => {
     await using fleet = await startControllerWorld(bare);
     const whole = await runOnce(fleet, { name: 'whole', stage });
@@ -124,7 +124,7 @@ async function withTwo(fleet: ControllerWorld, { name, after }: { readonly name:
   return end;
 }
 
-test('D3: two that lead at once come to the same end as one, wherever the first stood still meanwhile', async () => {
+test('D3: two processes that lead at once reach the same end as one, wherever the first was suspended', async () => {
   await using fleet = await startControllerWorld(bare);
   const alone = await runOnce(fleet, { name: 'alone', stage: 'created' });
   const { end } = await runOnce(fleet, { name: 'one', stage: 'changed' });
@@ -132,7 +132,7 @@ test('D3: two that lead at once come to the same end as one, wherever the first 
     expect({ after, ...(await withTwo(fleet, { name: `two-${after}`, after })) }).toEqual({ after, ...end });
 }, 300_000);
 
-test('D3, D4: a leader that stood still past its lease writes nothing more when it goes on, and another leads within 17 s of its last renewal', async () => {
+test('D3, D4: a leader that was suspended past its lease writes nothing afterwards, and another leads within 17 s of the last renewal', async () => {
   await using fleet = await startControllerWorld(bare);
   const { world } = fleet;
   const first = fleet.startProcess({ standsAfter: 7 });

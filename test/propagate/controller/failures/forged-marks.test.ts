@@ -18,7 +18,7 @@ function annotate(fleet: ControllerWorld, generation: string): void {
   fleet.world.cluster('south').put({ ...copy, metadata: { ...copy.metadata, annotations } });
 }
 
-test('a generation that somebody wrote on a copy is drift', async () => {
+test('corrects a generation that another manager wrote on a copy as drift', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   await fleet.propagate(input('1'));
@@ -28,7 +28,7 @@ test('a generation that somebody wrote on a copy is drift', async () => {
   await fleet.world.until(() => generationOf(fleet) === '1', 30_000);
 }, 60_000);
 
-test('a label of another intent on an adopted copy is drift, and keeps no deletion back', async () => {
+test('corrects a label of another intent on an adopted copy as drift, and still deletes the copy', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [configMap('web', { a: '1' }) as KubernetesObject] });
   const first = fleet.startProcess();
   await fleet.propagate({ ...input('1'), conflict: 'ADOPT' });
@@ -52,7 +52,7 @@ test('a label of another intent on an adopted copy is drift, and keeps no deleti
   expect(copyIn(fleet)).toBeUndefined();
 }, 60_000);
 
-test('it keeps neither the next generation nor a deletion back', async () => {
+test('it delays neither the next generation nor a deletion', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const first = fleet.startProcess();
   await fleet.propagate(input('1'));
@@ -85,7 +85,7 @@ test.each([
     named: "ValidatingAdmissionPolicy 'keep'",
   },
 ])(
-  'a deletion that $policy refuses is DENIED, names it, and is tried again within a minute',
+  'reports a deletion that $policy refuses as DENIED with its name, and retries it within a minute',
   async ({ status, message, named }) => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     fleet.startProcess();

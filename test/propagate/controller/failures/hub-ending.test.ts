@@ -107,7 +107,7 @@ test.each(cases)(
   60_000,
 );
 
-test('a cluster that was away while its hub was being deleted keeps its copies until that is confirmed', async () => {
+test('a cluster that was away during the deletion keeps its copies until the deletion is confirmed', async () => {
   await using fleet = await fleetOf();
   const { namespace, begin } = endings['the Namespace of the intent'];
   await settled(fleet, namespace);

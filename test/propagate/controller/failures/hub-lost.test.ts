@@ -29,7 +29,7 @@ function loseHub({ world, freeLease }: ControllerWorld): void {
 const template = [configMap('settings', { a: '1' }), deployment('web', 1), job('once')];
 const web = intent('web', template, { placement: south });
 
-test('after the loss of the hub the intents that are applied again adopt their copies, as docs/guide/operate.md says', async () => {
+test('intents that are applied again after the loss of the hub adopt their copies, as docs/guide/operate.md describes', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   const first = fleet.startProcess();
   await fleet.propagate(web);
@@ -61,7 +61,7 @@ test('after the loss of the hub the intents that are applied again adopt their c
   expect(uidsOf(fleet)).toEqual([undefined, undefined, undefined]);
 }, 60_000);
 
-test('copies of an intent of another name are not adopted, also after the loss of the hub', async () => {
+test('does not adopt copies of an intent of another name, also after the loss of the hub', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   const first = fleet.startProcess();
   await fleet.propagate(web);

@@ -32,7 +32,7 @@ test.each(['silent', 'down'] as const)(
   60_000,
 );
 
-test('D12: copies in a cluster that left are pending until it is back, and given up only when somebody says so', async () => {
+test('D12: copies in a cluster that left are pending until it is back, and abandoned only on request', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [], east: [] });
   fleet.startProcess();
   await fleet.propagate(intent('left', [configMap('left', { a: '1' })]));
@@ -61,7 +61,7 @@ test('D12: copies in a cluster that left are pending until it is back, and given
   expect(copyIn(fleet, 'east', 'left')?.data).toEqual({ a: '1' });
 }, 60_000);
 
-test('D14: a spec that changes in mid fan-out, and a deletion: every cluster ends on one generation, then on nothing', async () => {
+test('D14: after a change of the spec in mid fan-out every cluster has one generation, and after a deletion no copies', async () => {
   const names = ['hub', 'a', 'b', 'c', 'd'];
   await using fleet = await startControllerWorld(Object.fromEntries(names.map((name) => [name, []])));
   for (let after = 3; after <= 18; after += 3) {
@@ -81,7 +81,7 @@ test('D14: a spec that changes in mid fan-out, and a deletion: every cluster end
   }
 }, 120_000);
 
-test('D18: what is newer than the inventory of a restored hub is not pruned', async () => {
+test('D18: does not prune copies that are newer than the inventory of a restored hub', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const first = fleet.startProcess();
   await fleet.propagate(intent('old', [configMap('old', { a: '1' })], { placement: { clusters: ['south'] } }));
@@ -103,7 +103,7 @@ test('D18: what is newer than the inventory of a restored hub is not pruned', as
   expect([copyIn(fleet, 'south', 'newer')?.data, copyIn(fleet, 'south', 'old')]).toEqual([{ a: '1' }, undefined]);
 }, 60_000);
 
-test('D18: who leads while the hub is restored goes by what it has now, though nothing is written', async () => {
+test('D18: a leader uses the state of a restored hub, although no write reports it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const input = (a: string) => intent('old', [configMap('old', { a })], { placement: { clusters: ['south'] } });
@@ -171,7 +171,7 @@ test.each([
   60_000,
 );
 
-test('D11: a prune of much is held until confirmed', async () => {
+test('D11: holds a large prune until it is confirmed', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const many = (count: number) => Array.from({ length: count }, (_, index) => configMap(`many-${index}`, { a: '1' }));
@@ -187,7 +187,7 @@ test('D11: a prune of much is held until confirmed', async () => {
   expect([copyIn(fleet, 'south', 'many-0')?.data, copyIn(fleet, 'south', 'many-5')]).toEqual([{ a: '1' }, undefined]);
 }, 60_000);
 
-test('pauses what has not begun, and goes on when resumed', async () => {
+test('pauses clusters that were not started, and continues after a resume', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [] }, { living: true });
   fleet.startProcess();
   const waves = ['north', 'south'].map((name) => ({ name, set: { clusters: [name] } }));
@@ -202,7 +202,7 @@ test('pauses what has not begun, and goes on when resumed', async () => {
   await fleet.phase('pause', 'Settled', 120_000);
 }, 60_000);
 
-test('a breach with Rollback takes back what the generation did, and stays so', async () => {
+test('a breach with Rollback rolls the generation back, and stays in that state', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [], east: [] }, { living: true });
   const process = fleet.startProcess();
   const waves = ['north', 'south', 'east'].map((name) => ({ name, set: { clusters: [name] } }));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configMap, intent, startControllerWorld } from '../controller-world.ts';
 
-test('a Namespace that was deleted comes back, and what was in it', async () => {
+test('restores a deleted Namespace and the copies in it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };

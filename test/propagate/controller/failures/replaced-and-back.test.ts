@@ -24,7 +24,7 @@ const second = {
   overrides: [{ objects: { kind: 'Deployment' }, jsonPatch: [sidecar] }],
 };
 
-test('a rollback from a replacement leaves nothing of it, in any cluster', async () => {
+test('a rollback from write mode Replace leaves no field of it in any cluster', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   await fleet.propagate(first);
@@ -38,7 +38,7 @@ test('a rollback from a replacement leaves nothing of it, in any cluster', async
   expect(['hub', 'south'].map((cluster) => standing(fleet, cluster))).toEqual([expected, expected]);
 }, 60_000);
 
-test('a breach of a replacement that is rolled back leaves nothing of it, and neither does what is applied next', async () => {
+test('a rolled back breach in write mode Replace leaves no field of it, also after the next generation', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
   fleet.startProcess();
   await fleet.propagate(first);

@@ -118,7 +118,7 @@ async function runOnce(fleet: ControllerWorld, { name, life }: RunOptions): Prom
   return writes;
 }
 
-test('what was taken over and is rolled back stands as it was, killed after each single write', async () => {
+test('restores taken over objects after a rollback, also if killed after any single write', async () => {
   await using fleet = await startControllerWorld(bare);
   const writes = await runOnce(fleet, { name: 'whole' });
   expect(writes).toBeGreaterThanOrEqual(14);
@@ -150,7 +150,7 @@ test('a breach with Rollback gives back what the generation took over', async ()
   });
 }, 120_000);
 
-test('what was taken by force is its owner’s again after a rollback, and no deletion takes it', async () => {
+test('returns a forcibly taken object to its owner after a rollback, and never deletes it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const { world } = fleet;
   const south = world.cluster('south');
@@ -175,7 +175,7 @@ test('what was taken by force is its owner’s again after a rollback, and no de
   expect(uid()).toBe(before);
 }, 60_000);
 
-test('who edits the spec after a rollback goes back no more: what was taken by force since stays taken', async () => {
+test('an edit of the spec ends the rollback: objects that were taken by force since stay taken', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const { world } = fleet;
   const south = world.cluster('south');
@@ -206,7 +206,7 @@ test('who edits the spec after a rollback goes back no more: what was taken by f
   expect((await fleet.stored('shop'))?.metadata.annotations[marks.rollback]).toBe('1');
 }, 60_000);
 
-test('a dependency that is gone at its source stays where it is needed', async () => {
+test('a dependency whose source is deleted stays in the clusters that need it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const { world } = fleet;
   const south = world.cluster('south');

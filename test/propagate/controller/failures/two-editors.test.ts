@@ -33,7 +33,7 @@ test.each([
   60_000,
 );
 
-test('the plan of an intent that was not there yet, or of one that was deleted since, is stale', async () => {
+test('the plan of an intent that did not exist yet, or that was deleted since, is stale', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const more = { suspend: { scheduling: true } };
@@ -48,7 +48,7 @@ test('the plan of an intent that was not there yet, or of one that was deleted s
   expect((await fleet.propagate(second, ofFirst)).result).toBe('PLAN_STALE');
 }, 60_000);
 
-test('the controller holds an intent that somebody applied with the digest of a plan of an older generation', async () => {
+test('holds an intent that was applied with the digest of an older generation', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   await fleet.propagate(intent('web', [settings]));

@@ -17,7 +17,7 @@ function shareOf(fleet: ControllerWorld): KubernetesObject {
   return share;
 }
 
-test('a share that holds nothing goes with its Propagation, and is asked about no more than once', async () => {
+test('deletes an empty share with its Propagation, and requests it at most once', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const process = fleet.startProcess();
   await fleet.propagate(web('1'));
@@ -30,7 +30,7 @@ test('a share that holds nothing goes with its Propagation, and is asked about n
   expect(process.writes - writes).toBeLessThan(8);
 }, 60_000);
 
-test('a share that lost its label is told, tried with a backoff, and keeps the Propagation from going', async () => {
+test('reports a share without its label, retries with a backoff, and keeps the Propagation until then', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const process = fleet.startProcess();
   await fleet.propagate(web('1'));
@@ -57,7 +57,7 @@ test('a share that lost its label is told, tried with a backoff, and keeps the P
   expect(copy(fleet)).toBeUndefined();
 }, 60_000);
 
-test('a share whose content is broken keeps the Propagation from going, until somebody deletes it', async () => {
+test('a share with invalid content keeps the Propagation until a user deletes the share', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   await fleet.propagate(web('1'));
@@ -73,7 +73,7 @@ test('a share whose content is broken keeps the Propagation from going, until so
   fleet.world.cluster('hub').remove('ClusterShare.muster.dev', share.metadata.name, 'default');
 }, 60_000);
 
-test('what others still hold says that it is being deleted', async () => {
+test('reports Deleting while other finalizers keep the Propagation', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   await fleet.propagate(web('1'));
@@ -90,7 +90,7 @@ test('what others still hold says that it is being deleted', async () => {
   expect([found?.metadata.finalizers, found?.status.phase]).toEqual([['example.com/theirs'], 'Deleting']);
 }, 60_000);
 
-test('more notes than a status takes are told as how many they are, and stop nothing', async () => {
+test('counts the notes that a status cannot hold, and continues', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const names = Array.from({ length: 400 }, (_, index) => `gone-${index}`);
@@ -105,7 +105,7 @@ test('more notes than a status takes are told as how many they are, and stop not
   expect(copy(fleet)?.data).toEqual({ a: '1' });
 }, 60_000);
 
-test('what was expected is told of a resource that is no spec, and never what stood there', async () => {
+test('reports what was expected for an invalid spec, without the wrong value', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const template = [{ json: configMap('web', { a: '1' }) }];

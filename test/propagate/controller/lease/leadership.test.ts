@@ -19,7 +19,7 @@ test('a gateway leads again after the Namespace of its Lease was deleted', async
   expect(controller.leadership.problem()).toBeUndefined();
 }, 60_000);
 
-test('a gateway leads in another Namespace if the first one never goes', async () => {
+test('a gateway leads in another Namespace if the deletion of the first one never ends', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const { controller } = fleet.startProcess();
   await fleet.world.until(() => controller.isLeading());
@@ -35,7 +35,7 @@ test('a gateway leads in another Namespace if the first one never goes', async (
   expect(leaseIn(fleet, 'default')).toBeDefined();
 }, 60_000);
 
-test('that no gateway leads for more than 30 s shows once in the log, in every Propagation and in the gateway, until one does', async () => {
+test('reports once that no gateway has led for 30 s: in the log, in every Propagation and in the gateway, until one leads', async () => {
   const errors: string[] = [];
   const silent = () => undefined;
   const log: Log = { debug: silent, info: silent, warn: silent, error: (_fields, message) => void errors.push(message) };
@@ -60,7 +60,7 @@ test('that no gateway leads for more than 30 s shows once in the log, in every P
   expect([controller.leadership.problem(), controller.leadership.leaderlessSeconds()]).toEqual([undefined, 0]);
 }, 60_000);
 
-test('a gateway that waits for another one that leads has nothing to report', async () => {
+test('a gateway that waits while another one leads reports no problem', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   const first = fleet.startProcess();
   await fleet.world.until(() => first.controller.isLeading());

@@ -64,7 +64,7 @@ function candidate(server: LeaseServer, clock: ManualClock, identity: string, op
   };
 }
 
-test('takes a Lease that nobody holds, and renews it every two seconds', async () => {
+test('acquires a free Lease and renews it every two seconds', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   const one = candidate(server, clock, 'one');
@@ -86,7 +86,7 @@ test('takes a Lease that nobody holds, and renews it every two seconds', async (
   expect(clock.sleepers).toBe(0);
 });
 
-test('gives the Lease back at a clean stop, after its work, so that the next one leads within its retry', async () => {
+test('releases the Lease after its work at a clean stop, so that the next process leads within one retry', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   let holderAtEnd: unknown;
@@ -113,7 +113,7 @@ test('gives the Lease back at a clean stop, after its work, so that the next one
   await two.stop();
 });
 
-test('takes the Lease of one that died, 15 to 17 seconds after it was last renewed', async () => {
+test('acquires the Lease of a dead process 15 to 17 seconds after its last renewal', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   let isDead = false;
@@ -155,7 +155,7 @@ test.each<{ readonly name: string; readonly fate: CallFate }>([
   await one.stop();
 });
 
-test('a renewal that hangs is given up after 5 s, told, and sent again: the term goes on', async () => {
+test('gives up a hanging renewal after 5 s, logs it and sends it again, and the term continues', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   const warned: unknown[] = [];
@@ -174,7 +174,7 @@ test('a renewal that hangs is given up after 5 s, told, and sent again: the term
   expect([server.holders, clock.sleepers]).toEqual([['one', ''], 0]);
 });
 
-test('who is stopped while a call about its Lease hangs tells of no failure, and who is refused does', async () => {
+test('logs a refused request about the Lease, but not one that was aborted by a stop', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   const warned: string[] = [];
@@ -196,7 +196,7 @@ test('who is stopped while a call about its Lease hangs tells of no failure, and
   await three.stop();
 });
 
-test('a term is counted from the sending of its last renewal, however late that was answered', async () => {
+test('counts a term from the time when its last renewal was sent, however late the answer was', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   let now: CallFate = 'answered';
@@ -214,7 +214,7 @@ test('a term is counted from the sending of its last renewal, however late that 
   await one.stop();
 });
 
-test('B13: a wall clock that is set makes nobody lose or win', async () => {
+test('B13: a changed wall clock makes no process lose or acquire the Lease', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   const one = candidate(server, clock, 'one');
@@ -228,7 +228,7 @@ test('B13: a wall clock that is set makes nobody lose or win', async () => {
   await Promise.all([one.stop(), two.stop()]);
 });
 
-test('B13: a process that stood still past its deadline knows it before its next write', async () => {
+test('B13: a process that was suspended past its deadline notices it before its next write', async () => {
   const clock = createManualClock();
   let stoodMs = 0;
   const stopped: ManualClock = Object.create(clock, { monotonic: { value: () => clock.monotonic() + stoodMs } });
@@ -244,7 +244,7 @@ test('B13: a process that stood still past its deadline knows it before its next
   await one.stop();
 });
 
-test('a term is over as soon as somebody else is seen to hold the Lease', async () => {
+test('ends a term as soon as another process is seen to hold the Lease', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   const one = candidate(server, clock, 'one');
@@ -258,7 +258,7 @@ test('a term is over as soon as somebody else is seen to hold the Lease', async 
   expect(server.holders).toEqual(['one', 'somebody']);
 });
 
-test('however calls fail, two never lead at once, and one does again when they are answered', async () => {
+test('never lets two processes lead at once, whatever requests fail, and lets one lead when they succeed again', async () => {
   const fate = fc.constantFrom<CallFate>('answered', 'answered', 'answered', 'refused', 'hangs', 'lost');
   await fc.assert(
     fc.asyncProperty(fc.array(fate, { maxLength: 60 }), fc.array(fate, { maxLength: 60 }), async (first, second) => {

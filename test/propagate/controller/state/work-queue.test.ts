@@ -38,7 +38,7 @@ const takes = (ms: number) => async (_key: string, clock: ManualClock) => {
   return undefined;
 };
 
-test('does a key once at a time, and once more if it was added meanwhile, however often', async () => {
+test('runs one pass of a key at a time, and one more if the key was added meanwhile', async () => {
   const { clock, queue, begun } = probe(takes(100));
   queue.add('a');
   queue.add('b');
@@ -49,7 +49,7 @@ test('does a key once at a time, and once more if it was added meanwhile, howeve
   expect(begun).toEqual(['a@0', 'b@0', 'a@200']);
 });
 
-test('a key rests after its pass: four times as long as that took, and no longer than 100 ms', async () => {
+test('rests a key four times as long as its pass took, at most 100 ms', async () => {
   for (const [took, next] of [
     [0, 10],
     [5, 25],
@@ -64,7 +64,7 @@ test('a key rests after its pass: four times as long as that took, and no longer
   }
 });
 
-test('a key that nothing waited for does not rest', async () => {
+test('does not rest a key without another pass', async () => {
   const { clock, queue, begun } = probe(takes(30));
   queue.add('a');
   await clock.advance(31);
@@ -73,14 +73,14 @@ test('a key that nothing waited for does not rest', async () => {
   expect(begun).toEqual(['a@0', 'a@31']);
 });
 
-test('has no more keys at work than allowed, the others in the order they came', async () => {
+test('runs at most the allowed number of keys at once, and the others in order', async () => {
   const { clock, queue, begun } = probe(takes(100), 2);
   for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key);
   await clock.advance(1_000);
   expect(begun).toEqual(['a@0', 'b@0', 'c@100', 'd@100', 'e@200']);
 });
 
-test('a pass says when its key is due again; of several times the first holds, and adding it is sooner', async () => {
+test('runs a key again after the delay of its pass; the earliest of several times counts, and an added key runs at once', async () => {
   const answers = [5_000, undefined, undefined];
   const { clock, queue, begun } = probe(async () => answers.shift());
   queue.add('a');
@@ -96,7 +96,7 @@ test('a pass says when its key is due again; of several times the first holds, a
   expect(clock.sleepers).toBe(0);
 });
 
-test('what throws is told as a bug and tried again with a backoff, and keeps no other key', async () => {
+test('reports a thrown error as a bug, retries it with a backoff, and delays no other key', async () => {
   const { clock, queue, begun, bugs } = probe(async (key) => {
     if (key === 'bad') throw new Error('a bug');
     return undefined;
@@ -122,7 +122,7 @@ test.each<{ readonly name: string; readonly thrown: (signal: AbortSignal) => unk
   expect(bugs.length).toBe(told);
 });
 
-test('waits 0.8 s doubling to five minutes, and never longer', () => {
+test('doubles the delay from 0.8 s up to five minutes', () => {
   const waits = [1, 2, 3, 4, 10, 50].map((failures) => retryAfterMs(failures, 0));
   expect(waits).toEqual([800, 1_600, 3_200, 6_400, 300_000, 300_000]);
   fc.assert(
@@ -134,7 +134,7 @@ test('waits 0.8 s doubling to five minutes, and never longer', () => {
   );
 });
 
-test('begins nothing once its signal has aborted, and is idle when what runs has ended', async () => {
+test('starts no pass after its signal has aborted, and is idle when running passes have ended', async () => {
   const { clock, queue, begun, stop } = probe(takes(100), 1);
   queue.add('a');
   queue.add('b');
@@ -152,7 +152,7 @@ test('begins nothing once its signal has aborted, and is idle when what runs has
   expect([isIdle, begun, clock.sleepers]).toEqual([true, ['a@0'], 0]);
 });
 
-test('no added key is forgotten, whatever the order of adding and ending', async () => {
+test('never loses an added key, in any order of adding and ending', async () => {
   const act = fc.record({ key: fc.constantFrom('a', 'b', 'c'), gapMs: fc.nat(150), lateMs: fc.option(fc.nat(300), { nil: undefined }) });
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 30 }), fc.integer({ min: 1, max: 3 }), async (acts, most) => {

@@ -23,7 +23,7 @@ const standing = (fleet: ControllerWorld) =>
     return JSON.stringify(object).match(/"image":"([^"]+)"/)?.[1];
   });
 
-test('a breach goes back to what stood, and not to what was taken back before; who goes on has it stand again', async () => {
+test('rolls a breach back to the last revision in effect, skips revisions that were rolled back, and restores the revision after a resume', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [] }, { living: true });
   fleet.startProcess();
   await fleet.propagate(version(1));
@@ -44,7 +44,7 @@ test('a breach goes back to what stood, and not to what was taken back before; w
   expect(standing(fleet)).toEqual(['web:1.0', 'web:1.0']);
 }, 120_000);
 
-test('what somebody went back from is not gone back to, and of each only the last that stood and says something else', async () => {
+test('does not roll back to a revision that was rolled back itself, but to the last different revision in effect', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const settled = async (a: string) => {
@@ -69,7 +69,7 @@ test('what somebody went back from is not gone back to, and of each only the las
   expect(await back()).toEqual(['ACCEPTED', '1']);
 }, 60_000);
 
-test('of thirteen generations the last ten are kept, and what is dropped is dropped as it was read', async () => {
+test('keeps the last ten of thirteen revisions and drops the others under the version that was read', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   for (let number = 1; number <= 13; number += 1) {
