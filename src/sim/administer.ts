@@ -43,7 +43,7 @@ export function administer(server: SimServer): Administration {
     },
     define: (definition) => put({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
     observe: (listener) =>
-      state.onWrite(({ type, storage, object }) => listener(told(type, storage, () => parseSimObject(storage.kind, object)))),
+      state.onWrite(({ type, storage, object }) => listener(simChange(type, storage, () => parseSimObject(storage.kind, object)))),
   };
 }
 
@@ -78,7 +78,7 @@ interface FoundObject {
   readonly object: SimObject | undefined;
 }
 
-function told(type: SimChange['type'], { kind }: KindStorage, make: () => KubernetesObject): SimChange {
+function simChange(type: SimChange['type'], { kind }: KindStorage, make: () => KubernetesObject): SimChange {
   let object: KubernetesObject | undefined;
   return {
     type,

@@ -31,6 +31,6 @@ function isAllowed({ server, request }: ResourceContext, attributes: Json | unde
   const text = (key: string) => (typeof attributes[key] === 'string' ? attributes[key] : '');
   const [group, resource, namespace] = [text('group'), text('resource'), text('namespace')];
   const kind = server.state.storage(group, resource)?.kind.kind;
-  const asked = { verb: text('verb') as SimVerb, group, resource, ...(namespace === '' ? {} : { namespace }) };
-  return !server.hooks.isForbidden?.(request.user ?? '', asked, kind);
+  const action = { verb: text('verb') as SimVerb, group, resource, ...(namespace === '' ? {} : { namespace }) };
+  return !server.hooks.isForbidden?.(request.user ?? '', action, kind);
 }

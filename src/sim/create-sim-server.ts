@@ -19,7 +19,7 @@ export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
   readonly createState?: (options: StateOptions) => SimState;
 }
 
-const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
+const initialNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
 
 /** Creates a server with the built-in kinds of its version and the namespaces of every cluster. */
 export function createSimServer(options: SimServerOptions): SimServer {
@@ -34,7 +34,7 @@ export function createSimServer(options: SimServerOptions): SimServer {
     for (const stream of [...server.watches]) stream.send(change);
   });
   const { put } = administer(server);
-  for (const name of firstNamespaces) put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  for (const name of initialNamespaces) put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   return server;
 }
 

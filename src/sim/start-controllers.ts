@@ -25,7 +25,7 @@ export interface SimControllerOptions {
 }
 
 const controllers = [
-  furnishNamespaces,
+  keepNamespaceDefaults,
   reportNodes,
   startCronJobs,
   runJobs,
@@ -39,7 +39,7 @@ const controllers = [
 ] as const;
 
 /** The largest number of rounds in fast forward. Ordinary clusters need about eight. */
-const maxSettlingRounds = 40;
+const maxPastRounds = 40;
 
 /**
  * Runs the controllers, the scheduler and the kubelets of an embedded cluster, without its network.
@@ -57,20 +57,20 @@ export function startControllers(
 ): Promise<void> {
   const view = createControllerView(cluster);
   const log = createEventLog();
-  const world = createWorld({ cluster, view, clock, record: (happening, at) => log.record(happening, at) });
+  const world = createWorld({ cluster, view, clock, record: (event, at) => log.record(event, at) });
   const round = () => {
     world.begin();
     for (const control of controllers) control(world);
     log.prune(world);
     world.end();
   };
-  settle(world, objects, round);
+  simulatePast(world, objects, round);
   for (const object of objects) if (controlledKindOf(object) === undefined) cluster.put(object);
   // Starts the timers of everything that takes time.
   round();
-  return live();
+  return runRounds();
 
-  async function live(): Promise<void> {
+  async function runRounds(): Promise<void> {
     try {
       while (!signal.aborted) {
         if (view.consumeChanged() || world.isDue()) round();
@@ -82,16 +82,16 @@ export function startControllers(
   }
 }
 
-function settle(world: WorldControl, objects: readonly KubernetesObject[], round: () => void): void {
+function simulatePast(world: WorldControl, objects: readonly KubernetesObject[], round: () => void): void {
   world.isFastForward = true;
   for (const object of objects) if (controlledKindOf(object) !== undefined) world.put(object);
-  for (let rounds = 0; rounds < maxSettlingRounds && world.view.consumeChanged(); rounds++) round();
+  for (let rounds = 0; rounds < maxPastRounds && world.view.consumeChanged(); rounds++) round();
   world.isFastForward = false;
   world.view.flush();
 }
 
 /** Gives each namespace the objects of every real one: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
-function furnishNamespaces(world: World): void {
+function keepNamespaceDefaults(world: World): void {
   for (const namespace of [...world.view.objects('Namespace')]) {
     if (isTerminating(namespace)) continue;
     const { name } = namespace.metadata;
@@ -107,4 +107,4 @@ function furnishNamespaces(world: World): void {
   }
 }
 
-const certificate = '-----BEGIN CERTIFICATE-----\n(an embedded cluster has none to give)\n-----END CERTIFICATE-----\n';
+const certificate = '-----BEGIN CERTIFICATE-----\n(an embedded cluster has no certificate authority)\n-----END CERTIFICATE-----\n';

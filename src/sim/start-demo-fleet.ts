@@ -30,22 +30,22 @@ export interface DemoOptions {
  */
 export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions): Promise<DemoFleet> {
   const end = new AbortController();
-  const lives: Promise<void>[] = [];
+  const controllers: Promise<void>[] = [];
   const clusters = await Promise.all(
-    demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }, place) => {
+    demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }, index) => {
       const cluster = await startEmbeddedCluster({ name, version, clock, generatesLogs: true });
-      for (const definition of place === 0 ? [...definitions, ...hubDefinitions] : definitions) cluster.define(definition);
-      lives.push(startControllers(cluster, { clock, objects }, end.signal), runDemoActivity(cluster, clock, end.signal));
+      for (const definition of index === 0 ? [...definitions, ...hubDefinitions] : definitions) cluster.define(definition);
+      controllers.push(startControllers(cluster, { clock, objects }, end.signal), runDemoActivity(cluster, clock, end.signal));
       return cluster;
     }),
   );
-  log.debug({ clusters: clusters.map(({ name }) => name) }, 'the embedded fleet lives');
+  log.debug({ clusters: clusters.map(({ name }) => name) }, 'the embedded fleet is running');
   return {
     clusters,
     kubeconfig: kubeconfigOf(clusters),
     async [Symbol.asyncDispose]() {
       end.abort();
-      await Promise.all(lives);
+      await Promise.all(controllers);
       await Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]()));
     },
   };

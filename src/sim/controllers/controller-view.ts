@@ -51,7 +51,7 @@ export interface ControlledKinds {
 
 export type ControlledKind = keyof ControlledKinds;
 
-const livingKinds = [
+const controlledKinds = [
   'Namespace',
   'Node',
   'Pod',
@@ -69,26 +69,26 @@ const livingKinds = [
   'Lease.coordination.k8s.io',
 ] as const satisfies readonly ControlledKind[];
 
-const kinds: ReadonlySet<string> = new Set(livingKinds);
+const kinds: ReadonlySet<string> = new Set(controlledKinds);
 
 /** Creates a view that follows the cluster until it is disposed. */
 export function createControllerView(cluster: EmbeddedCluster): ControllerView {
-  const shelf = new ObjectsByKind();
+  const index = new ObjectsByKind();
   const drafted = new Map<string, { readonly kind: ControlledKind; readonly object: KubernetesObject }>();
   let changed = true;
-  for (const kind of livingKinds) for (const object of cluster.objects(parseGroupKind(kind))) shelf.keep(kind, object);
+  for (const kind of controlledKinds) for (const object of cluster.objects(parseGroupKind(kind))) index.keep(kind, object);
   const subscription = cluster.observe((change) => {
     const kind = keyOfKind(change.kind);
-    if (!isLivingKind(kind)) return;
+    if (!isControlledKind(kind)) return;
     changed = true;
-    if (change.type === 'DELETED') shelf.drop(kind, change.object);
-    else shelf.keep(kind, change.object);
+    if (change.type === 'DELETED') index.drop(kind, change.object);
+    else index.keep(kind, change.object);
   });
   return {
-    objects: (kind) => shelf.all(kind).values(),
-    find: (kind, name, namespace) => shelf.all(kind).get(keyOf(name, namespace)),
-    owned: (kind, uid) => shelf.owned(kind, uid),
-    count: (kind) => shelf.all(kind).size,
+    objects: (kind) => index.all(kind).values(),
+    find: (kind, name, namespace) => index.all(kind).get(keyOf(name, namespace)),
+    owned: (kind, uid) => index.owned(kind, uid),
+    count: (kind) => index.all(kind).size,
     consumeChanged() {
       const was = changed;
       changed = false;
@@ -96,15 +96,15 @@ export function createControllerView(cluster: EmbeddedCluster): ControllerView {
     },
     draft(object) {
       const kind = controlledKindOf(object);
-      if (kind === undefined) throw new Error(`expected a kind that lives, got ${object.apiVersion} ${object.kind}`);
+      if (kind === undefined) throw new Error(`expected a kind with a controller, got ${object.apiVersion} ${object.kind}`);
       changed = true;
       drafted.set(placeOf(kind, object), { kind, object });
-      shelf.keep(kind, object);
+      index.keep(kind, object);
     },
     undraft(kind, object) {
       changed = true;
       drafted.delete(placeOf(kind, object));
-      shelf.drop(kind, object);
+      index.drop(kind, object);
     },
     flush() {
       const objects = Array.from(drafted.values(), ({ object }) => object);
@@ -117,11 +117,11 @@ export function createControllerView(cluster: EmbeddedCluster): ControllerView {
 
 /** Indexes objects by kind and name, and by their controller. */
 class ObjectsByKind {
-  readonly #held = new Map<ControlledKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
+  readonly #byKind = new Map<ControlledKind, Map<string, KubernetesObject>>(controlledKinds.map((kind) => [kind, new Map()]));
   readonly #owned = new Map<string, Map<string, KubernetesObject>>();
 
   all<Kind extends ControlledKind>(kind: Kind): ReadonlyMap<string, ControlledKinds[Kind]> {
-    return (this.#held.get(kind) ?? new Map()) as ReadonlyMap<string, ControlledKinds[Kind]>;
+    return (this.#byKind.get(kind) ?? new Map()) as ReadonlyMap<string, ControlledKinds[Kind]>;
   }
 
   owned<Kind extends ControlledKind>(kind: Kind, uid: string | undefined): ControlledKinds[Kind][] {
@@ -131,7 +131,7 @@ class ObjectsByKind {
   keep(kind: ControlledKind, object: KubernetesObject): void {
     const bare = withoutManagedFields(object);
     const key = keyOf(object.metadata.name, object.metadata.namespace);
-    this.#held.get(kind)?.set(key, bare);
+    this.#byKind.get(kind)?.set(key, bare);
     const owner = controllerOf(bare);
     if (owner === undefined) return;
     const place = `${kind} ${owner}`;
@@ -142,7 +142,7 @@ class ObjectsByKind {
 
   drop(kind: ControlledKind, object: KubernetesObject): void {
     const key = keyOf(object.metadata.name, object.metadata.namespace);
-    this.#held.get(kind)?.delete(key);
+    this.#byKind.get(kind)?.delete(key);
     const place = `${kind} ${controllerOf(object)}`;
     const siblings = this.#owned.get(place);
     siblings?.delete(key);
@@ -153,7 +153,7 @@ class ObjectsByKind {
 /** Returns the kind of the object, if a controller works on that kind. */
 export function controlledKindOf({ apiVersion = '', kind = '' }: KubernetesObject): ControlledKind | undefined {
   const key = keyOfKind({ group: groupOfApiVersion(apiVersion), kind });
-  return isLivingKind(key) ? key : undefined;
+  return isControlledKind(key) ? key : undefined;
 }
 
 /** Returns the uid of the object's controller. */
@@ -161,7 +161,7 @@ function controllerOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
-function isLivingKind(kind: string): kind is ControlledKind {
+function isControlledKind(kind: string): kind is ControlledKind {
   return kinds.has(kind);
 }
 

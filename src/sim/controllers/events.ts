@@ -11,7 +11,7 @@ const keptEvents = 350;
 
 /** Stores Events. A repeated event increases the count of the stored one. */
 export interface EventLog {
-  record(happening: ReportedEvent, world: World): void;
+  record(occurrence: ReportedEvent, world: World): void;
   /** Removes expired Events, and the oldest ones beyond `maxEvents`. */
   prune(world: World): void;
 }
@@ -21,10 +21,10 @@ export function createEventLog(): EventLog {
   const names = new Map<string, string>();
   let made = 0;
   return {
-    record(happening, world) {
+    record(occurrence, world) {
       // Normal Events of the simulated past have expired already.
-      if (world.isFastForward && happening.type === 'Normal') return;
-      const { to, reason, message } = happening;
+      if (world.isFastForward && occurrence.type === 'Normal') return;
+      const { to, reason, message } = occurrence;
       const key = `${to.metadata.uid} ${reason} ${message}`;
       const namespace = to.metadata.namespace ?? 'default';
       const known = names.get(key);
@@ -36,7 +36,7 @@ export function createEventLog(): EventLog {
       made += 1;
       const name = `${to.metadata.name}.${(Math.floor(world.nowMs) * 4096 + (made % 4096)).toString(16)}`;
       names.set(key, name);
-      world.put({ ...eventOf(happening, world), metadata: { name, namespace } });
+      world.put({ ...eventOf(occurrence, world), metadata: { name, namespace } });
     },
     prune(world) {
       if (world.view.count('Event') <= maxEvents && !world.hasElapsed('events age', 30_000, 30_000)) return;

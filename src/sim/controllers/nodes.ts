@@ -16,10 +16,10 @@ export function reportNodes(world: World): void {
   for (const node of [...world.view.objects('Node')]) {
     const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
     const conditions = itemsOf(node.status?.conditions);
-    const isTold = conditions.length > 0 && hasTrueCondition(node, 'Ready') === isReady;
+    const isReported = conditions.length > 0 && hasTrueCondition(node, 'Ready') === isReady;
     const isDue = world.hasElapsed(`node ${node.metadata.uid} reports`, 30_000, 33_000);
-    if (!isTold || (isDue && isReady)) world.put({ ...node, status: statusOf(world, node) });
-    if (!isTold && conditions.length > 0) {
+    if (!isReported || (isDue && isReady)) world.put({ ...node, status: statusOf(world, node) });
+    if (!isReported && conditions.length > 0) {
       const reason = isReady ? 'NodeReady' : 'NodeNotReady';
       const message = `Node ${node.metadata.name} status is now: ${reason}`;
       world.record({ to: node, type: 'Normal', reason, message, from: isReady ? 'kubelet' : 'node-controller' });
@@ -41,8 +41,8 @@ function statusOf(world: World, node: Node): JsonObject {
     ? ({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' } as const)
     : ({ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const);
   conditions = withCondition(conditions, { type: 'Ready', ...ready }, world.nowMs);
-  const heard = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: kubernetesTime(world.nowMs) }));
-  return { ...defaultsOf(node), ...before, conditions: heard };
+  const updated = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: kubernetesTime(world.nowMs) }));
+  return { ...defaultsOf(node), ...before, conditions: updated };
 }
 
 function defaultsOf({ metadata }: KubernetesObject): JsonObject {

@@ -72,11 +72,11 @@ const podDefaults: JsonObject = {
 };
 
 function qosOf(containers: readonly Stored<V1Container>[]): string {
-  const asked = containers.map(({ resources }) => [resources?.requests ?? {}, resources?.limits ?? {}] as const);
-  if (asked.every(([requests, limits]) => Object.keys(requests).length + Object.keys(limits).length === 0)) return 'BestEffort';
+  const resourcePairs = containers.map(({ resources }) => [resources?.requests ?? {}, resources?.limits ?? {}] as const);
+  if (resourcePairs.every(([requests, limits]) => Object.keys(requests).length + Object.keys(limits).length === 0)) return 'BestEffort';
   const isWhole = ([requests, limits]: readonly [JsonObject, JsonObject]) =>
     ['cpu', 'memory'].every((name) => limits[name] !== undefined && (requests[name] ?? limits[name]) === limits[name]);
-  return asked.every(isWhole) ? 'Guaranteed' : 'Burstable';
+  return resourcePairs.every(isWhole) ? 'Guaranteed' : 'Burstable';
 }
 
 export function podPhaseOf(pod: Pod): string {

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 export class RoundTimers {
   readonly #clock: Clock;
   readonly #dueMs = new Map<string, number>();
-  #asked = new Set<string>();
+  #queried = new Set<string>();
   #nextMs = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -12,7 +12,7 @@ export class RoundTimers {
   }
 
   begin(): void {
-    this.#asked = new Set();
+    this.#queried = new Set();
   }
 
   /**
@@ -20,7 +20,7 @@ export class RoundTimers {
    * elapsed, and starts again.
    */
   hasElapsed(key: string, minMs: number, maxMs: number): boolean {
-    this.#asked.add(key);
+    this.#queried.add(key);
     const dueMs = this.#dueMs.get(key);
     const nowMs = this.#clock.monotonic();
     const isDue = dueMs !== undefined && nowMs >= dueMs;
@@ -32,7 +32,7 @@ export class RoundTimers {
   end(): void {
     this.#nextMs = Number.POSITIVE_INFINITY;
     for (const [key, dueMs] of this.#dueMs) {
-      if (this.#asked.has(key)) this.#nextMs = Math.min(this.#nextMs, dueMs);
+      if (this.#queried.has(key)) this.#nextMs = Math.min(this.#nextMs, dueMs);
       else this.#dueMs.delete(key);
     }
   }

@@ -28,7 +28,7 @@ export interface World {
   remove(kind: ControlledKind, object: KubernetesObject): void;
   /** Marks the object as terminating. The kubelet removes it a moment later. */
   terminate(object: KubernetesObject): void;
-  record(happening: ReportedEvent): void;
+  record(event: ReportedEvent): void;
   /**
    * Starts a timer for the key with a random time between `minMs` and `maxMs`, and returns false. Returns true once when the time has
    * elapsed, and starts again.
@@ -59,7 +59,7 @@ export interface WorldOptions {
   readonly cluster: EmbeddedCluster;
   readonly view: ControllerView;
   readonly clock: Clock;
-  readonly record: (happening: ReportedEvent, world: World) => void;
+  readonly record: (event: ReportedEvent, world: World) => void;
 }
 
 /** Creates a world. Its time changes only when a round begins. */
@@ -82,7 +82,7 @@ export function createWorld({ cluster, view, clock, record }: WorldOptions): Wor
       const metadata = { ...object.metadata, deletionTimestamp: kubernetesTime(world.nowMs), deletionGracePeriodSeconds: 30 };
       world.put({ ...object, metadata });
     },
-    record: (happening) => record(happening, world),
+    record: (event) => record(event, world),
     hasElapsed: (key, minMs, maxMs) => world.isFastForward || agenda.hasElapsed(key, minMs, maxMs),
     creationTimeFor: (owner) => kubernetesTime(world.nowMs - (world.isFastForward ? clock.random() ** 2 * ageOf(owner, world.nowMs) : 0)),
     random: () => clock.random(),

@@ -119,8 +119,8 @@ export function invalidObject(
   causes: readonly StatusCause[],
 ): ApiRefusal {
   const { kind, group = '', name } = subject;
-  const told = causes.map(({ field, message }) => `${field}: ${message}`);
-  const what = told.length === 1 ? told[0] : `[${told.join(', ')}]`;
+  const messages = causes.map(({ field, message }) => `${field}: ${message}`);
+  const what = messages.length === 1 ? messages[0] : `[${messages.join(', ')}]`;
   const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, causes };
   return { ...apiRefusal(422, `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${what}`), details };
 }

@@ -27,10 +27,10 @@ export async function answerWatch(context: ResourceContext): Promise<void> {
   const after = origin.type === 'after' ? origin.version : server.state.visibleRevision;
   const allowsBookmarks = isTrueParameter(query.get('allowWatchBookmarks')) && !storage.kind.anonymous;
   const stream = new WatchStream(context, { form: { shape, version: resource.version }, selection, allowsBookmarks, after });
-  await serve(context, stream, origin);
+  await startWatch(context, stream, origin);
 }
 
-async function serve(context: ResourceContext, stream: WatchStream, origin: WatchOrigin): Promise<void> {
+async function startWatch(context: ResourceContext, stream: WatchStream, origin: WatchOrigin): Promise<void> {
   const { server, target } = context;
   const { state } = server;
   if (origin.type === 'initialEvents' && !(await whenVisible(state, origin.notOlderThan, stream.signal))) {
@@ -42,11 +42,11 @@ async function serve(context: ResourceContext, stream: WatchStream, origin: Watc
   stream.signal.addEventListener('abort', () => server.watches.delete(stream), { once: true });
   for (const change of missed) if (change.revision <= state.visibleRevision) stream.send(change);
   const times = keepTimes(context, stream);
-  if (origin.type === 'initialEvents') await tellInitialEvents(context, stream, origin.ends);
+  if (origin.type === 'initialEvents') await sendInitialEvents(context, stream, origin.ends);
   await times;
 }
 
-async function tellInitialEvents({ server, target }: ResourceContext, stream: WatchStream, ends: boolean): Promise<void> {
+async function sendInitialEvents({ server, target }: ResourceContext, stream: WatchStream, ends: boolean): Promise<void> {
   const { state } = server;
   const revision = state.visibleRevision;
   stream.hold();

@@ -13,7 +13,7 @@ export interface GeneratedRun {
 const shortestMs = 1_500;
 const spreadMs = 3_500;
 
-const sayings: readonly ((n: number) => string)[] = [
+const messages: readonly ((n: number) => string)[] = [
   (n) => `level=info msg="request served" method=GET path=/v1/objects/${n % 97} status=200 ms=${3 + (n % 41)}`,
   (n) => `level=info msg="request served" method=GET path=/v1/search status=200 ms=${2 + (n % 29)}`,
   (n) => `level=info msg="request served" method=POST path=/v1/objects status=201 ms=${11 + (n % 83)}`,
@@ -29,8 +29,8 @@ const first = 'level=info msg=starting';
  * @param from Number of the first wanted line, counted from 0.
  * @returns The lines up to now, at most the last 10,000 of a run, and the time of the next line. No such time if the run has ended.
  */
-export function generatedLines(speaker: GeneratedRun, { from, nowMs }: { readonly from: number; readonly nowMs: number }): GeneratedLines {
-  const { seed, startMs, endMs } = speaker;
+export function generatedLines(run: GeneratedRun, { from, nowMs }: { readonly from: number; readonly nowMs: number }): GeneratedLines {
+  const { seed, startMs, endMs } = run;
   const hash = hashOf(seed);
   const periodMs = shortestMs + (hash % spreadMs);
   const until = Math.min(nowMs, endMs ?? nowMs);
@@ -54,7 +54,7 @@ export interface GeneratedLines {
 function textOf(chance: number): string {
   const variation = chance >>> 8;
   if (variation % 23 === 0) return `level=warn msg="slow answer" upstream=storage ms=${800 + (variation % 700)}`;
-  return sayings[chance % sayings.length]?.(variation) ?? '';
+  return messages[chance % messages.length]?.(variation) ?? '';
 }
 
 function hashOf(text: string): number {

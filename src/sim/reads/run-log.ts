@@ -27,7 +27,7 @@ export class RunLog implements Disposable {
   #wake: (() => void) | undefined;
   /** Numbers of the next lines to read. */
   #written = 0;
-  #said = 0;
+  #generated = 0;
 
   constructor(options: RunLogOptions) {
     this.#options = options;
@@ -48,20 +48,20 @@ export class RunLog implements Disposable {
   /** Returns the existing lines that the query selects. */
   firstLines({ sinceMs = Number.NEGATIVE_INFINITY, tailLines = Number.POSITIVE_INFINITY }: LogQuery): readonly LoggedLine[] {
     const since = this.#entries().filter(({ timeMs }) => timeMs >= sinceMs);
-    return since.slice(since.length - Math.min(tailLines, since.length)).map(loggedOf);
+    return since.slice(since.length - Math.min(tailLines, since.length)).map(loggedLine);
   }
 
   /** Returns the lines since the last call. */
   newLines(): readonly LoggedLine[] {
-    return this.#entries().map(loggedOf);
+    return this.#entries().map(loggedLine);
   }
 
   /** Resolves when there may be new lines, or the signal aborts. */
   async changed(signal: AbortSignal): Promise<void> {
     const { server } = this.#options;
     const { clock } = server.state;
-    const speaker = this.#speaker();
-    const dueMs = speaker === undefined ? undefined : generatedLines(speaker, { from: this.#said, nowMs: clock.now() }).nextMs;
+    const run = this.#generatedRun();
+    const dueMs = run === undefined ? undefined : generatedLines(run, { from: this.#generated, nowMs: clock.now() }).nextMs;
     const over = new AbortController();
     const end = () => over.abort();
     this.#wake = end;
@@ -81,15 +81,15 @@ export class RunLog implements Disposable {
     const { entries, first } = server.hooks.lines?.read(key) ?? { entries: [], first: 0 };
     const written = entries.slice(Math.max(0, this.#written - first));
     this.#written = first + entries.length;
-    const speaker = this.#speaker();
-    if (speaker === undefined) return written;
-    const said = generatedLines(speaker, { from: this.#said, nowMs: server.state.clock.now() });
-    this.#said = said.count;
-    return [...written, ...said.entries].sort((a, b) => a.timeMs - b.timeMs || a.nanos - b.nanos);
+    const run = this.#generatedRun();
+    if (run === undefined) return written;
+    const generated = generatedLines(run, { from: this.#generated, nowMs: server.state.clock.now() });
+    this.#generated = generated.count;
+    return [...written, ...generated.entries].sort((a, b) => a.timeMs - b.timeMs || a.nanos - b.nanos);
   }
 
   /** Returns the run for generated lines. Undefined if the container generates none. */
-  #speaker(): GeneratedRun | undefined {
+  #generatedRun(): GeneratedRun | undefined {
     const { server, key, pod } = this.#options;
     const now = server.generatesLogs ? pod() : undefined;
     const status = now === undefined ? undefined : containerStatusOf(now, key.container);
@@ -104,7 +104,7 @@ export class RunLog implements Disposable {
   }
 }
 
-function loggedOf({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
+function loggedLine({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
   const time = new Date(timeMs).toISOString().replace('Z', `${String(nanos).padStart(6, '0')}Z`);
   return { time, bytes };
 }

@@ -44,15 +44,15 @@ export async function answerApply(context: ResourceContext, wanted: SimApplyRequ
 
 /** Returns a 409 for fields of other managers. */
 export function ownershipConflict(conflicts: readonly OwnershipConflict[]): ApiRefusal {
-  const told = conflicts.map(({ manager, path }) => ({ by: managerText(manager), field: pathText(path) }));
-  const causes = told.map(({ by, field }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field }));
-  const [first] = told;
-  if (told.length === 1)
+  const spelled = conflicts.map(({ manager, path }) => ({ by: managerText(manager), field: pathText(path) }));
+  const causes = spelled.map(({ by, field }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field }));
+  const [first] = spelled;
+  if (spelled.length === 1)
     return { ...apiRefusal(409, `Apply failed with 1 conflict: conflict with ${first?.by}: ${first?.field}`), details: { causes } };
-  const lines = [...Map.groupBy(told, ({ by }) => by)]
+  const lines = [...Map.groupBy(spelled, ({ by }) => by)]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([by, fields]) => [`conflicts with ${by}:`, ...fields.map(({ field }) => `- ${field}`)]);
-  return { ...apiRefusal(409, `Apply failed with ${told.length} conflicts: ${lines.join('\n')}`), details: { causes } };
+  return { ...apiRefusal(409, `Apply failed with ${spelled.length} conflicts: ${lines.join('\n')}`), details: { causes } };
 }
 
 /** Returns the owners of an object's fields before an apply. Fields without owner count as an earlier update. */

@@ -13,7 +13,7 @@ import { answerWrite } from './store-write.ts';
 import { readDeleteRequest, type SimDeleteRequest } from './write-request.ts';
 
 /** Kinds whose deletion returns the object. All others return a Status. */
-const returned = new Set([
+const returnedKinds = new Set([
   'Pod',
   'Service',
   'ServiceAccount',
@@ -23,7 +23,7 @@ const returned = new Set([
   'ResourceQuota',
   'Namespace',
 ]);
-const immortal = new Set(['default', 'kube-system', 'kube-public']);
+const undeletable = new Set(['default', 'kube-system', 'kube-public']);
 
 /** Answers a DELETE of one object. */
 export async function answerDelete(context: ResourceContext): Promise<void> {
@@ -39,7 +39,7 @@ export async function answerDelete(context: ResourceContext): Promise<void> {
   const { result, object } = wanted.isDry ? ({ result: 'gone', object: before } as const) : deleted(context, before, wanted);
   const headers = warningHeader(warningsFor(storage, wanted));
   await answerWrite(context, { result: result === 'gone' ? 'deleted' : 'marked', object }, () => {
-    const isReturned = result === 'terminating' || returned.has(kind.kind) || isDefinitions(storage);
+    const isReturned = result === 'terminating' || returnedKinds.has(kind.kind) || isDefinitions(storage);
     if (isReturned) return answerObject(context, object, { headers });
     const details = { name, ...(kind.group === '' ? {} : { group: kind.group }), kind: kind.resource, uid: before.uid };
     answerJson(context, 200, JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }), headers);
@@ -63,12 +63,12 @@ export async function answerDeleteCollection(context: ResourceContext): Promise<
   if (isApiRefusal(selection)) return answerRefusal(context, selection);
   const chosen = storage.sorted().filter((object) => isListed(storage.kind, object, selection));
   const version = String(state.revision);
-  const aftermaths = chosen.map((object) => {
+  const hookResults = chosen.map((object) => {
     const propagation = propagationOf(storage, wanted);
     const { result } = wanted.isDry ? { result: 'gone' } : deleteObject(state, storage, object, propagation);
     return hooks.onWrite?.(context, { result: result === 'gone' ? 'deleted' : 'marked', object });
   });
-  if ((await Promise.all(aftermaths)).includes('lost')) return context.outlet.reset();
+  if ((await Promise.all(hookResults)).includes('lost')) return context.outlet.reset();
   const form = { shape: 'item', version: resource.version } as const;
   const [start, end] = listFrame(storage.kind, form, { version, isEmpty: chosen.length === 0 });
   answerJson(context, 200, `${start}${chosen.map((object) => wireText(storage.kind, object, form)).join(',')}${end}`);
@@ -87,7 +87,7 @@ function isJobs({ kind }: KindStorage): boolean {
 
 function refuseDeletion({ kind }: KindStorage, before: SimObject, { uid, resourceVersion }: SimDeleteRequest): ApiRefusal | undefined {
   const { name } = before;
-  if (kind.group === '' && kind.resource === 'namespaces' && immortal.has(name))
+  if (kind.group === '' && kind.resource === 'namespaces' && undeletable.has(name))
     return forbidden(kind, 'this namespace may not be deleted', name);
   const refused = (what: string, wanted: string, held: string): ApiRefusal => {
     const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${held})`;

@@ -83,13 +83,13 @@ function addressChanges(key: string, old: JsonObject, next: JsonObject): readonl
   return [{ reason: 'FieldValueInvalid', message, field: 'spec.clusterIPs[0]' }];
 }
 
-const selecting = new Set(['Deployment.apps', 'DaemonSet.apps', 'ReplicaSet.apps', 'StatefulSet.apps']);
+const kindsWithSelector = new Set(['Deployment.apps', 'DaemonSet.apps', 'ReplicaSet.apps', 'StatefulSet.apps']);
 
 /** Returns the causes of a 422 for missing required fields of workloads. */
 export function missingFields(kind: GroupKind, object: JsonObject): readonly StatusCause[] {
   const key = keyOfKind(kind);
   if (key === 'Pod') return containerFaults(object.spec, 'spec');
-  if (!selecting.has(key) && key !== 'Job.batch') return [];
+  if (!kindsWithSelector.has(key) && key !== 'Job.batch') return [];
   const pod = valueAt(object.spec, 'template', 'spec');
   const containers = containerFaults(pod, 'spec.template.spec');
   return [...(key === 'Job.batch' ? restartFaults(pod) : selectorFaults(object)), ...containers];
