@@ -167,7 +167,7 @@ describe('a command that asks a gateway', () => {
   });
 
   test('is found behind a flag that has a value in some commands only', async () => {
-    // Of logs it is --follow, of apply a file.
+    // `-f` means --follow for logs and a file for apply.
     expect((await runWith(['-f', 'logs', 'web', '--gateway', 'ftp://x'])).err).toMatch(/^muster: --gateway: expected a URL/);
     expect((await runWith(['-f', 'none.yaml', 'apply', '--gateway', 'ftp://x'])).err).toMatch(/^muster: --gateway: expected a URL/);
     expect((await runWith(['-f', 'xyzzy', 'aply'])).err).toBe('muster: there is no command aply: did you mean apply?\n');
@@ -241,7 +241,7 @@ describe('a command that asks a gateway', () => {
   });
 
   test.each([
-    ['wants a token', 401, 'application/json', '{}', /wants a token: expected --token-file\n$/],
+    ['wants a token', 401, 'application/json', '{}', /requires a token: expected --token-file\n$/],
     [
       'is none',
       200,

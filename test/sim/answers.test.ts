@@ -16,7 +16,7 @@ const statusesOf = async (client: WireClient, ...paths: string[]) => {
   return statuses;
 };
 
-/** Moves time on until the answer is there. */
+/** Advances the clock until the promise resolves. */
 async function settled<T>(promise: Promise<T>, step: () => Promise<void>): Promise<T> {
   let isSettled = false;
   const end = () => {

@@ -6,7 +6,7 @@ import { createWireClient, type WireBody } from '../support/clients/wire-client.
 import { type Living, startLiving } from './start-controlled.ts';
 
 interface AppliedLife extends Living {
-  /** Applies a workload of the name `web` as `muster`. */
+  /** Applies a workload named `web` as the manager `muster`. */
   apply(resource: string, object: object, query?: string): Promise<WireBody>;
 }
 

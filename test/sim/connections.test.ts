@@ -10,7 +10,7 @@ import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 const start = (options: Partial<SimClusterOptions> = {}) => startSimCluster({ name: 'south', ...options });
 const protocols: readonly WireProtocol[] = ['h2', 'http1'];
 
-/** Tries to connect: `open`, or the code of the error. */
+/** Tries to connect. Returns `open`, or the code of the error. */
 async function dial(url: string): Promise<string> {
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1');
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -70,7 +70,7 @@ describe.each(protocols)('over %s', (protocol) => {
       expect(await dial(south.url)).toBe('open');
       const asked = south.requests.length;
       const unanswered = client.ask('/version');
-      // Long enough for an answer on loopback, had there been one.
+      // Enough event-loop turns for an answer on loopback.
       for (let turns = 0; turns < 200; turns++) await turn();
       expect([heard, south.requests.length - asked, south.openWatches().length]).toEqual([false, 0, 1]);
       late = Promise.all([late, unanswered]);

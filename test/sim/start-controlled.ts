@@ -9,11 +9,11 @@ import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 export interface Living {
   readonly cluster: SimCluster;
   readonly clock: ManualClock;
-  /** Ends its life, and resolves when nothing of it runs any more. */
+  /** Stops the controllers, and resolves when none of them runs. */
   end(): Promise<void>;
 }
 
-/** A cluster with two nodes and these objects, brought to life. */
+/** Starts a cluster with controllers, two nodes and these objects. */
 export async function startLiving(...objects: readonly KubernetesObject[]): Promise<Living> {
   const clock = createManualClock({ random: seededRandom(7) });
   const cluster = await startSimCluster({ name: 'living', clock });

@@ -199,7 +199,7 @@ test.each([
   ['0 9 * * mon-fri', '2026-03-01T09:00:00Z', false],
   ['0 9 1 JAN *', '2026-01-01T09:00:00Z', true],
   ['0,30 * 1 3 *', '2026-03-01T09:30:00Z', true],
-  // The day of the month or the weekday, if both are named.
+  // If both are given, the day of the month or the weekday must match.
   ['0 0 13 * 5', '2026-03-06T00:00:00Z', true],
   ['0 0 14 * 5', '2026-03-14T00:00:00Z', true],
   ['0 0 13 * 5', '2026-03-14T00:00:00Z', false],

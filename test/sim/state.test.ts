@@ -13,7 +13,7 @@ const configMap = (name: string, more: object = {}): KubernetesObject => ({
   ...more,
 });
 
-/** Everything that happens from now on: `ADDED ConfigMap web`. */
+/** Collects every later change: `ADDED ConfigMap web`. */
 function followed(cluster: SimCluster): string[] {
   const told: string[] = [];
   cluster.observe(({ type, kind, object }) => told.push(`${type} ${kind.kind} ${object.metadata.name}`));

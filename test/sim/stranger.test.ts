@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { kubeconfigOf } from '../../src/sim/start-demo-fleet.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
-/** Everybody's client, configured by the fleet's own kubeconfig. */
+/** An ordinary Kubernetes client, configured by the fleet's kubeconfig. */
 function configOf(clusters: Parameters<typeof kubeconfigOf>[0], context: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromString(kubeconfigOf(clusters));

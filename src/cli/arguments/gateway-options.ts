@@ -28,12 +28,12 @@ export function withGatewayOptions(command: Commander): Commander {
   return command
     .allowExcessArguments(false)
     .addOption(add('--context <name>', 'only this cluster; may be repeated (default: every cluster)').argParser(collectValues))
-    .addOption(add('--gateway <url>', 'ask this one (default: MUSTER_GATEWAY; else one is started, and ended with the command)'))
-    .addOption(add('--token-file <file>', 'with --gateway: a file with the bearer token that it wants to be shown'))
-    .addOption(add('--kubeconfig <file>', 'start one with this kubeconfig (default: as serve does)').conflicts('gateway'))
-    .addOption(add('--hub <context>', 'start one with this cluster as its hub').conflicts('gateway'))
-    .addOption(add('--demo', 'start one with an embedded fleet of three clusters that live').conflicts('gateway'))
-    .addOption(add('--config <file>', 'start one with this config file (YAML)').conflicts('gateway'));
+    .addOption(add('--gateway <url>', 'use this gateway (default: MUSTER_GATEWAY; else the command starts its own)'))
+    .addOption(add('--token-file <file>', 'with --gateway: a file with its bearer token'))
+    .addOption(add('--kubeconfig <file>', 'own gateway: use this kubeconfig (default: as serve)').conflicts('gateway'))
+    .addOption(add('--hub <context>', 'own gateway: use this cluster as the hub').conflicts('gateway'))
+    .addOption(add('--demo', 'own gateway: use an embedded fleet of three simulated clusters').conflicts('gateway'))
+    .addOption(add('--config <file>', 'own gateway: use this config file (YAML)').conflicts('gateway'));
 }
 
 /** The options that select objects. */
@@ -44,7 +44,7 @@ export interface SelectionFlags {
 
 /** Adds `-n`, `-A` and `-l`. */
 export function withSelection(command: Commander): Commander {
-  return withNamespaces(command).option('-l, --selector <labels>', 'only what has such labels, such as app=web,tier!=back');
+  return withNamespaces(command).option('-l, --selector <labels>', 'only objects with these labels, such as app=web,tier!=back');
 }
 
 /** Adds `-n` and `-A`, for commands whose default is all namespaces. */
@@ -79,12 +79,12 @@ export function withSources(command: Commander, { mandatory = false } = {}): Com
   const description = 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated';
   return command
     .addOption(new Option('-f, --filename <file>', description).argParser(collectValues).makeOptionMandatory(mandatory))
-    .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
+    .option('-n, --namespace <name>', 'the namespace (default: that of the file, else default)');
 }
 
 /** Adds `-n`, for commands that use exactly one namespace. */
 export function withNamespace(command: Commander): Commander {
-  return command.option('-n, --namespace <name>', 'where it is (default: default)');
+  return command.option('-n, --namespace <name>', 'the namespace (default: default)');
 }
 
 /** Appends a value of an option that may be repeated. */

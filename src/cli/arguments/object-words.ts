@@ -45,7 +45,7 @@ export function parseObjectWords(
   const [first, ...names] = words;
   if (first === undefined) throw new CommandFailure(exitCodes.refused, `expected ${wanted.words}`);
   if (words.some((word) => word.includes('/'))) return words.map(slashed);
-  if (first.includes(',')) throw new CommandFailure(exitCodes.refused, `expected one kind, got ${first}: several go as KIND/NAME`);
+  if (first.includes(',')) throw new CommandFailure(exitCodes.refused, `expected one kind, got ${first}: write several kinds as KIND/NAME`);
   if (names.length === 0) throw new CommandFailure(exitCodes.refused, `expected names of ${first}: ${wanted.why}`);
   return names.map((name) => ({ kind: first, name }));
 }

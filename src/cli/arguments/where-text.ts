@@ -4,17 +4,17 @@ import { parseJsonOrText } from '../output/json-text.ts';
 
 /** Help text for `--where` and `--sort-by`. */
 export const whereHelp = `
---where takes conditions; the value is read as JSON if it is some, else as text;
-of names, labels, annotations and data always as text:
-  spec.replicas>3     is more; also = != >= < <=
-  metadata.name~web   has it in it; ^= begins with it
-  spec.nodeName       is there; !spec.nodeName is not
-or the JSON of the input type Where of the schema. A path goes through the
-fields of the schema, also computed ones (phase, restarts, requests.cpu) and
-cluster.region; metadata.labels["a.b/c"]; through a list any element will do.
-
---sort-by sorts as kubectl does, the smallest first. It takes kubectl's spelling
-of a path as well: {.metadata.name}.`;
+--where takes conditions. The value is parsed as JSON, else as text; for names,
+labels, annotations and data it is always text:
+  spec.replicas>3     greater; also = != >= < <=
+  metadata.name~web   contains; ^= starts with
+  spec.nodeName       is set; !spec.nodeName is not set
+or JSON of the input type Where of the schema. A path names fields of the
+schema, including computed ones (phase, restarts, requests.cpu),
+cluster.region, and metadata.labels["a.b/c"]. A path through a list matches any
+element.
+--sort-by sorts in ascending order, as kubectl does. It also takes kubectl's
+notation of a path: {.metadata.name}.`;
 
 /** Each operator sign with its member of the input `Where`. A longer sign precedes its own prefix. */
 const signs: readonly (readonly [sign: string, member: string])[] = [
@@ -52,7 +52,7 @@ export function parseWhere(text: string): JsonObject {
   const read = parseJsonOrText(written);
   const isText = member === 'contains' || member === 'startsWith' || alwaysText.test(place.path);
   const value = isText && typeof read !== 'string' ? written : read;
-  if (value === null) throw new InvalidArgumentError(`Expected ${place.path} or !${place.path}, for there is no null to compare with.`);
+  if (value === null) throw new InvalidArgumentError(`Expected ${place.path} or !${place.path}: null cannot be compared.`);
   return { ...place, [member]: value };
 }
 

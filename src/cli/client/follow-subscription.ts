@@ -91,7 +91,7 @@ export async function* followSubscriptionField<Message>(
     }
     yield event;
     if (event.type === 'lost') terminal.err(`warning: ${event.reason}: trying again in ${Math.ceil(event.delayMs / 1000)} s\n`);
-    if (event.type === 'resumed') terminal.err('the gateway is there again\n');
+    if (event.type === 'resumed') terminal.err('the gateway answers again\n');
   }
 }
 

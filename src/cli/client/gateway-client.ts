@@ -96,8 +96,8 @@ function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAd
     throw new CommandFailure(
       exitCodes.refused,
       token === undefined
-        ? `the gateway at ${url} wants a token: expected --token-file`
-        : `the gateway at ${url} does not take the token of the token file`,
+        ? `the gateway at ${url} requires a token: expected --token-file`
+        : `the gateway at ${url} refused the token of the token file`,
     );
   const answer = /json/.test(type) ? parsed(text) : undefined;
   if (answer === undefined)

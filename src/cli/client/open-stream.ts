@@ -142,7 +142,7 @@ class Subscription {
     }
     this.#unread.push(answer);
     this.#wake();
-    if (this.#unread.length >= maxUnread) this.#finish(new StreamLost('more came than could be written', { wasOpen: true }));
+    if (this.#unread.length >= maxUnread) this.#finish(new StreamLost('the output was slower than the stream', { wasOpen: true }));
   }
 
   #finish(error: Error | undefined): void {
@@ -161,8 +161,8 @@ class Subscription {
   #errorOf(reason: unknown, address: GatewayAddress): Error {
     const wasOpen = this.#wasOpen;
     if (Array.isArray(reason)) return endOf((reason as readonly GatewayError[])[0] ?? { message: 'the gateway refused without a reason' });
-    if (!isClose(reason)) return new StreamLost('the connection could not be made', { wasOpen });
-    if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} does not take the token`);
+    if (!isClose(reason)) return new StreamLost('the connection failed', { wasOpen });
+    if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} refused the token`);
     const why = `${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`}`;
     // 4403 and 4408 allow a new connection. The other codes of that range mean that the client or the gateway broke the protocol.
     const isFatal = [4400, 4406, 4409, 4429, 4500].includes(reason.code);

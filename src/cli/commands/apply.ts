@@ -10,23 +10,21 @@ import { isPropagation, targetClusters } from '../writes/write-targets.ts';
 type ApplyFlags = GatewayFlags & SourceFlags & WriteFlags & { readonly force?: boolean };
 
 const help = `
-Each object of the files in each cluster: those that --context names, else all.
-Only the fields that stand in the files are changed, server-side:
+Applies each object of the files in each cluster of --context, else in all.
+Server-side apply changes only the fields in the files:
   muster apply -f namespace.yaml -f app/ --context north --context south
   muster apply -f app/ --dry-run
-
---dry-run writes nothing: each API server is asked, and what would change is
-shown. --dry-run=client asks none, and shows what would be written where.
-A field that somebody else manages is a conflict, told with its manager;
---force takes it. A Propagation belongs to the hub: muster propagate.
-
-Exits with 1 if one object of one cluster could not be written.`;
+--dry-run writes nothing: each API server tries the write, and the changes are
+shown. --dry-run=client sends nothing, and lists what would be written where.
+A field of another manager is a conflict that names this manager; --force takes
+the field. A Propagation belongs on the hub: use muster propagate.
+Exits with 1 if one object could not be written in one cluster.`;
 
 /** Adds `muster apply`: applies the same objects in many clusters. */
 export function addApplyCommand(program: Commander, run: RunCommand): void {
   withWrites(withGatewayOptions(withFiles(program.command('apply'))))
     .description('apply objects in many clusters')
-    .option('--force', 'take fields that somebody else manages')
+    .option('--force', 'take fields that other managers own')
     .addHelpText('after', help)
     .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags), { writes: isRealRun(flags) }));
 }
@@ -37,7 +35,7 @@ async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> 
   if (intent !== undefined && session.clusters === null)
     throw new CommandFailure(
       exitCodes.refused,
-      `expected objects of clusters, got the Propagation ${intent.metadata.name}: it belongs to the hub, as muster propagate -f brings it there`,
+      `expected objects for clusters, got the Propagation ${intent.metadata.name}: record it on the hub with muster propagate -f`,
     );
   const clusters = await targetClusters(session);
   const writes: ObjectMutation = {

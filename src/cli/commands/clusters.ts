@@ -11,16 +11,15 @@ const outputs = ['wide', 'json', 'name'] as const;
 type Output = (typeof outputs)[number];
 
 const help = `
-ASOF is how long ago all that is known of the cluster was last true.
+ASOF is the age of the data about the cluster.
 -o json prints a list of objects, -o name one name per line.
-
-Exits with 1 if a cluster that --context names is not well.`;
+Exits with 1 if a cluster of --context has a fault.`;
 
 /** Adds `muster clusters`: lists the clusters, and how current their data is. */
 export function addClustersCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('clusters'))
-    .description('which clusters there are, and how they are')
-    .addOption(new Option('-o, --output <format>', 'how they are printed').choices(outputs))
+    .description('list the clusters and their state')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(outputs))
     .addHelpText('after', help)
     .action((flags: GatewayFlags & { readonly output?: Output }) => run(flags, (session) => showClusters(session, flags.output)));
 }

@@ -12,26 +12,25 @@ const cascades = ['background', 'foreground', 'orphan'] as const;
 type DeleteFlags = GatewayFlags & SourceFlags & WriteFlags & { readonly cascade?: (typeof cascades)[number]; readonly wait?: boolean };
 
 const help = `
-In each cluster: those that --context names, else all. KIND is any name of a
-kind, as kubectl takes it:
+Deletes objects in each cluster of --context, else in all. KIND is any name of a
+kind, as in kubectl:
   muster delete deploy web api -n shop --context north
   muster delete cm/settings deploy/web -n shop
   muster delete -f app/ --dry-run
-
-A Propagation is taken back: its copies go, and it goes after them; with
---cascade orphan they stay. Without a gateway that runs, this process does that
-work, and stays until it is done, as with --wait.
+Deleting a Propagation deletes its copies, then the Propagation itself; with
+--cascade orphan the copies stay. Without a running gateway, this process does
+the work and waits for its end, as with --wait.
   muster delete propagation web -n shop
-
-An object that is in some clusters and not in others is no failure, unless its
-cluster was named. Exits with 1 if one could not be deleted, or is nowhere.`;
+An object that only some clusters have is no failure, unless --context names the
+cluster without it. Exits with 1 if an object could not be deleted, or is in no
+cluster.`;
 
 /** Adds `muster delete`: deletes objects in many clusters, and Propagations. */
 export function addDeleteCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('delete'))))
-    .description('delete objects in many clusters, or take a Propagation back')
-    .addOption(new Option('--cascade <how>', 'what becomes of what they own (default: background)').choices(cascades))
-    .option('--wait', 'of a Propagation: stay until it is gone')
+    .description('delete objects in many clusters, or a Propagation with its copies')
+    .addOption(new Option('--cascade <how>', 'what happens to owned objects (default: background)').choices(cascades))
+    .option('--wait', 'Propagations: wait until they are gone')
     .addHelpText('after', help)
     .action((words: readonly string[], flags: DeleteFlags) =>
       run(flags, (session) => deleteObjects(session, words, flags), { writes: isRealRun(flags) }),
@@ -41,7 +40,7 @@ export function addDeleteCommand(program: Commander, run: RunCommand): void {
 async function deleteObjects(session: Session, words: readonly string[], flags: DeleteFlags): Promise<number> {
   const { targets, objects, propagations } = await resolveTargets(session, words, flags);
   if (propagations.length > 0 && !isRealRun(flags))
-    throw new CommandFailure(exitCodes.refused, 'expected no --dry-run with a Propagation: muster rollout status says what it holds');
+    throw new CommandFailure(exitCodes.refused, 'expected no --dry-run with a Propagation: muster rollout status lists its copies');
   const taken = propagations.length === 0 ? exitCodes.good : await takeBack(session, propagations, flags);
   if (targets.length === 0) return taken;
   const writes: ObjectMutation = {

@@ -31,22 +31,21 @@ import { createTableColumns, type Paint, paintFor, printable, textOfLines } from
 type DescribeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
 const help = `
-Of each object, in each cluster and namespace that has one of the name: what
-muster list -o wide shows of it, what it is related to in its cluster (its
-owner, Pods, Services, Node and so on, at most 20 of each), its YAML, and its
-last 20 events. The values of Secrets are never shown.
+Shows each object in each cluster and namespace that has it: the columns of
+muster list -o wide, related objects in its cluster (owner, Pods, Services, Node
+and so on, at most 20 of each), its YAML, and its last 20 events. Values of
+Secrets are never shown.
   muster describe deploy web -n shop
   muster describe node/worker-1 pod/web-0 --context eu-prod
-
-Exits with 1 if one of the names is in no cluster, with 3 if one was not found
-and a cluster did not answer.`;
+Exits with 1 if a name is in no cluster, with 3 if an object was not found and a
+cluster did not answer.`;
 
 /** Adds `muster describe`: shows all details of objects in all clusters. */
 export function addDescribeCommand(program: Commander, run: RunCommand): void {
   withNamespaces(withGatewayOptions(program.command('describe')))
-    .description('all there is to know of objects, in all clusters')
+    .description('show all details of objects, in all clusters')
     .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
-    .addOption(new Option('-o, --output <format>', 'for programs: whole objects and what they are related to').choices(documentFormats))
+    .addOption(new Option('-o, --output <format>', 'for programs: whole objects and their related objects').choices(documentFormats))
     .addHelpText('after', help)
     .action((words: readonly string[], flags: DescribeFlags) => run(flags, (session) => describeObjects(session, words, flags)));
 }

@@ -28,24 +28,22 @@ type ListFlags = GatewayFlags &
   SelectionFlags & { readonly output?: Output; readonly where?: readonly JsonObject[]; readonly sortBy?: string };
 
 const help = `
-KIND is any name of a kind: pods, po, Pod, deployments.apps, certificates. What
-is shown of it is what kubectl shows; of custom resources what their definition
-in each cluster says. Several kinds are a table each. Names show these objects
-alone, in all clusters:
+KIND is any name of a kind: pods, po, Pod, deployments.apps, certificates. The
+columns are those of kubectl; for custom resources, those of the definition in
+each cluster. Several kinds give one table each. Names select objects, in all
+clusters:
   muster get pod web-0
   muster get deploy/checkout svc/checkout -n shop
 ${whereHelp}
-
-  -o wide  adds the columns that kubectl adds
-  -o json  a List, as kubectl prints it; each object says its cluster in the
-           annotation muster.dev/cluster:
+  -o wide  adds kubectl's wide columns
+  -o json  a List, as kubectl prints it; the annotation muster.dev/cluster of
+           each object names its cluster:
              jq -r '.items[].metadata | .annotations["muster.dev/cluster"]'
-  -o yaml  a document per object, below a comment with its cluster
+  -o yaml  a document per object, after a comment with its cluster
   -o name  a line per object: CLUSTER/NAMESPACE/KIND/NAME; the namespace is
-           empty for what has none
-
-What a cluster cannot do is told on standard error, and the others are listed
-all the same. Exits with 1 only if that cluster was named by --context; with 3
+           empty for cluster-scoped objects
+Faults of clusters are printed on standard error, and the other clusters are
+listed anyway. Exits with 1 only if a cluster of --context had a fault; with 3
 if nothing was found and a cluster did not answer.`;
 
 /** Adds `muster list`: lists objects of all clusters. */
@@ -56,9 +54,9 @@ export function addListCommand(program: Commander, run: RunCommand): void {
     .argument('<object...>', 'KIND[,KIND], with names if not all are meant; or KIND/NAME')
     // Allows any number of names.
     .allowExcessArguments(true)
-    .addOption(new Option('-o, --output <format>', 'how they are printed').choices(outputs))
-    .option('--where <condition>', 'only what is so, such as spec.replicas>3; may be repeated: all must hold', wheres)
-    .option('--sort-by <path>', 'sort by this, such as metadata.creationTimestamp', schemaPath)
+    .addOption(new Option('-o, --output <format>', 'output format').choices(outputs))
+    .option('--where <condition>', 'only matching objects, such as spec.replicas>3; may be repeated: all must hold', wheres)
+    .option('--sort-by <path>', 'sort by a field, such as metadata.creationTimestamp', schemaPath)
     .addHelpText('after', help)
     .action((words: readonly string[], flags: ListFlags) => {
       const targets = parseListTargets(words);
@@ -108,9 +106,9 @@ async function hintAtBooleans(session: Session, kinds: readonly string[], condit
   for (const { path, exists } of asked) {
     const found = await Promise.all([...types].map((type) => isBoolean(session, type, path.split('.'))));
     if (!found.includes(true)) continue;
-    const [what, sign] = exists ? ['is there', '='] : ['is not there', '!='];
+    const [what, sign] = exists ? ['is set', '='] : ['is not set', '!='];
     session.terminal.err(
-      `hint: ${printable(path)} is true or false, and this asks whether it ${what}: ${printable(path)}${sign}true asks for its value\n`,
+      `hint: ${printable(path)} is a Boolean field, and this condition tests whether it ${what}: ${printable(path)}${sign}true tests its value\n`,
     );
   }
 }

@@ -30,34 +30,33 @@ type LogsFlags = GatewayFlags &
   };
 
 const help = `
-Each line says where it comes from: CLUSTER/NAMESPACE/POD/CONTAINER. Without -c
-all containers of a Pod are read, at most 20 in all. Those of a Job over all
+Each line starts with its source: CLUSTER/NAMESPACE/POD/CONTAINER. Without -c
+all containers of a Pod are read, at most 20 in all. Logs of a Job in all
 clusters:
   muster logs -l job-name=invoice-run -f
-
-With -f also Pods that appear later are followed, until it is interrupted; a
-lost connection is made again, and no line is told twice.
-Exits with 1 if a Pod or container that was named does not exist, and if a
-cluster named by --context could not tell; with 3 if nothing was found and a
-cluster did not answer.`;
+-f also follows Pods that appear later, until it is interrupted. A lost
+connection is opened again, and no line is repeated.
+Exits with 1 if a named Pod or container does not exist, or a cluster of
+--context had a fault; with 3 if nothing was found and a cluster did not
+answer.`;
 
 /** Adds `muster logs`: prints logs of containers in all clusters. */
 export function addLogsCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('logs')))
     .description('show or follow the logs of containers of all clusters')
-    .argument('[pod...]', 'names of Pods; or choose them by -l')
+    .argument('[pod...]', 'names of Pods; or select them with -l')
     // Allows any number of names.
     .allowExcessArguments(true)
     .option('-c, --container <name>', 'only containers of this name')
-    .option('-f, --follow', 'go on with what is written from now on')
-    .option('-p, --previous', "of the containers' run before this one")
+    .option('-f, --follow', 'follow new lines')
+    .option('-p, --previous', "logs of the containers' previous run")
     .option('--since <duration>', 'only lines of the last 5m, 90s, 1h30m', seconds)
     .option(
       '--tail <lines>',
-      'at most so many lines of each, the last ones; -1 for as many as there may be, 10000 (default: 200, with -f 10)',
+      'the last lines of each log; -1 for the maximum of 10000 (default: 200, with -f 10)',
       wholeNumberParser(-1, maxTailLines),
     )
-    .option('--timestamps', 'the time of each line')
+    .option('--timestamps', 'print the time of each line')
     .addHelpText('after', help)
     .action((pods: readonly string[], flags: LogsFlags) => run(flags, (session) => showLogs(session, pods, flags)));
 }
@@ -66,7 +65,7 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
   if (pods.length === 0 && flags.selector === undefined)
     throw new CommandFailure(exitCodes.refused, 'expected the name of a Pod, or -l with labels of Pods');
   if (flags.follow === true && flags.previous === true)
-    throw new CommandFailure(exitCodes.refused, 'expected --previous or --follow, got both: what has ended cannot be followed');
+    throw new CommandFailure(exitCodes.refused, 'expected --previous or --follow, got both: an ended run cannot be followed');
   const selection: LogArguments = {
     clusters: session.clusters,
     ...selectionVariables(flags),
@@ -120,7 +119,7 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
   const report = new ClusterFaultReport(session);
   for (const log of podLogs) {
     await terminal.out(printer.print(log, log.lines ?? linesOf(log.text ?? '')));
-    if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: there is more: the end is missing\n`);
+    if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: the log is longer: its end is missing\n`);
     if (log.fault !== null) report.print([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
   }
   // A cluster whose Pods are unknown has no log entry that could carry its fault.

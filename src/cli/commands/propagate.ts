@@ -16,35 +16,30 @@ type PropagateFlags = GatewayFlags &
   DryRunFlags & { readonly digest?: string; readonly wait?: boolean; readonly output?: OutcomeFormat };
 
 const help = `
-Files hold Propagations (muster.dev/v1alpha1); kubectl apply of such a file to
-the hub does the same. The hub is the cluster of --hub, with deploy/crds applied
-to it.
-
+The files contain Propagations (muster.dev/v1alpha1); kubectl apply of such a
+file on the hub does the same. --hub names the hub, which needs deploy/crds.
   muster propagate -f intent.yaml --hub north
   muster propagate -f intent.yaml --digest DIGEST --gateway 127.0.0.1:4000
-
-With --digest exactly the plan of that digest is done, or nothing (muster plan
-prints it). Without a gateway that runs, this process is the one that does the
-work: it stays until no copy waits any more, and shows how far they are. With
---gateway it returns once the intent is recorded, or with --wait as if it did
-the work. --context changes nothing of an intent; without a gateway that runs,
-these are all the clusters there are, and the hub must be among them.
-
-Exits with 0 once it is recorded, or settled where it stays; with 1 if it is
-refused, if the plan no longer holds, or if it ends in another way: failed,
-paused after failures, held for somebody to confirm, degraded; with 2 if the
-intent cannot be understood.`;
+--digest carries out exactly the plan with this digest, or nothing (muster plan
+prints it). Without a running gateway, this process does the work: it waits
+until the rollout ends, and shows the progress. With --gateway it returns once
+the intent is recorded; --wait makes it wait too. Without a running gateway,
+--context limits the clusters, and the hub must be among them. With a running
+gateway, --context has no effect.
+Exits with 0 once the intent is recorded or, if it waits, settled. Exits with 1
+if the intent is refused, if the plan is out of date, or if the rollout ends
+failed, paused, held or degraded. Exits with 2 if the intent is invalid.`;
 
 /** Adds `muster propagate`: records intents and follows them. */
 export function addPropagateCommand(program: Commander, run: RunCommand): void {
   withDryRun(
     withGatewayOptions(withFiles(program.command('propagate'))),
-    'plan only (=server, as without a value), or only read the files (=client)',
+    'only plan (=server, the default value), or only read the files (=client)',
   )
-    .description('bring an intent to its clusters, and show how far that is')
-    .option('--digest <digest>', 'only this plan, as muster plan printed it', digestOf)
-    .option('--wait', 'with --gateway: stay until no copy waits any more')
-    .addOption(new Option('-o, --output <format>', 'how the outcome is printed').choices([...documentFormats, 'name']))
+    .description('record an intent, and show its rollout')
+    .option('--digest <digest>', 'only the plan with this digest of muster plan', digestOf)
+    .option('--wait', 'with --gateway: wait until the rollout ends')
+    .addOption(new Option('-o, --output <format>', 'output format of the result').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
     .action((flags: PropagateFlags) =>
       run(flags, async (session) => propagate(session, await readIntentFiles(session, flags), flags), { writes: isRealRun(flags) }),

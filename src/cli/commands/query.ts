@@ -16,25 +16,24 @@ type Variables = Readonly<Record<string, string>>;
 type QueryFlags = GatewayFlags & { readonly var?: Variables; readonly vars?: string; readonly operation?: string };
 
 const help = `
-Prints the answer as JSON: data, errors, extensions; of a subscription each
-message on a line of its own, until it is interrupted. The value of a --var is
-JSON if it can be read as such, else text; after @ the JSON of a file. --vars
-reads all variables from a file, as a JSON or YAML object; --var wins over it:
+Prints the answer as JSON: data, errors, extensions. Of a subscription it prints
+each message on one line, until it is interrupted. The value of --var is JSON,
+or text if it is not JSON; @FILE reads JSON from a file. --vars reads all
+variables from a file with a JSON or YAML object; --var wins over it:
   muster query images.graphql
   muster query node.graphql --var first=3 --var clusters='["eu-prod"]'
   muster query plan.graphql --vars intent.json
   echo '{ clusters { name } }' | muster query -
-
 Exits with 1 if an answer has errors.`;
 
 /** Adds `muster query`: executes the GraphQL document of a file. */
 export function addQueryCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('query'))
-    .description('ask what stands in a file, and print the answer')
+    .description('execute the GraphQL document of a file, and print the answer')
     .argument('<file>', 'the GraphQL document; - for standard input')
     .option('--var <name=value>', 'a variable; may be repeated', variable)
     .option('--vars <file>', 'a file with variables, as a JSON or YAML object; - for standard input')
-    .option('--operation <name>', 'which operation of the document, if it has several')
+    .option('--operation <name>', 'the operation of the document, if it has several')
     .addHelpText('after', help)
     .action((file: string, flags: QueryFlags) => {
       // Standard input can be read only once.

@@ -40,32 +40,30 @@ type RolloutFlags = GatewayFlags & {
 };
 
 const help = `
-  status    shows how far it is until no copy waits any more; --watch=false
-            shows it once
-  pause     nothing new begins; what runs goes on
-  resume    goes on after a pause or after too many failures
-  rollback  records what it was before anew, or what --revision says
-Without a gateway that runs, this process does the work: resume and rollback
-stay until no copy waits any more, as they do with --wait.
-
+  status    shows the progress until the rollout ends; --watch=false shows the
+            state once
+  pause     starts no new work; running work continues
+  resume    continues after a pause or after too many failures
+  rollback  records the previous revision again, or that of --revision
+Without a running gateway, this process does the work: resume and rollback wait
+until the rollout ends, as with --wait.
   muster rollout status web -n shop
   muster rollout resume web -n shop --confirm-prune
-
-Exits with 1 if there is none of the name, if it is refused, or if it is failed,
-paused, held or degraded where it is waited for.`;
+Exits with 1 if there is no such Propagation, if the change is refused, or if
+the rollout ends failed, paused, held or degraded.`;
 
 /** Adds `muster rollout`: shows, pauses, resumes and rolls back a Propagation. */
 export function addRolloutCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withNamespace(program.command('rollout')))
-    .description('see how far a Propagation is; pause it, resume it, roll it back')
-    .addArgument(new Argument('<action>', 'what to do').choices(actions))
-    .argument('<name>', 'of the Propagation')
-    .addOption(new Option('-w, --watch <when>', 'status: until no copy waits').choices(['true', 'false']).default('true'))
-    .option('--wait', 'resume, rollback: stay until no copy waits any more')
-    .option('--revision <number>', 'rollback: which (default: the last that stood)', wholeNumberParser(1, 999_999_999))
-    .option('--confirm-prune', 'resume: what is held back may be deleted')
-    .option('--abandon <cluster>', 'resume: give up its copies, which stay for ever; may be repeated', collectValues)
-    .addOption(new Option('-o, --output <format>', 'how it is printed').choices([...documentFormats, 'name']))
+    .description('show the rollout of a Propagation; pause it, resume it, roll it back')
+    .addArgument(new Argument('<action>', 'the action').choices(actions))
+    .argument('<name>', 'name of the Propagation')
+    .addOption(new Option('-w, --watch <when>', 'status: wait until the rollout ends').choices(['true', 'false']).default('true'))
+    .option('--wait', 'resume, rollback: wait until the rollout ends')
+    .option('--revision <number>', 'rollback: the revision (default: the previous one)', wholeNumberParser(1, 999_999_999))
+    .option('--confirm-prune', 'resume: allow the deletions that are held')
+    .option('--abandon <cluster>', 'resume: give up the copies in this cluster, which stay there; may be repeated', collectValues)
+    .addOption(new Option('-o, --output <format>', 'output format').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
     .action((action: RolloutAction, word: string, flags: RolloutFlags) => {
       checkFlags(action, flags);

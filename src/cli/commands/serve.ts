@@ -7,19 +7,19 @@ import { collectValues } from '../arguments/gateway-options.ts';
 export function addServeCommand(program: Commander, run: (flags: Flags) => Promise<void>): Commander {
   return program
     .command('serve', { isDefault: true })
-    .description('answer GraphQL over the clusters of a kubeconfig, or over an embedded fleet where there is none')
+    .description('serve GraphQL over the clusters of a kubeconfig, or over an embedded fleet without one')
     .allowExcessArguments(false)
     .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, ~/.kube/config, in-cluster)')
     .option('--context <name>', 'only this context; may be repeated (default: every context)', collectValues)
     .option('--hub <context>', 'the cluster that keeps Propagations; deploy/crds must be applied to it (default: none)')
-    .option('--demo', 'an embedded fleet of three clusters that live')
+    .option('--demo', 'use an embedded fleet of three simulated clusters')
     .option('--host <address>', 'the address to listen on; other than loopback only with --token-file (default: 127.0.0.1)')
     .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
-    .option('--allow-origin <url>', 'a web origin that may ask; may be repeated', collectValues)
-    .option('--token-file <file>', 'a file with the bearer token that every request must show')
+    .option('--allow-origin <url>', 'a web origin that may send requests; may be repeated', collectValues)
+    .option('--token-file <file>', 'a file with the bearer token that every request must have')
     .option(
       '--schema-lock <file>',
-      'where custom kinds are remembered (default: muster/schema.json in XDG_STATE_HOME; nowhere with --demo)',
+      'the file that remembers custom kinds (default: muster/schema.json in XDG_STATE_HOME; none with --demo)',
     )
     .addOption(new Option('--log-level <level>', `${logLevels.join(', ')} (default: info)`))
     .option('--config <file>', 'the config file (YAML)')
@@ -30,9 +30,9 @@ export function addServeCommand(program: Commander, run: (flags: Flags) => Promi
 export function addSchemaCommand(program: Commander, print: (flags: Flags) => Promise<void>): Commander {
   return program
     .command('schema')
-    .description('print the GraphQL schema, without a cluster: of the built-in kinds and of custom ones that are remembered')
+    .description('print the GraphQL schema without a cluster: built-in kinds, and custom kinds of the schema lock')
     .allowExcessArguments(false)
-    .option('--schema-lock <file>', 'where custom kinds are remembered (default: as serve does)')
+    .option('--schema-lock <file>', 'the file that remembers custom kinds (default: as serve)')
     .option('--config <file>', 'the config file (YAML)')
     .action((flags: Flags) => print(flags));
 }

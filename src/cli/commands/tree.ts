@@ -21,21 +21,20 @@ import { createTableColumns, type Paint, paintFor, textOfLines } from '../output
 type TreeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
 const help = `
-In each cluster: the object below its owners, and below it all that it owns, of
-every kind that may be listed, with how each of them is. That takes a while
-where a gateway has not read all these kinds yet.
+Shows each object below its owners, and below it everything that it owns, in
+each cluster. This reads every kind that can be listed, which takes a while if
+the gateway has not read these kinds yet.
   muster tree deploy web -n shop
   muster tree cronjob/nightly -o json
-
-Exits with 1 if one of the names is in no cluster, with 3 if one was not found
-and a cluster did not answer.`;
+Exits with 1 if a name is in no cluster, with 3 if an object was not found and a
+cluster did not answer.`;
 
 /** Adds `muster tree`: shows owners and owned objects in all clusters. */
 export function addTreeCommand(program: Commander, run: RunCommand): void {
   withNamespaces(withGatewayOptions(program.command('tree')))
-    .description('what owns objects and what they own, in all clusters')
+    .description('show the owners of objects and the objects they own, in all clusters')
     .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
-    .addOption(new Option('-o, --output <format>', 'for programs: what is owned within what owns it').choices(documentFormats))
+    .addOption(new Option('-o, --output <format>', 'for programs: owned objects nested in their owners').choices(documentFormats))
     .addHelpText('after', help)
     .action((words: readonly string[], flags: TreeFlags) => run(flags, (session) => showTrees(session, words, flags)));
 }
@@ -113,7 +112,7 @@ function linesOf({ owners, missing, node }: ObjectTree, nowMs: number): readonly
   const lines: Line[] = [];
   const waiting = [missing === undefined ? { node: top, drawn: '', lead: '' } : { node: top, drawn: '└─', lead: '  ' }];
   if (missing !== undefined) {
-    const name = `${missing.kind?.toLowerCase()}/${missing.name} (not there, or not to be read)`;
+    const name = `${missing.kind?.toLowerCase()}/${missing.name} (not found, or not readable)`;
     lines.push({ drawn: '', isNamed: false, cells: [outermost.cluster.name, outermost.metadata.namespace ?? '', name, '', '', ''] });
   }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -129,7 +128,7 @@ function linesOf({ owners, missing, node }: ObjectTree, nowMs: number): readonly
 
 function cellsOf({ item, closesCircle }: TreeNode, nowMs: number): readonly string[] {
   const { ready, status, age } = objectSummary(item, { nowMs, isMixed: true });
-  const name = `${kindAndName(item)}${closesCircle ? ' (again: owners in a circle)' : ''}`;
+  const name = `${kindAndName(item)}${closesCircle ? ' (circle of owners)' : ''}`;
   return [item.cluster.name, item.metadata.namespace ?? '', name, ready, status, age];
 }
 

@@ -18,28 +18,27 @@ import { watchObjects } from '../watches/watch-objects.ts';
 type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: UntilChoice };
 
 const help = `
-Prints a line per change, with the columns of muster list: first what there is
-(ADDED), then each change as it happens, until it is interrupted. A lost
-connection is made again, and goes on where it was lost. -o json prints the
-messages of the stream, one JSON per line, with whole objects.
-
+Prints a line per change, with the columns of muster list: first the existing
+objects (ADDED), then each change, until it is interrupted. A lost connection is
+opened again and resumes where it was. -o json prints the messages of the stream
+with whole objects, one JSON per line.
 watch jobs shows the live status of Jobs: on a terminal a table that is redrawn
-in place, with their number by phase and cluster; elsewhere a line per change.
+in place, with counts by phase and cluster; elsewhere a line per change.
   --until any  exits with 0 once one of the Jobs is complete, with 1 once all
                have failed
   --until all  exits with 0 once each of the Jobs is complete, with 1 once one
                has failed
-It goes by the Jobs that match at that moment. While there are none it waits;
-and what only all Jobs can tell waits until every cluster is in sync, so leave
-out by --context what is down.
+Only Jobs that match at that moment count. It waits while there are none. A
+decision that needs all Jobs waits until every cluster is in sync, so leave out
+clusters that are down with --context.
   muster watch jobs -l batch=nightly --until all`;
 
 /** Adds `muster watch`: prints changes of objects in all clusters. */
 export function addWatchCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('watch')))
-    .description('watch objects of all clusters change; Jobs as a live table')
-    .argument('<kind[,kind]>', 'which kinds', parseKinds)
-    .addOption(new Option('-o, --output <format>', 'print messages for programs').choices(['json']))
+    .description('watch changes of objects in all clusters; Jobs as a live table')
+    .argument('<kind[,kind]>', 'the kinds to watch', parseKinds)
+    .addOption(new Option('-o, --output <format>', 'output format for programs').choices(['json']))
     .addOption(new Option('--until <which>', 'jobs only: end once any or all of them are complete').choices(untilChoices))
     .addHelpText('after', help)
     .action((kinds: readonly string[], flags: WatchFlags) => run(flags, (session) => watch(session, kinds, flags)));

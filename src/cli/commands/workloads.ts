@@ -15,12 +15,11 @@ import { resolveTargets } from '../writes/write-targets.ts';
 type WorkloadFlags = GatewayFlags & SourceFlags & WriteFlags;
 
 const restartHelp = `
-As kubectl rollout restart, in each cluster: those that --context names, else
-all.
+Works as kubectl rollout restart, in each cluster of --context, else in all.
   muster restart deploy/web -n shop
-
-An object that is in some clusters and not in others is no failure, unless its
-cluster was named. Exits with 1 if one could not be restarted, or is nowhere.`;
+An object that only some clusters have is no failure, unless --context names the
+cluster without it. Exits with 1 if an object could not be restarted, or is in
+no cluster.`;
 
 /** Adds `muster restart`: replaces the Pods of workloads in many clusters. */
 export function addRestartCommand(program: Commander, run: RunCommand): void {
@@ -34,18 +33,18 @@ export function addRestartCommand(program: Commander, run: RunCommand): void {
 }
 
 const scaleHelp = `
-In each cluster: those that --context names, else all; the same count in each.
+Sets the same number of replicas in each cluster of --context, else in all.
   muster scale deploy/web --replicas 3 -n shop --context north
-What a Propagation keeps true is set back: change its count instead.
-
-An object that is in some clusters and not in others is no failure, unless its
-cluster was named. Exits with 1 if one could not be scaled, or is nowhere.`;
+A Propagation resets its copies: change the count in its intent instead.
+An object that only some clusters have is no failure, unless --context names the
+cluster without it. Exits with 1 if an object could not be scaled, or is in no
+cluster.`;
 
 /** Adds `muster scale`: sets the replicas of workloads in many clusters. */
 export function addScaleCommand(program: Commander, run: RunCommand): void {
   withWrites(withTargets(withGatewayOptions(program.command('scale'))))
-    .description('set the count of replicas of workloads in many clusters')
-    .requiredOption('--replicas <count>', 'how many', wholeNumberParser(0, 999_999_999))
+    .description('set the replicas of workloads in many clusters')
+    .requiredOption('--replicas <count>', 'number of replicas', wholeNumberParser(0, 999_999_999))
     .addHelpText('after', scaleHelp)
     .action((words: readonly string[], flags: WorkloadFlags & { readonly replicas: number }) => {
       const change = { field: 'scale', words, rest: { replicas: { type: 'Int!', value: flags.replicas } }, word: 'scaled' };

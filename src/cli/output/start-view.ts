@@ -58,7 +58,7 @@ export function createStartView({ write, isTerminal }: StartViewOptions): StartV
     ready: ({ url, demo, queries }) => {
       if (demo) write(`\n${paint(7, ' DEMO ')} an embedded fleet: these clusters are not yours, and nothing here is real\n\n`);
       for (const query of queries) write(`${query.trim()}\n\n`);
-      if (queries.length > 0) write('GraphiQL, with these and more, is this address in a browser:\n');
+      if (queries.length > 0) write('Open this address in a browser for GraphiQL, with these queries and more:\n');
       write(`${paint(1, 'ready')} ${url}\n`);
     },
   };

@@ -93,7 +93,7 @@ function objectLines(cluster: string, object: ObjectPlan, paint: Paint): readonl
   const { key, action, predicted, diff } = object;
   const troubles = troublesOf(object).map((trouble) => paint(31, printable(trouble)));
   if (action === 'UNCHANGED' && troubles.length === 0) return [];
-  const guessed = predicted ? ' (not asked: its namespace or its kind comes with this plan)' : '';
+  const guessed = predicted ? ' (not checked: the plan creates its namespace or its kind)' : '';
   const heading = paint(1, printable(`${fullObjectName(cluster, objectOfKey(key))} ${action}${guessed}`));
   return [heading, ...troubles, ...diffLines(diff ?? '', paint)];
 }
@@ -107,7 +107,7 @@ function troublesOf({ conflicts, fault }: ObjectPlan): readonly string[] {
 
 function replicaLines({ desired, placed, unplaced }: Plan): readonly string[] {
   if (desired === null) return [];
-  const missing = unplaced === 0 ? '' : `, ${unplaced} ${unplaced === 1 ? 'has' : 'have'} no place`;
+  const missing = unplaced === 0 ? '' : `, ${unplaced} unplaced`;
   return [`replicas: ${placed ?? 0} placed of ${desired}${missing}`];
 }
 

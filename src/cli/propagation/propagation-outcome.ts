@@ -142,7 +142,7 @@ async function reportOutcome(session: Session, one: NamedOutcome, { output, word
     case 'PLAN_STALE':
       if (isPlanShown) await printPlan(session, plan);
       terminal.err(
-        `muster: ${printable(`${namespace}/${name}`)}: the plan of the digest no longer holds, and nothing was written: look at this one\n`,
+        `muster: ${printable(`${namespace}/${name}`)}: the plan with that digest is out of date, and nothing was written: check this plan\n`,
       );
       break;
     case 'NOT_FOUND':

@@ -76,7 +76,7 @@ export function propagationName({ namespace, name }: Pick<PropagationState, 'nam
   return `${namespace}/${name}`;
 }
 
-/** Returns `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 without a place`. */
+/** Returns `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 unplaced`. */
 export function propagationSummary(state: PropagationState): string {
   return [phaseText(state.phase), progressText(state)].filter((part) => part !== '').join(', ');
 }
@@ -89,7 +89,7 @@ export function progressText({ progress, desired, ready, unplaced }: Propagation
     ...(clusters > 0 ? [`${done} of ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} done`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(desired === null ? [] : [`${ready ?? 0} of ${desired} replicas ready`]),
-    ...(unplaced > 0 ? [`${unplaced} without a place`] : []),
+    ...(unplaced > 0 ? [`${unplaced} unplaced`] : []),
   ].join(', ');
 }
 
@@ -122,10 +122,10 @@ function hintsOf(phase: string, { namespace, name, conditions }: PropagationStat
   const verb = (words: string) => `muster rollout ${words}`;
   const target = `${name} -n ${namespace}`;
   const isFor = (wanted: string, why: string) => conditions.some(({ type, reason }) => type === wanted && reason === why);
-  const goOn = `go on with: ${verb(`resume ${target}`)}`;
+  const goOn = `continue with: ${verb(`resume ${target}`)}`;
   // A Propagation paused by a user stays paused after a rollback.
-  if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or take it back with: ${verb(`rollback ${target}`)}` : goOn];
+  if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or roll back with: ${verb(`rollback ${target}`)}` : goOn];
   if (phase === 'HELD' && (isFor('Planned', 'PruneHeld') || isFor('Planned', 'DeletionHeld')))
-    return [`confirm what would be deleted with: ${verb(`resume ${target} --confirm-prune`)}`];
+    return [`confirm the deletions with: ${verb(`resume ${target} --confirm-prune`)}`];
   return [];
 }

@@ -27,17 +27,16 @@ export function isRealRun({ dryRun = 'none' }: DryRunFlags): boolean {
 
 /** Adds the options of commands that write objects: `--dry-run` and `-o`. */
 export function withWrites(command: Commander): Commander {
-  return withDryRun(
-    command,
-    'write nothing, and show what would change (=server, as without a value) or only what would be written (=client)',
-  ).addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats));
+  return withDryRun(command, 'write nothing; show the changes (=server, the default value) or only the objects (=client)').addOption(
+    new Option('-o, --output <format>', 'output format of the results').choices(resultFormats),
+  );
 }
 
 /** Adds the arguments that name objects: kinds and names, or `-f`, and `-n`. */
 export function withTargets(command: Commander): Commander {
   return (
     withSources(command)
-      .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
+      .argument('[kind/name...]', 'KIND NAME…, or KIND/NAME…; or -f')
       // Allows any number of names.
       .allowExcessArguments(true)
   );

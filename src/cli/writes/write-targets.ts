@@ -54,7 +54,7 @@ export async function resolveTargets(session: Session, words: readonly string[],
 }
 
 /** Parts of the error message for words that name no object. */
-const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'nothing is changed by its kind alone' };
+const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'a change needs names' };
 
 /** Returns the clusters of `--context`, else queries all clusters. */
 export async function targetClusters({ gateway, clusters }: Session): Promise<readonly string[]> {

@@ -10,7 +10,7 @@ type Step = GatewayAnswer | Error | 'stay';
 const message = (id: number): GatewayAnswer => ({ data: { id } });
 const lost = (parts: { wasOpen?: boolean; isPlanned?: boolean } = {}) => new StreamLost('1006', { wasOpen: true, ...parts });
 
-/** Follows streams that are scripted: one list of steps per opening. */
+/** Follows scripted streams: one list of steps for each time that the stream is opened. */
 function following(...scripts: readonly (readonly Step[])[]) {
   const clock = createManualClock();
   const life = new AbortController();

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 
 const column = (name: string, type: string, jsonPath: string, more: JsonObject = {}) => ({ name, type, jsonPath, ...more });
 
-/** The definition of Gadgets, with a column for each way to say what it shows. */
+/** The definition of Gadgets. Each column has another type or path. */
 export const customDefinition: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -75,7 +75,7 @@ const gadget = (name: string, more: JsonObject, annotations: JsonObject = {}): J
   ...more,
 });
 
-/** Gadgets, with and without what their columns show. */
+/** Gadgets with and without the values of their columns. */
 export const customObjects: readonly JsonObject[] = [
   gadget('bare', {}),
   gadget('small', { spec: { number: 0.0000125, int: 1 } }),

@@ -344,7 +344,7 @@ const flows: readonly PrintedObject[] = [
   ),
 ];
 
-/** Objects of the kinds whose columns are read from fields, in the states that these columns tell apart. */
+/** Objects of kinds whose columns are read from fields, in all states that these columns distinguish. */
 export const furtherObjects: readonly PrintedObject[] = [
   ...workloads,
   ...limits,

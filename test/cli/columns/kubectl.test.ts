@@ -17,12 +17,12 @@ import { customDefinition, customObjects } from './custom-objects.ts';
 import { type PrintedObject, place } from './printed-object.ts';
 import { printedObjects } from './printed-objects.ts';
 
-// kubectl's own output is the oracle: what it prints of objects in a cluster, we print too, column by column.
+// Compares our output with kubectl's, column by column, for objects in a real cluster.
 
 const kubectl = realPrograms === undefined ? undefined : path.join(realPrograms, 'kubectl');
 const run = promisify(execFile);
 
-/** Every kind that the API server lists, but ComponentStatuses and what the graph does not serve twice: events of the group events.k8s.io. */
+/** All kinds of the API server, except ComponentStatuses and the Events of the group events.k8s.io. */
 const kinds = [
   ...['pods', 'deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps', 'jobs.batch', 'cronjobs.batch', 'services'],
   ...['ingresses.networking.k8s.io', 'nodes', 'namespaces', 'configmaps', 'persistentvolumeclaims', 'persistentvolumes'],
@@ -45,10 +45,10 @@ const kinds = [
   ),
 ];
 
-/** What a gateway does not know of Secrets: it mirrors their metadata alone. */
+/** Columns of Secrets that a gateway cannot know, because it mirrors only their metadata. */
 const unknownHeaders = new Map([['secrets', ['TYPE', 'DATA']]]);
 
-/** The API server prints FlowSchemas by precedence, a gateway all kinds by name. */
+/** The API server prints FlowSchemas by precedence; a gateway prints every kind by name. */
 const otherOrder = 'flowschemas.flowcontrol.apiserver.k8s.io';
 
 describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking ${realServerTitle}, prints what we print`, () => {
@@ -131,7 +131,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
       async () => {
         const before = await theirs(...args, '-A');
         const own = await ours(...args, '-A');
-        // Ages go on between two commands: ours is one of those before and after it.
+        // Ages grow between two commands, so ours may equal kubectl's output before or after it.
         const after = isDeepStrictEqual(own, before) ? before : await theirs(...args, '-A');
         const known = before.map((row, at) =>
           row.map((cell, column) => (at > 0 && unknown.includes(before[0]?.[column] ?? '') ? '<unknown>' : cell)),
@@ -146,7 +146,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
 
 type Row = readonly string[];
 
-/** The cells of each line, the header's too: they begin where those of the header do, and any of them may be empty. */
+/** Splits each line into cells at the start of the header's columns. Cells may be empty. */
 function rowsOf(table: string): readonly Row[] {
   const lines = table.trimEnd().split('\n');
   const starts = [...(lines[0] ?? '').matchAll(/(?:^| {2,})(?=\S)/g)].map(({ index, 0: gap }) => index + gap.length);

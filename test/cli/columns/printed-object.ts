@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../../src/core/json.ts';
 
-/** An object to be made in a cluster, and what its controllers would have said of it. */
+/** An object to create in a cluster, with the status that its controllers would write. */
 export interface PrintedObject {
-  /** Where objects of its kind are made. */
+  /** The path under which the object is created. */
   readonly collection: string;
   readonly object: JsonObject & { readonly metadata: JsonObject & { readonly name: string } };
   readonly status?: JsonObject;
-  /** Where its status is written. Default: `status`. */
+  /** The subresource of its status. Default: `status`. */
   readonly subresource?: 'status' | 'approval';
-  /** True while it is being deleted. */
+  /** True if the object is being deleted. */
   readonly deleted?: boolean;
 }
 
-/** The namespace that all of them are in that are in one. */
+/** The namespace of all namespaced objects. */
 export const place = 'printed';

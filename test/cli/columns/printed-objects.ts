@@ -394,7 +394,7 @@ const events: readonly PrintedObject[] = [
   }),
 ];
 
-/** Objects of every built-in kind, in the states that their columns tell apart. */
+/** Objects of every built-in kind, in all states that their columns distinguish. */
 export const printedObjects: readonly PrintedObject[] = [
   ...pods,
   ...workloads,

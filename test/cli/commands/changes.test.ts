@@ -105,7 +105,7 @@ describe('apply', () => {
 
   test.each([
     ['nothing', ['apply'], '', "required option '-f, --filename <file>' not specified"],
-    ['an intent', ['apply', '-f', '-'], intentFile('web'), 'expected objects of clusters, got the Propagation web: it belongs to the hub'],
+    ['an intent', ['apply', '-f', '-'], intentFile('web'), 'expected objects for clusters, got the Propagation web: record it on the hub'],
     ['a name', ['apply', '-f', '-', 'web'], '', "too many arguments for 'apply'"],
     ['a cluster that is not there', ['apply', '-f', '-', '--context', 'nroth'], web, 'no cluster named "nroth"; did you mean north?'],
     ['an output of another command', ['apply', '-f', '-', '-o', 'wide'], web, "argument 'wide' is invalid"],

@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const describeIt = (...args: string[]) => runCli(gateway, ['describe', ...args]);
-/** Ages go on, and columns with them. */
+/** Replaces ages, which grow, and the spaces that depend on them. */
 const still = (text: string) => text.replaceAll(/\b\d+m(?:\d+s)?\b|\b\d+s\b/g, '0s').replaceAll(/ {2,}(?=\S)/g, '  ');
 
 test('shows columns, what it is related to, YAML and events, of each cluster', async () => {
@@ -137,8 +137,8 @@ test('a name that is in no cluster is told, and the others are shown', async () 
 });
 
 test.each([
-  ['no name', ['deploy'], 'muster: expected names of deploy: muster list shows all of a kind\n'],
-  ['several kinds', ['deploy,pods', 'web'], 'muster: expected one kind, got deploy,pods: several go as KIND/NAME\n'],
+  ['no name', ['deploy'], 'muster: expected names of deploy: muster list shows all objects of a kind\n'],
+  ['several kinds', ['deploy,pods', 'web'], 'muster: expected one kind, got deploy,pods: write several kinds as KIND/NAME\n'],
   ['an unknown kind', ['nope', 'web'], /^muster: no kind nope/],
 ])('%s is refused', async (_, args, line) => {
   const { code, out, err } = await describeIt(...args);

@@ -102,9 +102,9 @@ test.each([
   [
     '!spec.hostNetwork',
     ['pods'],
-    'hint: spec.hostNetwork is true or false, and this asks whether it is not there: spec.hostNetwork!=true asks for its value\n',
+    'hint: spec.hostNetwork is a Boolean field, and this condition tests whether it is not set: spec.hostNetwork!=true tests its value\n',
   ],
-  ['ready', ['nodes'], 'hint: ready is true or false, and this asks whether it is there: ready=true asks for its value\n'],
+  ['ready', ['nodes'], 'hint: ready is a Boolean field, and this condition tests whether it is set: ready=true tests its value\n'],
   ['spec.nodeName', ['pods'], ''],
   ['metadata.labels.app', ['pods'], ''],
   ['cluster.region', ['pods'], ''],

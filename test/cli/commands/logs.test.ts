@@ -94,7 +94,7 @@ describe('followed', () => {
     );
     await until(({ written }) => written.includes('two'));
     expect(terminal.written).toBe('north/shop/web/app 2026-01-01T00:00:01.5Z one\nnorth/shop/web/app 2026-01-01T00:00:02Z two\n');
-    // All that was written meanwhile, as far as a gateway tells at once.
+    // The resumed stream requests everything since, up to the limit of a gateway.
     expect(asked[1]?.variables).toMatchObject({ labels: 'app=web', sinceTime: '2026-01-01T00:00:01.500Z', tailLines: 10_000 });
     expect(asked[1]?.variables).not.toHaveProperty('sinceSeconds');
     stop();

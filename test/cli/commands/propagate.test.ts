@@ -15,7 +15,7 @@ const run = (args: readonly string[], input = '', options: CliOptions = {}) => r
 const inCluster = (cluster: string, kind: 'Deployment' | 'ConfigMap', name: string) =>
   gateway.cluster(cluster).get({ group: kind === 'Deployment' ? 'apps' : '', kind }, name, 'default');
 
-/** As who runs it without a gateway: the one of the test is its own. */
+/** Options of a command with its own gateway, which the test provides. */
 const own: CliOptions = {
   environment: {},
   start: async (): Promise<OwnGateway> => ({ address: { url: gateway.url }, [Symbol.asyncDispose]: async () => undefined }),
@@ -164,7 +164,7 @@ describe('propagate', () => {
     const stale = await run(['propagate', '-f', '-', '--digest', digest], intent);
     expect(stale.code).toBe(1);
     expect(stale.err).toMatch(
-      /^muster: default\/exact: the plan of the digest no longer holds, and nothing was written: look at this one\n$/,
+      /^muster: default\/exact: the plan with that digest is out of date, and nothing was written: check this plan\n$/,
     );
     const now = /digest: (\w+)\n$/.exec(stale.out)?.[1] ?? '';
     expect(now).not.toBe(digest);

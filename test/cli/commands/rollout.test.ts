@@ -70,7 +70,7 @@ test('what is paused begins nothing; without a gateway that runs resume stays un
   const waited = await run(['rollout', 'status', 'held']);
   expect([waited.code, waited.err]).toEqual([
     1,
-    expect.stringMatching(/^default\/held: Paused, .*\n {2}go on with: muster rollout resume held -n default\n$/),
+    expect.stringMatching(/^default\/held: Paused, .*\n {2}continue with: muster rollout resume held -n default\n$/),
   ]);
   expect(dataIn('south', 'held')).toEqual({ mode: '0644' });
   const resumed = await run(['rollout', 'resume', 'held'], '', own);
@@ -89,7 +89,7 @@ test('a breach ends the wait with 1, and rollback brings back what was before', 
   expect(bad.code).toBe(1);
   expect(bad.out).toMatch(/Failed +1\/1 +TIMED_OUT: /);
   expect(bad.err).toContain(
-    'go on with: muster rollout resume broken -n default; or take it back with: muster rollout rollback broken -n default\n',
+    'continue with: muster rollout resume broken -n default; or roll back with: muster rollout rollback broken -n default\n',
   );
   const back = await run(['rollout', 'rollback', 'broken', '--wait']);
   expect(back.out.split('\n')[0]).toBe('propagation.muster.dev/broken rolled back');
@@ -116,7 +116,7 @@ test('deletions that are held are told, and confirmed by resume', async () => {
   await propagate(intent(['north', 'south']));
   const held = await run(['propagate', '-f', '-', '--wait'], intent(['north']));
   expect(held.code).toBe(1);
-  expect(held.err).toContain('confirm what would be deleted with: muster rollout resume prune -n default --confirm-prune\n');
+  expect(held.err).toContain('confirm the deletions with: muster rollout resume prune -n default --confirm-prune\n');
   expect(dataIn('south', 'prune-a')).toEqual({ mode: '0644' });
   const confirmed = await run(['rollout', 'resume', 'prune', '--confirm-prune', '--wait']);
   expect(confirmed.code).toBe(0);

@@ -9,7 +9,7 @@ interface Made {
   readonly namespace?: string;
 }
 
-/** A ConfigMap, unless it is to be something else: anything may own anything. Its uid is its name. */
+/** Returns an object, a ConfigMap by default, with its name as uid. Any kind may own any other. */
 const made = ({ name, owners = [], kind = 'ConfigMap', namespace = 'shop' }: Made) => ({
   apiVersion: kind === 'ReplicaSet' || kind === 'Deployment' ? 'apps/v1' : 'v1',
   kind,
@@ -71,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const tree = (...args: string[]) => runCli(gateway, ['tree', ...args]);
-/** Cluster and drawn name of each line. */
+/** Returns the cluster and the drawn name of each line. */
 const shown = async (...args: string[]) => {
   const [header = '', ...lines] = (await tree(...args)).out.trimEnd().split('\n');
   const [start, end] = [header.indexOf('NAME '), header.indexOf('READY')];
@@ -98,21 +98,16 @@ test('and below its owners, up to the outermost', async () => {
 });
 
 test('an owner that is not there is named', async () => {
-  expect(await shown('cm/orphan')).toEqual(['north configmap/nobody (not there, or not to be read)', 'north └─configmap/orphan']);
+  expect(await shown('cm/orphan')).toEqual(['north configmap/nobody (not found, or not readable)', 'north └─configmap/orphan']);
 });
 
 test.each([
   [
     'of two',
     'round',
-    [
-      'north configmap/round',
-      'north └─configmap/about',
-      'north   ├─configmap/below',
-      'north   └─configmap/round (again: owners in a circle)',
-    ],
+    ['north configmap/round', 'north └─configmap/about', 'north   ├─configmap/below', 'north   └─configmap/round (circle of owners)'],
   ],
-  ['of itself', 'itself', ['north configmap/itself', 'north └─configmap/itself (again: owners in a circle)']],
+  ['of itself', 'itself', ['north configmap/itself', 'north └─configmap/itself (circle of owners)']],
 ])('owners in a circle %s end where it closes', async (_, name, lines) => {
   expect(await shown(`cm/${name}`)).toEqual(lines);
 });

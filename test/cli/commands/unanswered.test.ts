@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../support/cli/run-cli.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
-// Absence is only known if every cluster that was asked has answered.
+// Absence is only known if every requested cluster has answered.
 
 const pod = {
   apiVersion: 'v1',

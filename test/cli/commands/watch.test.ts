@@ -69,7 +69,7 @@ describe('objects', () => {
     await until(({ told }) => told.includes('south'));
     expect(asked.map(({ variables }) => variables?.after)).toEqual([null, 'cursor of INITIAL']);
     expect(terminal.told).toBe(
-      'warning: 1001: trying again in 1 s\nthe gateway is there again\nwarning: south: pods: UNREACHABLE the connection was refused\n',
+      'warning: 1001: trying again in 1 s\nthe gateway answers again\nwarning: south: pods: UNREACHABLE the connection was refused\n',
     );
     expect(terminal.written.match(/ADDED/g)).toHaveLength(2);
     stop();

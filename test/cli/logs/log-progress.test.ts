@@ -18,7 +18,7 @@ test('after a loss no line is told twice and none is left out, even within the s
     line('2026-01-01T00:00:01.2Z', 'b'),
     line('2026-01-01T00:00:01.200Z', 'b'),
   ]);
-  // The API server cuts the moment to its second: what stood there before comes again.
+  // The API server truncates the time to its second, so older lines come again.
   expect(progress.resumeTime()).toBe('2026-01-01T00:00:01.200Z');
   const again = [
     line('2026-01-01T00:00:01.100Z', 'a'),

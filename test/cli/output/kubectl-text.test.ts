@@ -5,7 +5,7 @@ const minute = 60;
 const hour = 3600;
 const day = 24 * hour;
 
-// What kubectl 1.36 prints for these.
+// The output of kubectl 1.36.
 test.each([
   [0, '0s'],
   [1, '1s'],

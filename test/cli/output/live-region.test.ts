@@ -63,7 +63,7 @@ test('a terminal that has become narrower has wrapped the lines: they are all dr
   const region = createLiveRegion();
   region.frame(['0123456789abcdef', 'x'], { columns: 20, rows: 6 });
   const text = region.frame(['0123456789abcdef', 'x'], { columns: 10, rows: 6 });
-  // Three lines now: up two, and all beneath is erased.
+  // The frame has wrapped to three lines: move two up and erase everything below.
   expect(text).toContain('\r\x1b[2A\x1b[J');
   expect(text).toContain('01234567…');
 });

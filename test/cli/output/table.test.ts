@@ -56,6 +56,6 @@ test('what a terminal would obey is shown instead', () => {
   expect(printable('red \x1b[31m\nline two\ttab')).toBe('red ^[[31m line two tab');
   expect(printable('a\x07b\x9bc\u202ed')).toBe('a^Gb?c?d');
   expect(renderTable(['NAME'], [['\x1b]0;title\x07']])).toBe('NAME\n^[]0;title^G\n');
-  // Of custom kinds the clusters say what stands above a column.
+  // Headers of custom kinds come from clusters.
   expect(renderTable(['RE\x1b[31MADY\nX'], [['a']])).toBe('RE^[[31MADY X\na\n');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createTerminal } from '../../../src/cli/output/terminal.ts';
 import { createScreen } from '../../support/cli/screen.ts';
 
-/** A stream that looks like one of a process; what is written to it goes to `onText`. */
+/** A stream like those of a process. Written text goes to `onText`. */
 function stream(
   onText: (text: string) => void,
   parts: { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number } = {},
@@ -14,7 +14,7 @@ function stream(
   return Object.assign(through, { hasColors: () => true, write, ...parts }) as unknown as NodeJS.WriteStream;
 }
 
-/** A terminal on which both streams are shown. */
+/** A terminal that shows both streams. */
 function onScreen(term?: string) {
   const size = { columns: 40, rows: 8 };
   const screen = createScreen(size);

@@ -69,7 +69,7 @@ test('a plan is a table of its clusters, what changes in them, what else is to b
     'north: override labels changes nothing',
     'warning: UNPLACED replicas: 1 replica has no place',
     'note: SOMETHING: is so',
-    'replicas: 4 placed of 5, 1 has no place',
+    'replicas: 4 placed of 5, 1 unplaced',
     '',
     'digest: d1',
   ]);
@@ -107,7 +107,7 @@ describe('an object', () => {
     [
       'nobody could be asked about says why',
       { action: 'CREATE', predicted: true },
-      ['north/shop/deployment.apps/web CREATE (not asked: its namespace or its kind comes with this plan)'],
+      ['north/shop/deployment.apps/web CREATE (not checked: the plan creates its namespace or its kind)'],
     ],
     [
       'that others manage tells who, and what',

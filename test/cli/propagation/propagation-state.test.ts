@@ -39,7 +39,7 @@ describe('how far it is', () => {
       { desired: null, progress: { wave: 2, waves: 2, clusters: 2, done: 1, failed: 1 } },
       'Settled, wave 2 of 2, 1 of 2 clusters done, 1 failed',
     ],
-    ['too little room', { unplaced: 3, ready: null }, 'Settled, 2 of 2 clusters done, 0 of 4 replicas ready, 3 without a place'],
+    ['too little room', { unplaced: 3, ready: null }, 'Settled, 2 of 2 clusters done, 0 of 4 replicas ready, 3 unplaced'],
     [
       'before a plan',
       { phase: 'ROLLING_BACK', desired: null, progress: { wave: 0, waves: 0, clusters: 0, done: 0, failed: 0 } },
@@ -87,12 +87,12 @@ describe('what is in the way', () => {
   });
 
   test('a pause says how it goes on', () => {
-    expect(obstacleLines(propagationState({ phase: 'PAUSED' }))).toEqual(['go on with: muster rollout resume web -n shop']);
+    expect(obstacleLines(propagationState({ phase: 'PAUSED' }))).toEqual(['continue with: muster rollout resume web -n shop']);
     expect(
       obstacleLines(propagationState({ phase: 'PAUSED', conditions: [condition('Progressing', 'False', 'Breach', '1 failed')] })),
     ).toEqual([
       'Progressing: Breach 1 failed',
-      'go on with: muster rollout resume web -n shop; or take it back with: muster rollout rollback web -n shop',
+      'continue with: muster rollout resume web -n shop; or roll back with: muster rollout rollback web -n shop',
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('what is in the way', () => {
       obstacleLines(propagationState({ phase: 'HELD', conditions: [condition('Planned', 'False', reason, '5 of 6 objects')] }));
     expect(held('PruneHeld')).toEqual([
       'Planned: PruneHeld 5 of 6 objects',
-      'confirm what would be deleted with: muster rollout resume web -n shop --confirm-prune',
+      'confirm the deletions with: muster rollout resume web -n shop --confirm-prune',
     ]);
     expect(held('PlanStale')).toEqual(['Planned: PlanStale 5 of 6 objects']);
   });

@@ -13,7 +13,7 @@ import { turns } from '../../support/manual-clock.ts';
 interface Watching {
   readonly session: CliSession;
   readonly end: Promise<readonly PropagationEnd[]>;
-  /** How it has ended, if it has. */
+  /** Returns how the Propagation has ended. */
   result(): Promise<string>;
   send(parts: Partial<PropagationState>): Promise<void>;
   fail(error: Error): Promise<void>;
@@ -24,7 +24,7 @@ interface WatchOptions extends FakeTerminalOptions {
   readonly show?: typeof createPropagationShow;
 }
 
-/** One that is followed over a stream of which the test says each message. */
+/** Follows a Propagation over a stream whose messages the test sends. */
 function watching({ follow, show = () => silentShow, ...options }: WatchOptions = {}): Watching {
   const script = createScriptedStreams();
   const session = createCliSession({ ...options, open: script.streams() });
@@ -97,7 +97,7 @@ describe('an end', () => {
     expect(await result()).toBe('open');
     await send({ phase: 'PAUSED' });
     await session.clock.advance(2_000);
-    // Still bad, and no younger for it.
+    // Another bad state does not restart the wait.
     await send({ phase: 'HELD' });
     await session.clock.advance(999);
     expect(await result()).toBe('open');
@@ -156,7 +156,7 @@ describe('a stream', () => {
     await session.clock.advance(1_000);
     await send({ phase: 'SETTLED' });
     expect(await result()).toBe('good');
-    expect(session.terminal.told).toMatch(/^warning: the connection was closed: 1006: trying again in 1 s\nthe gateway is there again\n$/);
+    expect(session.terminal.told).toMatch(/^warning: the connection was closed: 1006: trying again in 1 s\nthe gateway answers again\n$/);
   });
 
   test('ends where it was deleted meanwhile', async () => {

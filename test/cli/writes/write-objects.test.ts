@@ -4,7 +4,7 @@ import { mutate } from '../../../src/cli/client/gateway-client.ts';
 import { sendListMutation } from '../../../src/cli/writes/write-objects.ts';
 import { type CliSession, createCliSession } from '../../support/cli/cli-session.ts';
 
-/** A gateway that gives back the items it was sent as results. */
+/** A gateway that returns the items it received as results. */
 const echo = () =>
   createCliSession({ answer: ({ variables }) => ({ outcome: { results: (variables?.manifests ?? []) as readonly object[] } }) });
 

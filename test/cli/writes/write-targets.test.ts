@@ -9,7 +9,7 @@ const kinds: Readonly<Record<string, object>> = {
   ns: { group: '', kind: 'Namespace', namespaced: false },
 };
 
-/** A gateway of two clusters that knows these kinds. */
+/** A session with a gateway of two clusters that serves these kinds. */
 function session(options: CliSessionOptions = {}) {
   return createCliSession({
     answer: ({ query, variables }) => {
@@ -66,8 +66,8 @@ describe('words', () => {
 
   test.each<readonly [string, readonly string[], object, number, string]>([
     ['nothing', [], {}, 2, 'expected KIND NAME, KIND/NAME or -f'],
-    ['a kind alone', ['deploy'], {}, 2, 'expected names of deploy: nothing is changed by its kind alone'],
-    ['several kinds', ['deploy,sts', 'web'], {}, 2, 'expected one kind, got deploy,sts: several go as KIND/NAME'],
+    ['a kind alone', ['deploy'], {}, 2, 'expected names of deploy: a change needs names'],
+    ['several kinds', ['deploy,sts', 'web'], {}, 2, 'expected one kind, got deploy,sts: write several kinds as KIND/NAME'],
     ['half a name', ['deploy/'], {}, 2, 'expected KIND/NAME, got deploy/'],
     ['too much of a name', ['a/b/c'], {}, 2, 'expected KIND/NAME, got a/b/c'],
     ['both ways of writing it', ['deploy/web', 'api'], {}, 2, 'expected KIND/NAME, got api'],

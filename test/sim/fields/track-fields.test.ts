@@ -26,12 +26,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant('apply' as const), manager, data, force: fc.boolean() }),
 );
 
-/** What flat keys come to, told plainly: values, and who owns which. */
+/** A naive model of ownership for flat keys: values, and the owners of each key. */
 class NaiveFields {
   values: Record<string, string> = {};
   readonly owners = new Map<string, Set<string>>();
 
-  /** False if it is refused. */
+  /** Returns false if the write is refused. */
   step(given: Step): boolean {
     return given.type === 'update' ? this.#update(given.manager, given.data) : this.#apply(given);
   }
