@@ -70,7 +70,7 @@ export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, sign
     const built = new PrintableSchema(schema, used, clock.now());
     if (good !== undefined) yield* built.print();
     failure = problem;
-    if (problem !== undefined) log.error({ schemaProblem: problem }, 'not every group of kinds is as its clusters define it');
+    if (problem !== undefined) log.error({ schemaProblem: problem }, 'some groups of kinds differ from their definitions in the clusters');
     return built;
   }
 
@@ -82,12 +82,12 @@ export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, sign
         current = yield* build(model, before.model);
       } catch (error) {
         failure = messageOf(error);
-        log.error({ schemaProblem: failure }, 'the last good schema stays');
+        log.error({ schemaProblem: failure }, 'a new schema cannot be built: the last good one stays in use');
         continue;
       }
       for (const reader of readers) reader();
       const changes = yield* changesOf(yield* before.print(), yield* current.print());
-      log.info({ changes: changes.length, first: changes.slice(0, maxChangesLogged), schemaHash: current.hash }, 'another schema serves');
+      log.info({ changes: changes.length, first: changes.slice(0, maxChangesLogged), schemaHash: current.hash }, 'a new schema is in use');
     }
     building = false;
   }
@@ -221,7 +221,7 @@ function* changesOf(before: PrintedSchema, after: PrintedSchema): Steps<readonly
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.slice(0, 1_000) : 'it cannot be built';
+  return error instanceof Error ? error.message.slice(0, 1_000) : 'the schema cannot be built';
 }
 
 /** A printed schema, kept type by type. */

@@ -22,7 +22,7 @@ function untold(before: GraphQLSchema, after: GraphQLSchema, changelog: string):
     .filter((description) => !told.has(description));
 }
 
-test('nothing that was released is gone or another, but for what the changelog tells', () => {
+test('no released type or field is missing or changed unless the changelog says so', () => {
   expect(untold(released, lexicographicSortSchema(buildGraph(loadBaseline())), textOf('CHANGELOG.md'))).toEqual([]);
 });
 

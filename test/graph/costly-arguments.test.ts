@@ -21,7 +21,7 @@ test.each([
   expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
 });
 
-test('a thousand keys are looked up', async () => {
+test('a lookup of a thousand keys is answered', async () => {
   const { at, errors } = await world.ask('query ($words: [String!]!) { pods { items { metadata { annotations(keys: $words) } } } }', {
     words: words(1_000),
   });
@@ -29,7 +29,7 @@ test('a thousand keys are looked up', async () => {
   expect(at('pods.items.metadata.annotations')).toEqual(Array.from({ length: 20 }, () => ({ team: 'shop' })));
 });
 
-test('C9: keys that are looked up are charged, in each field that names them', async () => {
+test('C9: the keys of each lookup are charged, in each field', async () => {
   const aliases = Array.from({ length: 30 }, (_, index) => `a${index}: annotations(keys: $words)`).join(' ');
   const many = relatedWorld({ north: { Pod: Array.from({ length: 130 }, (_, index) => inShop(`p${index}`)) } });
   const roots = Array.from({ length: 10 }, (_, index) => `r${index}: pods(first: 500) { items { metadata { ...A } } }`).join(' ');
@@ -39,7 +39,7 @@ test('C9: keys that are looked up are charged, in each field that names them', a
   expect(errors?.[0]?.originalError).toMatchObject({ code: 'TOO_COSTLY' });
 });
 
-test('a text of YAML is printed in a later slice where the operation has used up its own', async () => {
+test('YAML is printed in a later slice if the operation has used up its own', async () => {
   const pod = world.schema.getType('Pod') as GraphQLObjectType;
   const slice = Promise.withResolvers<void>();
   let printed = 0;

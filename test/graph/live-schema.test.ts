@@ -53,7 +53,7 @@ const fieldsOf = (live: ReturnType<typeof start>['live'], type: string) =>
     (name) => !resourceFieldNames.has(name),
   );
 
-test('swaps the schema as a whole, with its text, hash and time; who has the old one keeps it', async () => {
+test('swaps the schema as a whole, with its text, hash and time, and an operation keeps the old one', async () => {
   const { live, clock, change, logged } = start(baseline);
   const before = live.current();
   await clock.advance(5_000);
@@ -70,7 +70,7 @@ test('swaps the schema as a whole, with its text, hash and time; who has the old
   await turns();
   expect(logged).toEqual([
     {
-      message: 'another schema serves',
+      message: 'a new schema is in use',
       fields: {
         changes: expect.any(Number),
         first: expect.arrayContaining([expect.stringContaining('ExampleThing')]),
@@ -100,7 +100,7 @@ test.each([
   expect(live.problem()).toBeUndefined();
 });
 
-test('a group that can no longer be built stays as it last was, while others go on', () => {
+test('a group that can no longer be built keeps its last state, and others change', () => {
   const { live, change } = start(withKind(baseline, 'broken.org', size));
   change(withKind(withKind(baseline, 'example.com', color), 'broken.org', illegal));
   expect(fieldsOf(live, 'BrokenThing')).toEqual(['size']);
@@ -108,7 +108,7 @@ test('a group that can no longer be built stays as it last was, while others go 
   expect(live.problem()).toMatch(/^broken\.org: /);
 });
 
-test('P5: the last good schema stays if nothing helps', () => {
+test('P5: the last good schema stays if no part of the new one can be built', () => {
   const { live, change } = start(baseline);
   const before = live.current();
   change({ kinds: baseline.kinds, types: new Map([...baseline.types, ['Bad', { name: 'Bad', fields: [illegal] }]]) });
@@ -116,14 +116,14 @@ test('P5: the last good schema stays if nothing helps', () => {
   expect(live.problem()).toMatch(/not a name/);
 });
 
-test('starts with what can be built, and not at all if the built-in kinds cannot', () => {
+test('starts with the groups that can be built, and fails if the built-in kinds cannot', () => {
   const { live } = start(withKind(baseline, 'broken.org', illegal));
   expect(live.current().schema.getType('Pod')).toBeDefined();
   expect(live.problem()).toMatch(/^broken\.org: /);
   expect(() => start({ kinds: new Map(), types: new Map([['Bad', { name: 'Bad', fields: [illegal] }]]) })).toThrow(/not a name/);
 });
 
-test('tells the problems of the model beside its own', () => {
+test('reports the problems of the model next to its own', () => {
   const { live, fail, change } = start(baseline);
   fail('group x is left out');
   expect(live.problem()).toBe('group x is left out');
@@ -158,7 +158,7 @@ test('builds in many event-loop turns, while the last schema serves, and swaps o
   expect(await untilBuilt(started)).toBeGreaterThan(100);
   expect(served).toEqual([['size'], ['color']]);
   expect(live.current().schema.getType('SkippedThing')).toBeUndefined();
-  expect(logged.map(({ message }) => message)).toEqual(['another schema serves', 'another schema serves']);
+  expect(logged.map(({ message }) => message)).toEqual(['a new schema is in use', 'a new schema is in use']);
 });
 
 test('keeps the last good schema if a build in slices fails, and builds the next model', async () => {

@@ -29,11 +29,11 @@ async function rememberWidgets(): Promise<void> {
   await writeFile(file, printSchemaLock({ kinds, prefixes: new Map([[schema.group, 'Ours']]) }));
 }
 
-test('without a lock file it is the committed schema', async () => {
+test('without a lock file, the schema is the committed one', async () => {
   expect(await printed()).toBe(await committed());
 });
 
-test('remembered kinds are there, by their names, unless their groups are left out', async () => {
+test('remembered kinds keep their names, unless their groups are left out', async () => {
   await rememberWidgets();
   const schema = buildSchema(await printed());
   expect(schema.getType('OursWidget')).toBeDefined();

@@ -116,7 +116,7 @@ const ofState = 'subscription { propagation(namespace: "shop", name: "web") { ph
 const inPhase = (phase: PropagationView['phase']): PropagationView => ({ ...sampleView(), phase });
 
 describe('a propagation is streamed', () => {
-  test('its state at once, then after each change; of several that nobody took the latest', async () => {
+  test('its state at once, then after each change; if several were not taken, only the latest', async () => {
     const followed = createFollowed(inPhase('Planning'));
     const stream = await opened(graphOf(followed.propagations), ofState);
     expect([stream.heard.ready, stream.reader.hasMore]).toEqual([1, true]);
@@ -140,7 +140,7 @@ describe('a propagation is streamed', () => {
     expect(await stream.next()).toEqual({ propagation: { phase: 'DELETING' } });
   });
 
-  test('and no longer once nobody reads', async () => {
+  test('and stops when the reader stops', async () => {
     const followed = createFollowed(inPhase('Rolling'));
     const stream = await opened(graphOf(followed.propagations), ofState);
     expect(followed.followers).toBe(1);
@@ -150,7 +150,7 @@ describe('a propagation is streamed', () => {
     expect(stream.reader.take()).toBeUndefined();
   });
 
-  test('and refused where there is none', async () => {
+  test('and refused if it does not exist', async () => {
     const stream = await graphOf(createFollowed(undefined).propagations).open(ofState);
     expect(stream.result === 'refused' && [stream.refusal.code, stream.refusal.message]).toEqual([
       'BAD_INPUT',
@@ -190,7 +190,7 @@ describe('the Jobs of a propagation', () => {
     return found;
   }
 
-  test('are those that it labelled, and say whether they count as done', async () => {
+  test('are those with its label, and have their completion', async () => {
     const { stream, mirror } = await started({ complete: 0, done: false }, job('a', 'Complete'), job('b'));
     expect(await last(stream)).toMatchObject({
       jobStatus: { summary: { total: 2, completion: { mode: 'COUNT', needed: 2, complete: 1, failed: 0, done: false } } },
@@ -201,7 +201,7 @@ describe('the Jobs of a propagation', () => {
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { complete: 2, done: true } } } });
   });
 
-  test('are told of anew when the completion changes and no Job does: as a BOOKMARK, once for each change', async () => {
+  test('get a BOOKMARK for each change of the completion without a change of a Job', async () => {
     const { stream, followed, sample } = await started({ complete: 1, done: false }, job('a', 'Complete'), job('b'));
     await last(stream);
     const withStatus = (changes: object): PropagationView => ({
@@ -240,7 +240,7 @@ describe('the Jobs of a propagation', () => {
     });
   });
 
-  test('count by the mode that the spec asks for now, though the status is still of another one', async () => {
+  test('count by the mode of the current spec, although the status is about an earlier one', async () => {
     const { stream, followed, sample } = await started({ complete: 1, done: false }, job('a', 'Complete'), job('b'));
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { mode: 'COUNT', needed: 2, done: false } } } });
     const spec = { ...sample.propagation.spec, completion: { mode: 'Any' as const } };
@@ -262,24 +262,24 @@ describe('the Jobs of a propagation', () => {
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { ...expected, complete: 2, done: false } } } });
   });
 
-  test('stay done when they are gone: what is latched on the hub counts', async () => {
+  test('stay done after they are gone, because the hub keeps the completion', async () => {
     const { stream } = await started({ complete: 2, done: true });
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { total: 0, completion: { complete: 2, done: true } } } });
   });
 
-  test('without a stream of their own nobody follows the propagation', async () => {
+  test('are not followed without a stream', async () => {
     const { stream, followed } = await started({ complete: 0, done: false }, job('a'));
     expect(followed.followers).toBe(1);
     stream.reader[Symbol.dispose]();
     expect(followed.followers).toBe(0);
   });
 
-  test('of one that is not there are refused', async () => {
+  test('of a propagation that does not exist are refused', async () => {
     const stream = await graphOf(createFollowed(undefined).propagations).open(text());
     expect(stream.result === 'errors' && stream.messages[0]).toContain('expected a propagation that exists');
   });
 
-  test('are without a completion where no propagation is asked for', async () => {
+  test('have no completion without a propagation', async () => {
     const graph = graphOf({});
     const cluster = graph.mirrors.join('north');
     cluster.discover(jobs);

@@ -50,7 +50,7 @@ function everythingOf(name: string, from: GraphQLSchema = schema): string {
 const at = '2026-01-01T00:00:00.000Z';
 const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
 
-test('every field of a propagation is told', async () => {
+test('every field of a propagation has its value', async () => {
   const graph = graphOf({
     get: async () => sampleView(),
     revisions: async () => [sampleRevision],
@@ -108,7 +108,7 @@ test('every field of a propagation is told', async () => {
   });
 });
 
-test('every field of a plan is told', async () => {
+test('every field of a plan has its value', async () => {
   const graph = graphOf({ plan: async () => samplePlan() });
   const query = `query ($input: PropagationInput!) { planPropagation(input: $input) ${everythingOf('PropagationPlan')} }`;
   const { data, errors, at: find } = await graph.ask(query, { input });
@@ -159,7 +159,7 @@ test('every field of a plan is told', async () => {
   });
 });
 
-test('what has no status yet says so without a null where there may be none', async () => {
+test('a propagation without status has values in all non-null fields', async () => {
   const { propagation } = sampleView();
   const bare = { propagation: { ...propagation, status: {} }, phase: 'Planning', isPaused: false, objects: [], faults: [] } as const;
   const graph = graphOf({ get: async () => bare, revisions: async () => [], inputOf: () => ({}) });
@@ -173,7 +173,7 @@ test('what has no status yet says so without a null where there may be none', as
   expect(find('propagation.progress')).toEqual({ wave: 0, waves: 0, clusters: 0, done: 0, failed: 0, since: null, nextCheckAt: null });
 });
 
-test('there is none: null, not an error', async () => {
+test('a propagation that does not exist is null and no error', async () => {
   const { data, errors } = await graphOf({ get: async () => undefined }).ask('{ propagation(namespace: "a", name: "b") { name } }');
   expect([data, errors]).toEqual([{ propagation: null }, undefined]);
 });
@@ -220,7 +220,7 @@ describe('enums', () => {
   );
 });
 
-describe('what the port is asked', () => {
+describe('the calls of the port', () => {
   const outcome = { result: 'ACCEPTED', propagation: sampleView(), notes: [], faults: [] } as const;
   test.each<[string, string, readonly unknown[]]>([
     ['pause', 'pausePropagation(namespace: "shop", name: "web")', [{ namespace: 'shop', name: 'web' }]],
@@ -265,7 +265,7 @@ describe('what the port is asked', () => {
     expect(asked).toEqual([expected]);
   });
 
-  test('propagate, with its defaults filled in and enum values as they stand in the schema', async () => {
+  test('propagate, with its defaults and the enum values of the schema', async () => {
     const asked: unknown[] = [];
     const stale = { result: 'PLAN_STALE', plan: samplePlan(), notes: samplePlan().notes, faults: samplePlan().faults } as const;
     const graph = graphOf({
@@ -292,7 +292,7 @@ describe('what the port is asked', () => {
   });
 });
 
-describe('an input of which exactly one part is given', () => {
+describe('an input with exactly one member', () => {
   const propagate = 'mutation ($input: PropagationInput!) { propagate(input: $input) { result } }';
   const ref = { cluster: 'north', apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
   test.each<[string, string, object]>([
@@ -308,7 +308,7 @@ describe('an input of which exactly one part is given', () => {
     expect(errors?.[0]?.message).toMatch(/exactly one|non-null|OneOf/i);
   });
 
-  test('what is not yet there is not in the schema', () => {
+  test('fields of later features are not in the schema', () => {
     const type = schema.getType('PropagationInput');
     const fields = isInputObjectType(type) ? Object.keys(type.getFields()) : [];
     expect(fields.filter((name) => ['exact', 'source', 'failover'].includes(name))).toEqual([]);
@@ -318,7 +318,7 @@ describe('an input of which exactly one part is given', () => {
   });
 });
 
-test('lists of a propagation are charged: what is too much is refused', async () => {
+test('lists of a propagation are charged, and too large ones are refused', async () => {
   const lines = Array.from(
     { length: 400 },
     (_, index) => ({ cluster: `c${index}`, phase: 'Settled', health: 'Healthy', since: at }) as const,
@@ -330,7 +330,7 @@ test('lists of a propagation are charged: what is too much is refused', async ()
   expect((await graph.ask('{ propagations { items { phase } } }')).errors).toBeUndefined();
 });
 
-test('the copy itself is shown while it is that very object', async () => {
+test('the copy itself is returned as long as its uid is the same', async () => {
   const graph = graphOf({ get: async () => sampleView() });
   graph.show(objectNamed('web', { namespace: 'shop', uid: 'c-1' }));
   const query = '{ propagation(namespace: "shop", name: "web") { clusters { objects { resource { metadata { uid } } } } } }';

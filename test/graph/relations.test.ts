@@ -41,7 +41,7 @@ interface Pods {
 
 const followed = 'node { metadata { name } } owner { kind owner { kind metadata { name } } } services { items { metadata { name } } }';
 
-test('relations are followed in every cluster, both ways, as the clusters live', async () => {
+test('relations are followed in every cluster in both directions while objects change', async () => {
   await using gateway = await startGateway(
     { north: [deployment('web', 2), service], south: [deployment('web', 1), service] },
     { living: true },
@@ -72,7 +72,7 @@ interface Event {
   readonly involvedObject: { readonly resource: Named };
 }
 
-test('events of an object come newest first, and lead back to it', async () => {
+test('events of an object come newest first and refer back to it', async () => {
   await using gateway = await startGateway({ north: [deployment('web', 1), deployment('api', 1)] }, { living: true });
   const scale = (name: string, replicas: number) =>
     gateway.query(
@@ -98,7 +98,7 @@ test('events of an object come newest first, and lead back to it', async () => {
   expect(times).toEqual(times.toSorted().toReversed());
 });
 
-test('in streams too, whatever the message is about', async () => {
+test('relations work in streams too, for every kind', async () => {
   await using gateway = await startGateway({ north: [deployment('web', 1), service, job] }, { living: true });
   const pods = await gateway.subscribe(`subscription { pods(labels: "app=web") { type added { ${followed} } modified { ${followed} } } }`);
   const jobs = await gateway.subscribe(
@@ -126,7 +126,7 @@ test('in streams too, whatever the message is about', async () => {
   expect([...pods.seen, ...jobs.seen].flatMap(({ errors = [] }) => errors)).toEqual([]);
 });
 
-test('what was just written leads on at once', async () => {
+test('the result of a write has its relations at once', async () => {
   await using gateway = await startGateway({ north: [deployment('web', 1)] }, { living: true });
   await gateway.until(async () => (await gateway.query<Pods>(`{ pods { items { ${followed} } } }`)).pods.items.length === 1);
   const scaled = await gateway.query<{ scale: object }>(

@@ -43,19 +43,19 @@ test('every type, field, argument and value that is written by hand is described
   ).toEqual(['A', 'A.b']);
 });
 
-test('FaultCode is what a fault can be', () => {
+test('FaultCode has every code of a fault', () => {
   const codes = (schema.getType('FaultCode') as GraphQLEnumType).getValues().map(({ name, value }) => [name, value]);
   expect(codes).toEqual(faultCodes.map((code) => [code, code]));
 });
 
-test('ChangeType, JobPhase and LogBatchType are what load can say', () => {
+test('ChangeType, JobPhase and LogBatchType have every value of load', () => {
   const namesOf = (type: string) => (schema.getType(type) as GraphQLEnumType).getValues().map(({ name }) => name);
   expect(namesOf('ChangeType')).toEqual(['INITIAL', 'SYNCED', 'LIVE', 'RESET', 'BOOKMARK', 'FAILED']);
   expect(namesOf('JobPhase')).toEqual(jobPhases);
   expect(namesOf('LogBatchType')).toEqual(['LINES', 'ENDED', 'FAILED']);
 });
 
-test('what later issues bring is not there yet', () => {
+test('types of later features are not in the schema yet', () => {
   const fieldsOf = (name: string) => Object.keys((schema.getType(name) as GraphQLObjectType).getFields());
   const mutations = ['apply', 'patch', 'delete', 'scale', 'restart'];
   const propagating = ['propagate', 'pausePropagation', 'resumePropagation', 'rollbackPropagation', 'deletePropagation'];
@@ -65,7 +65,7 @@ test('what later issues bring is not there yet', () => {
   expect(isInputObjectType(intent) && ['exact', 'source', 'failover'].filter((name) => name in intent.getFields())).toEqual([]);
 });
 
-test('a connection computes from all its pages, and a group from its objects', () => {
+test('aggregates are fields of connections and of groups', () => {
   const fieldsOf = (name: string) =>
     Object.entries((schema.getType(name) as GraphQLObjectType).getFields()).map(([key, { type }]) => `${key}: ${type}`);
   const computed = ['sum: Sum', 'min: JSON', 'max: JSON'];
@@ -99,7 +99,7 @@ test('every kind has its type, its connection, its two fields and its stream', (
   }
 });
 
-test('what is written by hand has names that no kind can take', () => {
+test('no kind can take the name of a hand-written type', () => {
   const companions = [...model.kinds.values()].flatMap(({ type }) => companionSuffixes.map((suffix) => `${type}${suffix}`));
   const generated = new Set([...model.types.keys(), ...companions]);
   const own = Object.values(schema.getTypeMap()).filter((type) => !generated.has(type.name) && !isIntrospectionType(type));
@@ -109,7 +109,7 @@ test('what is written by hand has names that no kind can take', () => {
   expect(roots.filter((name) => !ofKinds.has(name) && !reservedRootFields.has(name))).toEqual([]);
 });
 
-test('building and reading load nothing of the network: neither client-node nor sockets', () => {
+test('building and printing a schema load neither client-node nor sockets', () => {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = [];
@@ -117,7 +117,7 @@ test('building and reading load nothing of the network: neither client-node nor 
     await import('./src/graph/graph.ts');
     await import('./src/graph/live-schema.ts');
     await import('./src/load/create-reads.ts');
-    await import('./src/load/catalog.ts');
+    await import('./src/load/catalog/catalog.ts');
     console.log(JSON.stringify(loaded));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
   expect(stderr.replaceAll(/^.*ExperimentalWarning.*$|^\(Use .*$/gm, '').trim()).toBe('');

@@ -58,11 +58,11 @@ function messageAbout(kind: ModelKind) {
   return messageOf(model, { kind, cluster: north, fault, added: rows, modified: rows, deleted: rows });
 }
 
-test('whatever is selected of a message about any kind, nothing is waited for', async () => {
+test('every field of a message about any kind resolves without a promise', async () => {
   for (const kind of model.kinds.values()) await expectValues(streamOf(kind.many), messageAbout(kind));
 });
 
-test('nor of messages about several kinds, of the status of Jobs, and of logs', async () => {
+test('so do messages about several kinds, the status of Jobs, and logs', async () => {
   const jobs = kindOf(model, 'Job.batch');
   await expectValues(streamOf('resources', '(kinds: "jobs")'), messageAbout(jobs));
   const byPhase = jobPhases.map((phase) => ({ phase, count: 1 }));
@@ -74,7 +74,7 @@ test('nor of messages about several kinds, of the status of Jobs, and of logs', 
   await expectValues(streamOf('podLogs'), batch);
 });
 
-test('but for the logs of a Pod', async () => {
+test('the logs of a Pod need a promise', async () => {
   const { result } = await graph.render('subscription { pods { added { logs { text } } } }', messageAbout(kindOf(model, 'Pod')));
   expect(result).toBeInstanceOf(Promise);
 });

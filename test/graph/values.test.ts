@@ -69,7 +69,7 @@ async function ask(model: Model, spec: string, query: string) {
   return graph.ask(query);
 }
 
-test('names that every object inherits answer what the object itself has', async () => {
+test('fields with inherited names return the own value of the object', async () => {
   const names = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'];
   const model = withThing(...names.map((key) => ({ name: key.replaceAll('__', '_'), key, type: { scalar: 'String' } }) as const));
   const query = '{ exampleThings { items { metadata { name } spec { constructor toString valueOf hasOwnProperty _proto_ } object } } }';
@@ -210,7 +210,7 @@ test('an amount that is none is null, and the others of its list stay', async ()
   expect(faults.map(({ path }) => path.at(-1))).toEqual(['cpu', 'cpuCores', 'pods', 'all']);
 });
 
-test('a misfit names the cluster and kind of its own row, also beside the rows that a relation leads to', async () => {
+test('a misfit names the cluster and kind of its own row, also next to related rows', async () => {
   const graph = graphOverMirrors({ model: baseline });
   for (const name of ['north', 'south']) {
     const cluster = graph.mirrors.join(name);
@@ -294,7 +294,7 @@ test('filters compare large integers exactly, from literals and from variables',
   expect([await count('9007199254740993'), await count('9007199254740992'), await count('"9007199254740993"')]).toEqual([1, 0, 1]);
 });
 
-test('maps answer their own keys alone; quantities come as text and as numbers', async () => {
+test('maps return only their own keys, and quantities come as text and as numbers', async () => {
   const list = { cpu: '250m', memory: '1Gi', 'nvidia.com/gpu': '2', 'ephemeral-storage': '5Gi', pods: '10' };
   const graph = graphOverMirrors({ model: baseline });
   const north = graph.mirrors.join('north');
@@ -366,7 +366,7 @@ test('ages are as of the moment they are read, and never below 0', async () => {
   expect((await graph.ask(query)).at('pods.sync.ageSeconds')).toEqual([0]);
 });
 
-test('below the root nothing is asynchronous', async () => {
+test('only root fields are asynchronous', async () => {
   const graph = graphOverMirrors({ model: baseline });
   const promised: string[] = [];
   let called = 0;
@@ -416,7 +416,7 @@ test('below the root nothing is asynchronous', async () => {
   expect(promised).toEqual([]);
 });
 
-test('a fault outlives its cluster: it still names it', async () => {
+test('a fault still names its cluster after the cluster has left', async () => {
   const graph = graphOverMirrors({ model: baseline });
   const south = graph.mirrors.join('south');
   const answer = graph.ask('{ pods { faults { code cluster { name phase zones taints { key } } } } }');

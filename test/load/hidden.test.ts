@@ -45,7 +45,7 @@ test('a caller limited to some namespaces gets those rows, and no fault', async 
   expect(at('nodes')).toEqual({ totalCount: 0, faults: [] });
 });
 
-test('what may be listed nowhere is a fault, decided before any lookup', async () => {
+test('a kind that may not be listed is a fault, decided before any lookup', async () => {
   const graph = graphOverMirrors({ model, access: createRestrictingAccess({ alice: { north: [] } }) });
   const north = graph.mirrors.join('north');
   north.discover(pods);
@@ -58,7 +58,7 @@ test('what may be listed nowhere is a fault, decided before any lookup', async (
   expect(graph.mirrors.peek(north.name, pods)).toBeUndefined();
 });
 
-test('getting what is hidden is getting what is absent: same bytes, same silence', async () => {
+test('a hidden object and an absent one give the same bytes', async () => {
   const { ask, north } = graphFor({ alice: { north: ['shop'] } });
   north.mirror(pods).put(objectNamed('there', { namespace: 'other' }));
   const get = (namespace: string, name: string) =>

@@ -49,7 +49,7 @@ test('answers from every cluster at once, and keeps objects of one name apart', 
   expect(at('pods.faults')).toEqual([]);
 });
 
-test('answers at once although a cluster has never been reached, and says so', async () => {
+test('answers at once although a cluster has never been reached, with a fault', async () => {
   const graph = graphOverMirrors({ model });
   withPods(graph, 'north', 'web');
   graph.mirrors.join('south').fail(unreachable('south'));
@@ -75,7 +75,7 @@ test('keeps answering from the last mirror while a cluster is unreachable', asyn
   expect(at('pods.faults.code')).toEqual(['UNREACHABLE']);
 });
 
-test('waits for a first list, and no longer than it takes', async () => {
+test('waits for a first list until it is complete', async () => {
   const graph = graphOverMirrors({ model });
   const north = graph.mirrors.join('north');
   const answer = graph.ask(asked);
@@ -91,7 +91,7 @@ test('waits for a first list, and no longer than it takes', async () => {
   expect(graph.clock.sleepers).toBe(0);
 });
 
-test('waits at most waitSeconds, then a cluster still listing is a fault beside the rows', async () => {
+test('waits at most waitSeconds, then a cluster that is still listing is a fault', async () => {
   const graph = graphOverMirrors({ model });
   withPods(graph, 'north', 'web');
   graph.mirrors.join('south').discover(pods);
@@ -108,7 +108,7 @@ test('waits at most waitSeconds, then a cluster still listing is a fault beside 
   expect((await answer).at('pods.faults')).toEqual([{ code: 'SYNCING', cluster: { name: 'south' } }]);
 });
 
-test('waits once for all clusters together: the time is that of the slowest, not the sum', async () => {
+test('waits for all clusters at the same time, as long as the slowest one needs', async () => {
   const graph = graphOverMirrors({ model });
   for (const name of ['a', 'b', 'c']) graph.mirrors.join(name);
   const answer = graph.ask(asked);
@@ -131,7 +131,7 @@ test('never waits with waitSeconds: 0, nor for a cluster that has failed', async
   expect(refused.at('pods.faults.code')).toEqual(['FORBIDDEN']);
 });
 
-test('an abort ends the wait, and gives back what was held', async () => {
+test('an abort ends the wait and releases the mirrors', async () => {
   const graph = graphOverMirrors({ model });
   const north = graph.mirrors.join('north');
   north.discover(pods);
@@ -148,7 +148,7 @@ test('an abort ends the wait, and gives back what was held', async () => {
   expect(graph.clock.sleepers).toBe(0);
 });
 
-test('a cluster that leaves while it is waited for is told as gone', async () => {
+test('a cluster that leaves during the wait is reported as GONE', async () => {
   const graph = graphOverMirrors({ model });
   withPods(graph, 'north', 'web');
   const south = graph.mirrors.join('south');
@@ -160,7 +160,7 @@ test('a cluster that leaves while it is waited for is told as gone', async () =>
   expect((await answer).at('pods.faults')).toEqual([{ code: 'GONE', cluster: { name: 'south' } }]);
 });
 
-test('what a cluster does not serve is a fault only if the cluster was named', async () => {
+test('a kind that a cluster does not serve is a fault only if the cluster was named', async () => {
   const graph = graphOverMirrors({ model });
   withPods(graph, 'north', 'web');
   graph.mirrors.join('south').discover(deployments);
@@ -225,7 +225,7 @@ test('lists several kinds in one order, by any of their names', async () => {
   ]);
 });
 
-test('sight and rows are of one moment: what changes while the answer is made is not in it', async () => {
+test('rights and rows are of one moment, despite changes during the answer', async () => {
   const graph = graphOverMirrors({ model });
   const north = withPods(graph, 'north', 'a');
   const kind = model.kinds.get('Pod');
@@ -235,7 +235,7 @@ test('sight and rows are of one moment: what changes while the answer is made is
   expect(listed?.totalCount).toBe(1);
 });
 
-test('the cursors of a page are those of its edges, letter by letter', async () => {
+test('the cursors of a page equal those of its edges', async () => {
   const graph = graphOverMirrors({ model });
   withPods(graph, 'north', 'a', 'b', 'c');
   const { at } = await graph.ask('{ pods { pageInfo { startCursor endCursor } edges { cursor again: cursor } } }');

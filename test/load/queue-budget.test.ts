@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createQueueBudget } from '../../src/load/queue-budget.ts';
 
-test('evicts the largest queue, and no more than it must', () => {
+test('evicts the largest queue, and no more than necessary', () => {
   const evicted: string[] = [];
   const budget = createQueueBudget(100);
   const shares = new Map(['small', 'large', 'last'].map((name) => [name, budget.open(() => evicted.push(name))]));
@@ -25,7 +25,7 @@ test('evicts the queue that has just grown, if that is the largest', () => {
   expect([budget.bytes, evictions]).toEqual([0, 1]);
 });
 
-test('takes back what a queue held when it ends, once', () => {
+test('returns the bytes of a queue once when it ends', () => {
   const budget = createQueueBudget(100);
   const share = budget.open(() => undefined);
   share.set(40);

@@ -47,19 +47,19 @@ test.each([
   ['{ resources(kinds: ["Deploymnet"]) { totalCount } }', /Deployment/],
   ['{ deployments(where: { path: "spec.replcas", eq: 1 }) { totalCount } }', /spec\.replicas/],
   ['{ pods(orderBy: { path: "spec.node" }) { totalCount } }', /spec\.node/],
-  ['{ secrets(where: { path: "data.token", eq: "x" }) { totalCount } }', /only the metadata is held/],
-  ['{ secrets(where: { and: { not: { path: "data.token", exists: true } } }) { totalCount } }', /only the metadata is held/],
-  ['{ secrets(orderBy: { path: "type" }) { totalCount } }', /only the metadata is held/],
+  ['{ secrets(where: { path: "data.token", eq: "x" }) { totalCount } }', /only the metadata of Secret is mirrored/],
+  ['{ secrets(where: { and: { not: { path: "data.token", exists: true } } }) { totalCount } }', /only the metadata of Secret is mirrored/],
+  ['{ secrets(orderBy: { path: "type" }) { totalCount } }', /only the metadata of Secret is mirrored/],
   ['{ secret(cluster: "north", namespace: "shop", name: "a") { id } }', /live: true/],
   [
     '{ resources(kinds: ["Secret", "ConfigMap"], where: { path: "data.password", exists: true }) { totalCount } }',
-    /as of Secret only the metadata is held, got data\.password; or kinds without Secret/,
+    /only the metadata of Secret is mirrored, got data\.password; or kinds without Secret/,
   ],
   [
     '{ resources(where: { or: { path: "[\\"data\\"].password", exists: true } }) { totalCount } }',
-    /as of Secret only the metadata is held/,
+    /only the metadata of Secret is mirrored/,
   ],
-  ['{ resources(kinds: ["ConfigMap", "Secret"], orderBy: { path: "data.a" }) { totalCount } }', /as of Secret only the metadata is held/],
+  ['{ resources(kinds: ["ConfigMap", "Secret"], orderBy: { path: "data.a" }) { totalCount } }', /only the metadata of Secret is mirrored/],
 ])('refuses %s, saying what is wrong', async (query, message) => {
   expect(await refusal(graphWithPods(), query)).toMatch(message);
 });
@@ -73,7 +73,7 @@ test('limits hold for variables too', async () => {
   expect((await graph.ask(query, { first: null, wait: null })).at('pods.totalCount')).toBe(3);
 });
 
-test('A16: refuses a selector of 10,000 terms, and one that is long, in no time', async () => {
+test('A16: refuses a selector of 10,000 terms, and a long one, at once', async () => {
   const graph = graphWithPods();
   const query = 'query ($labels: String) { pods(labels: $labels) { totalCount } }';
   const labels = Array.from({ length: 10_000 }, (_, index) => `k${index}=v`).join(',');
@@ -82,7 +82,7 @@ test('A16: refuses a selector of 10,000 terms, and one that is long, in no time'
   await refusal(graph, 'query ($text: String) { pods(search: $text) { totalCount } }', { text: 'x'.repeat(257) });
 });
 
-test('A17: one answer to every cursor that is not good here, whatever is wrong with it', async () => {
+test('A17: one error for every invalid cursor', async () => {
   const graph = graphWithPods();
   const query = 'query ($after: String, $labels: String) { pods(first: 1, after: $after, labels: $labels) { pageInfo { endCursor } } }';
   const cursor = String((await graph.ask(query)).at('pods.pageInfo.endCursor'));
@@ -106,7 +106,7 @@ test('A17: one answer to every cursor that is not good here, whatever is wrong w
   expect(answers[0]).not.toMatch(/shop|north/);
 });
 
-test('a cursor says nothing to whoever holds it, and is another one each time', async () => {
+test('a cursor reveals nothing, and each one is different', async () => {
   const graph = graphWithPods();
   const query = '{ pods(first: 1) { edges { cursor } } }';
   const [[one], [two]] = [(await graph.ask(query)).at('pods.edges.cursor'), (await graph.ask(query)).at('pods.edges.cursor')] as [
@@ -117,7 +117,7 @@ test('a cursor says nothing to whoever holds it, and is another one each time', 
   expect(Buffer.from(one, 'base64url').toString('latin1')).not.toMatch(/shop|north/);
 });
 
-test('a hidden cluster is an unknown one: same bytes, and it is never asked', async () => {
+test('a hidden cluster looks unknown, with the same bytes, and gets no request', async () => {
   const mirrors = createFakeMirrors(createManualClock());
   const access = createRestrictingAccess({ alice: { north: 'all' } });
   const graph = graphWithPods({ mirrors, access });
@@ -135,7 +135,7 @@ test('a hidden cluster is an unknown one: same bytes, and it is never asked', as
   expect(mirrors.peek(hidden.name, pods)).toBeUndefined();
 });
 
-test('beside other kinds, a path that Secrets do not have is no question to them', async () => {
+test('next to other kinds, a path that Secrets do not have is allowed', async () => {
   const { ask } = graphWithPods();
   const answer = await ask(
     '{ resources(kinds: ["Secret", "Pod"], where: { path: "spec.nodeName", exists: false }, waitSeconds: 0) { totalCount } }',

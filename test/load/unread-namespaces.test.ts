@@ -36,20 +36,20 @@ const shopRow = { metadata: { name: 'a' }, sync: { phase: 'SYNCED' } };
 const whole = { sync: [{ phase: 'SYNCED', fault: null }], faults: [] };
 const short = { sync: [tooLarge], faults: [{ code: 'TOO_LARGE' }] };
 
-test('a list has the fault, and the rows of the other namespaces as true as they are', async () => {
+test('a list has the fault, and the rows of the other namespaces keep their sync', async () => {
   const { graph } = start();
   expect(await list(graph, 'namespaces: "web"')).toEqual({ items: [], ...short });
   expect(await list(graph, 'namespaces: ["shop", "web"]')).toEqual({ items: [shopRow], ...short });
   expect(await list(graph, 'namespaces: "shop"')).toEqual({ items: [shopRow], ...whole });
 });
 
-test('what is wrong with the mirror itself is told first', async () => {
+test('a fault of the mirror itself comes first', async () => {
   const { graph, mirror } = start();
   mirror.fail(unreachable(mirror));
   expect(await list(graph, 'namespaces: "web"')).toMatchObject({ sync: [{ phase: 'STALE', fault: { code: 'UNREACHABLE' } }] });
 });
 
-test('a namespace out of sight is as one that has nothing', async () => {
+test('a hidden namespace looks empty', async () => {
   const { graph } = start(createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: ['shop', 'web'] } }));
   expect(await list(graph, 'namespaces: ["shop", "web"]', 'ann')).toEqual({ items: [shopRow], ...whole });
   expect(await list(graph, 'namespaces: ["shop", "web"]', 'bob')).toEqual({ items: [shopRow], ...short });
@@ -62,7 +62,7 @@ test('a single object that is not found is a fault, not absent', async () => {
   expect((await single('shop')).faults).toEqual([]);
 });
 
-test('a stream has failed until there is room, and says so again after each change', async () => {
+test('a stream has FAILED until there is room, and repeats that after each change', async () => {
   const { graph, mirror } = start();
   const kind = model.kinds.get('Pod');
   if (kind === undefined) throw new Error('no Pods');
@@ -86,7 +86,7 @@ test('a stream has failed until there is room, and says so again after each chan
   expect(read.lines(7)).toEqual(['FAILED north UNREACHABLE', 'FAILED north TOO_LARGE']);
 });
 
-test('followed logs say it once, and again after another trouble', async () => {
+test('followed logs report it once, and again after another failure', async () => {
   const { graph, mirror } = start();
   const messages: LogBatchView[] = [];
   const source = graph.logs.follow(callerNamed('me'), { namespaces: ['web'] }, {});
@@ -116,7 +116,7 @@ function startConfined(access?: Access) {
   return { graph, mirror };
 }
 
-test('a namespace that may not be listed is a fault of a list and of a single object, others are whole', async () => {
+test('a namespace that may not be listed is a fault of lists and single objects, and others are complete', async () => {
   const { graph } = startConfined();
   expect(await list(graph, 'namespaces: "batch"')).toEqual({ items: [], ...refused });
   expect(await list(graph, 'namespaces: ["batch", "shop"]')).toEqual({ items: [shopRow], ...refused });
@@ -125,14 +125,14 @@ test('a namespace that may not be listed is a fault of a list and of a single ob
   expect(faults).toMatchObject([{ fault: { code: 'FORBIDDEN' }, path: ['pod'] }]);
 });
 
-test('a list without namespaces has the rows there are, and the fault that they are not all', async () => {
+test('a list without namespaces has the known rows, and a fault that rows are missing', async () => {
   const { graph, mirror } = startConfined();
   expect(await list(graph, 'first: 9')).toEqual({ items: [shopRow], ...partly });
   mirror.confine();
   expect(await list(graph, 'first: 9')).toEqual({ items: [shopRow], ...whole });
 });
 
-test('what the gateway may not list is no fault for whoever sees none of it', async () => {
+test('a namespace that the gateway may not list is no fault for callers who may not see it', async () => {
   const { graph } = startConfined(createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: ['shop', 'batch'] } }));
   for (const args of ['first: 9', 'namespaces: ["shop", "batch"]'])
     expect(await list(graph, args, 'ann')).toEqual({ items: [shopRow], ...whole });
@@ -155,7 +155,7 @@ test.each([
   expect(read.lines(3)).toEqual(['LIVE north']);
 });
 
-test('Jobs of a cluster where a namespace that was named may not be listed are not counted as exact', async () => {
+test('Jobs of a cluster with a namespace that may not be listed are counted as stale', async () => {
   const graph = graphOverMirrors({ model });
   const north = graph.mirrors.join('north');
   const jobs = servedAs(model, 'Job.batch');
@@ -174,7 +174,7 @@ test('Jobs of a cluster where a namespace that was named may not be listed are n
   expect(last()).toMatchObject({ total: 1, stale: 0, byCluster: [{ sync: { phase: 'SYNCED' } }] });
 });
 
-test('followed logs say that a namespace may not be listed, once, also when the mirror asks about others meanwhile', async () => {
+test('followed logs report once that a namespace may not be listed', async () => {
   const { graph, mirror } = startConfined();
   const faults: unknown[] = [];
   const source = graph.logs.follow(callerNamed('me'), { namespaces: ['batch'] }, {});

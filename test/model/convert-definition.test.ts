@@ -52,14 +52,14 @@ describe('a plain definition', () => {
     expect(fieldAt(widget, 'spec', 'tags')).toMatchObject({ listType: 'set' });
   });
 
-  test('keeps the first sentence of a description, and calls deprecated only what starts with the word', () => {
+  test('keeps the first sentence of a description, and marks only descriptions that start with "Deprecated"', () => {
     expect(fieldAt(widget, 'spec', 'size').description).toBe('How large it is.');
     expect(fieldAt(widget, 'spec', 'color').deprecated).toBe('use colour instead.');
     expect(fieldAt(widget, 'spec', 'colour').deprecated).toBeUndefined();
   });
 });
 
-describe('what nothing is known of', () => {
+describe('values without a schema', () => {
   const free = convertDefinition(fixtureDefinition('free'));
 
   test.each([
@@ -82,7 +82,7 @@ describe('what nothing is known of', () => {
   });
 });
 
-test('an embedded resource has apiVersion, kind and metadata beside what it declares', () => {
+test('an embedded resource has apiVersion, kind and metadata in addition to its fields', () => {
   const embedded = (properties: object): Json => ({
     type: 'object',
     'x-kubernetes-embedded-resource': true,
@@ -117,7 +117,7 @@ describe('versions', () => {
     expect(machine.conflicts).toEqual([]);
   });
 
-  test('none of which is served still give their fields', () => {
+  test('that are not served still give their fields', () => {
     const unserved = convertDefinition(definition({ versions: [version({ served: false })] }));
     expect(unserved.versions).toEqual([]);
     expect(unserved.shape.fields.map(({ key }) => key)).toEqual(['spec']);
@@ -128,7 +128,7 @@ describe('versions', () => {
   });
 });
 
-describe('a definition that cannot be converted says which, and where', () => {
+describe('an invalid definition is named, with the path', () => {
   test.each<[string, Json, string]>([
     ['no group', { group: '' }, 'CustomResourceDefinition things.example.com: expected text at group, got ""'],
     ['no names', { names: 3 }, 'expected an object at names, got 3'],

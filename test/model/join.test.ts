@@ -31,7 +31,7 @@ describe('joins of shapes', () => {
     );
   });
 
-  test('are idempotent, and give back the first where the second adds nothing', () => {
+  test('are idempotent, and return the first shape if the second adds nothing', () => {
     fc.assert(
       fc.property(arbitraryShape, (a) => {
         expect(join(a, copy(a))).toBe(a);

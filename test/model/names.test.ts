@@ -42,13 +42,13 @@ describe('prefixes of groups', () => {
 });
 
 describe('names of fields', () => {
-  test('are their keys but for those that GraphQL or JavaScript cannot have', () => {
+  test('are their keys, except for keys that GraphQL or JavaScript cannot have', () => {
     expect(fieldNamesOf(['a', 'foo-bar', '$ref', '1st', '__typename', 'größe', '', 'toString', '__proto__'])).toEqual([
       ...['a', 'foo_bar', '_ref', '_1st', '_typename', 'gr__e', '_', 'toString_', '_proto__'],
     ]);
   });
 
-  test('that are legal stay as they are, whoever comes before them', () => {
+  test('that are legal stay as they are, in any order', () => {
     expect(fieldNamesOf(['$ref', '_ref', 'foo.bar', 'foo-bar', 'foo_bar'])).toEqual(['_ref_', '_ref', 'foo_bar_', 'foo_bar__', 'foo_bar']);
   });
 

@@ -42,7 +42,7 @@ function kindOf(kind: string, more: Partial<KindSchema> = {}): KindSchema {
 
 const reread = (lock: SchemaLock) => parseSchemaLock(JSON.parse(printSchemaLock(lock)));
 
-test('a lock prints to JSON and back, whatever its kinds look like', () => {
+test('random locks print to JSON and parse back', () => {
   const custom = arbitraryKindSchema.filter(({ source }) => source !== 'BUILT_IN');
   fc.assert(
     fc.property(custom, (schema) => {
@@ -82,7 +82,7 @@ describe('of two locks', () => {
     }
   });
 
-  test('the definitions of a cluster are those of the lock that knows the cluster; those of others stay', () => {
+  test('the definitions of a cluster come from the lock that has the cluster', () => {
     const [size, color, weight] = ['size', 'color', 'weight'].map((key) =>
       kindOf('Widget', { shape: { fields: [{ key, shape: { scalar: 'String' } }] } }),
     ) as [KindSchema, KindSchema, KindSchema];
@@ -106,7 +106,7 @@ describe('of two locks', () => {
     expect(joinSchemaLocks(old, ours).kinds.get('Widget.example.com')).toMatchObject({ schema: color, servedOn: '2026-07-02' });
   });
 
-  test('the names of the first stand; a name that is taken is left to be given anew', () => {
+  test('the names of the first lock win, and a conflicting name is assigned again', () => {
     const kept = lockOf(
       [],
       [
@@ -133,7 +133,7 @@ describe('of two locks', () => {
   });
 });
 
-test('what nobody served for 30 days is forgotten, with its names', () => {
+test('kinds that no cluster has served for 30 days are forgotten, with their names', () => {
   const lock = lockOf(
     [
       { schema: kindOf('Widget'), servedOn: '2026-07-01' },

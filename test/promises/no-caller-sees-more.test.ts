@@ -57,7 +57,7 @@ test('what the config calls sensitive is guarded as Secrets are, from the defini
   expect(listed).toContain('"name":"press"');
   expect(listed).not.toContain(String(value));
   const filtered = await gateway.ask('{ exampleWidgets(where: { path: "spec.size", eq: 4711 }) { totalCount } }');
-  expect(filtered.errors?.[0]?.message).toMatch(/as of Widget\.example\.com only the metadata is held/);
+  expect(filtered.errors?.[0]?.message).toMatch(/only the metadata of Widget\.example\.com is mirrored/);
   const held = await gateway.ask('{ exampleWidget(cluster: "north", namespace: "default", name: "press") { spec { size } } }');
   expect(held.errors?.[0]?.extensions.code).toBe('BAD_INPUT');
   const live = await gateway.query(

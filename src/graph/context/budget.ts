@@ -72,15 +72,15 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
       spent += objects;
       if (spent <= maxAnswerObjects) return;
       refuse(
-        `expected at most ${maxAnswerObjects} objects in one answer, a list inside a list counted each time, got ${spent} so far: narrow it ` +
-          '(first, clusters, kinds, names), leave out inner lists, or ask in parts',
+        `expected at most ${maxAnswerObjects} objects in one answer, with lists inside lists counted each time, got ${spent} so far: narrow the request ` +
+          '(first, clusters, kinds, names), leave out inner lists, or split the request',
       );
     },
     text(text) {
       characters += text.length;
       if (characters <= maxAnswerBytes) return text;
       return refuse(
-        `expected an answer of at most ${maxAnswerBytes} bytes, got more: ask for fewer objects (first), select single fields instead of yaml, or ask in parts`,
+        `expected an answer of at most ${maxAnswerBytes} bytes, got more: request fewer objects (first), select single fields instead of yaml, or split the request`,
       );
     },
     countReads(looks) {
@@ -88,8 +88,8 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
       looked += looks;
       if (looked <= maxReads) return;
       refuse(
-        `expected to look at no more than ${maxReads} objects, one counted again for each path and page of relations that it is read for, got ${looked} ` +
-          'so far: narrow the lists (clusters, namespaces, labels), or ask in parts',
+        `expected to read at most ${maxReads} objects, counted again for each path and page of relations that needs them, got ${looked} ` +
+          'so far: narrow the lists (clusters, namespaces, labels), or split the request',
       );
     },
   };

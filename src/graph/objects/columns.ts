@@ -41,8 +41,8 @@ export function addColumns(builder: GraphBuilder): ColumnEnums {
 function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }: Row): Json | undefined {
   if (metadataOnly !== true) return get(object);
   if (nullable) return undefined;
-  const held = `expected fields other than ${name} of ${keyOfKind(kind)}, of which only the metadata is held`;
-  throw new MusterError('BAD_INPUT', `${held}; ${kind.one} with live: true has it`);
+  const held = `expected fields other than ${name} of ${keyOfKind(kind)}: only its metadata is mirrored`;
+  throw new MusterError('BAD_INPUT', `${held}; ${kind.one} with live: true returns it`);
 }
 
 function addEnum({ pothos }: GraphBuilder, { name, description, values }: ColumnEnum) {

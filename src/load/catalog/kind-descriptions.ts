@@ -142,7 +142,7 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
       return descriptionsIn(document, resources, options.baseline);
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
-      options.log.warn({ cluster, reason: error.message }, 'what a cluster says of its kinds cannot be understood');
+      options.log.warn({ cluster, reason: error.message }, 'the OpenAPI document of a cluster cannot be read');
       return undefined;
     }
   }

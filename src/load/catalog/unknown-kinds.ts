@@ -67,7 +67,7 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
       onFound();
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
-      log.warn({ cluster, reason: error.message }, 'kinds are left out, as their definition cannot be understood');
+      log.warn({ cluster, reason: error.message }, 'kinds are left out because their definition cannot be read');
     }
   }
 

@@ -156,7 +156,7 @@ export class FollowedContainer implements WaitingFollow {
   #tellFull(): void {
     const { places, most } = this.#host;
     if (places.waiting > maxToldWaiting) return;
-    const message = `at most ${most} containers are followed at a time: this one as soon as another has ended`;
+    const message = `at most ${most} containers are followed at the same time: this one starts as soon as another has ended`;
     this.#fail({ code: 'TOO_LARGE', cluster: this.target.cluster.name, kind: podKind, message, retry: 'LATER' });
   }
 

@@ -103,6 +103,6 @@ export class LogOutbox implements Disposable {
 
   #overflow(): void {
     if (this.#life.signal.aborted) return;
-    this.#options.end(new MusterError('SLOW_CONSUMER', 'the reader took too little for too long'));
+    this.#options.end(new MusterError('SLOW_CONSUMER', 'the client reads the logs too slowly'));
   }
 }

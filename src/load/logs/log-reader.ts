@@ -170,7 +170,7 @@ class LogReader implements StreamReader<LogBatchView> {
   #fail(error: unknown): void {
     if (this.#life.signal.aborted) return;
     this.#asked.options.log.error({ err: loggableError(error) }, 'a stream of logs failed and was ended');
-    this.#end(new MusterError('UNAVAILABLE', 'this stream of logs has failed: open it again'));
+    this.#end(new MusterError('UNAVAILABLE', 'the stream of logs has failed: open it again'));
   }
 
   /** Ends only the stream whose listener has thrown. */

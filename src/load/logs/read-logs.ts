@@ -102,7 +102,7 @@ function createLoader(options: ReadLogsOptions, context: ReadContext): DataLoade
 function tooManyPods(count: number): MusterError {
   return new MusterError(
     'TOO_COSTLY',
-    `expected the logs of at most ${maxPods} Pods in one answer, got ${count}: narrow it (first, labels, names)`,
+    `expected the logs of at most ${maxPods} Pods in one answer, got ${count}: narrow the request (first, labels, names)`,
   );
 }
 

@@ -118,7 +118,7 @@ export function foreignCursor(): MusterError {
 function bytesOf(cursor: string): Buffer {
   const bytes = Buffer.from(cursor.slice(0, maxCursorLength), 'base64url');
   // The decoder ignores padding, illegal characters and unused bits. Without this check, one cursor would have any number of spellings.
-  invariant(bytes.toString('base64url') === cursor, 'a cursor is spelt as it was given');
+  invariant(bytes.toString('base64url') === cursor, 'a cursor is spelled as it was given');
   return bytes;
 }
 

@@ -122,7 +122,7 @@ export function refuseHiddenValues(paths: readonly string[], { model, kinds, sen
 function onlyMetadataHeld(path: string, kind: GroupKind, advice: string): MusterError {
   return new MusterError(
     'BAD_INPUT',
-    `expected a path in metadata or cluster, as of ${keyOfKind(kind)} only the metadata is held, got ${path.slice(0, 80)}${advice}`,
+    `expected a path in metadata or cluster, because only the metadata of ${keyOfKind(kind)} is mirrored, got ${path.slice(0, 80)}${advice}`,
   );
 }
 

@@ -73,7 +73,7 @@ function malformed({ api, resource }: LiveRead): Fault {
     code: 'MALFORMED',
     cluster: api.cluster,
     kind: { group, kind },
-    message: 'expected the object asked for, got something else',
+    message: 'expected the requested object, got something else',
     retry: 'LATER',
   };
 }

@@ -28,7 +28,7 @@ export function createAggregates(
     for (const [kind, relations] of relationsOfPaths(paths, asked)) {
       invariant(
         new Set(relations).isSubsetOf(new Set(asked.relations.get(kind))),
-        'a path through a relation is told when the page is asked for',
+        'the relations of all paths are known when the page is created',
       );
     }
     return compiled;
@@ -61,7 +61,7 @@ export function createAggregates(
 export const noAggregates: PageAggregates = { sum: notKept, min: notKept, max: notKept, groups: notKept };
 
 function notKept(): never {
-  invariant(false, 'aggregates are asked of a page that was not made for it');
+  invariant(false, 'aggregates are requested from a page without them');
 }
 
 function once<T>(make: (path: string) => T): (path: string) => T {

@@ -72,7 +72,7 @@ export async function readObject(
   if (options.sensitive.has(kind) && from === 'mirror') {
     throw new MusterError(
       'BAD_INPUT',
-      `expected ${kind.one} with live: true, as of ${keyOfKind(kind)} only the metadata is held; ${kind.many} lists that`,
+      `expected ${kind.one} with live: true, because only the metadata of ${keyOfKind(kind)} is mirrored; ${kind.many} lists it`,
     );
   }
   return find(options, context, { cluster, kind, key, from });
@@ -95,7 +95,7 @@ export async function readObjectById(
   if (options.sensitive.has(kind) && from === 'live') {
     throw new MusterError(
       'BAD_INPUT',
-      `expected a kind other than ${keyOfKind(kind)}: its values are read by ${kind.one}(live: true) alone`,
+      `expected a kind other than ${keyOfKind(kind)}: its values can only be read with ${kind.one}(live: true)`,
     );
   }
   return find(options, context, { cluster, kind, key, from });

@@ -229,7 +229,7 @@ export function syncViewOf(request: SourceRequest, state: SyncState): SyncView {
 
 const messages = {
   GONE: 'the cluster has left the fleet',
-  SYNCING: 'the first list is not whole yet',
+  SYNCING: 'the first list is not complete yet',
   NOT_SERVED: 'the cluster does not serve this kind',
 } as const;
 
@@ -247,7 +247,7 @@ export function readFault({ cluster, kind }: Pick<SourceRequest, 'cluster' | 'ki
 
 /** Creates the fault for a kind that the schema does not have, so that nothing is known about its objects. */
 export function unknownKindFault({ name }: ClusterView, { group, kind }: GroupKind): Fault {
-  const message = `${keyOfKind({ group, kind })}: no kind of this schema`;
+  const message = `${keyOfKind({ group, kind })}: this schema does not have the kind`;
   return { code: 'NOT_SERVED', cluster: name, kind: { group, kind }, message, retry: 'NEVER' };
 }
 

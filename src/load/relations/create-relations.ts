@@ -66,7 +66,7 @@ function nextDepth({ depth = 0 }: Row): number {
   if (depth < maxRelationDepth) return depth + 1;
   throw new MusterError(
     'TOO_COSTLY',
-    `expected at most ${maxRelationDepth} relations inside each other, got one more: ask again from there`,
+    `expected at most ${maxRelationDepth} nested relations, got one more: send another query that starts there`,
   );
 }
 

@@ -62,7 +62,7 @@ export function noKindHasPath(text: string, misfits: readonly KindMisfit[]): Mus
   const deepestFirst = misfits.toSorted((a, b) => b.misfit.depth - a.misfit.depth);
   const meant = nearestOf(deepestFirst);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  return new MusterError('BAD_INPUT', `no field ${text.slice(0, 200)} in any of the ${misfits.length} kinds asked${hint}`);
+  return new MusterError('BAD_INPUT', `no field ${text.slice(0, 200)} in any of the ${misfits.length} requested kinds${hint}`);
 }
 
 /** Returns the suggestion of the first misfit, in this order. Suggestions of the deepest misfits are enough. */

@@ -33,7 +33,7 @@ async function refusal(graph: GraphOverMirrors, query: string) {
 const roots = (count: number, fields: string) =>
   `{ ${Array.from({ length: count }, (_, n) => `p${n}: pods(first: 500) ${fields}`).join(' ')} }`;
 
-test('lists inside lists are refused before they are made, with the figure and what to do', async () => {
+test('lists inside lists are refused before they are created, with the number and the next step', async () => {
   const graph = withClusters(3);
   const query = '{clusters{kinds{sync{cluster{kinds{sync{cluster{kinds{sync{cluster{kinds{count}}}}}}}}}}}}';
   let handedOut = 0;
@@ -47,11 +47,11 @@ test('lists inside lists are refused before they are made, with the figure and w
   });
   const refused = await refusal(graph, query);
   expect(refused?.code).toBe('TOO_COSTLY');
-  expect(refused?.message).toMatch(/expected at most 10000 objects in one answer.* got 100\d\d so far: narrow it/);
+  expect(refused?.message).toMatch(/expected at most 10000 objects in one answer.* got 100\d\d so far: narrow the request/);
   expect(handedOut).toBeLessThan(10_000 + 2 * all.length);
 });
 
-test('every kind of 100 clusters is an answer', async () => {
+test('every kind of 100 clusters fits into one answer', async () => {
   const { data, errors } = await withClusters(100).ask('{ clusters { kinds { count sync { phase } } } }');
   expect(errors).toBeUndefined();
   expect((data as { clusters: readonly { kinds: readonly unknown[] }[] }).clusters.flatMap(({ kinds }) => kinds)).toHaveLength(
@@ -59,14 +59,14 @@ test('every kind of 100 clusters is an answer', async () => {
   );
 });
 
-test('P2: ten pages of 500 are an answer; items and edges count each', async () => {
+test('P2: ten pages of 500 fit into one answer, and items and edges count separately', async () => {
   const graph = withPods(500);
   expect(await refusal(graph, roots(10, '{ items { metadata { name } } faults { code } sync { phase } }'))).toBeUndefined();
   expect(await refusal(graph, roots(10, '{ items { id } edges { cursor } }'))).toBeUndefined();
   expect((await refusal(graph, roots(10, '{ items { id } edges { cursor } sync { phase } }')))?.code).toBe('TOO_COSTLY');
 });
 
-test('one page of 500 with yaml is an answer, ten are not', async () => {
+test('one page of 500 with yaml fits into an answer, ten do not', async () => {
   const graph = withPods(500);
   expect(await refusal(graph, roots(1, '{ items { yaml } faults { code } sync { phase } }'))).toBeUndefined();
   expect((await refusal(graph, roots(10, '{ items { yaml } }')))?.code).toBe('TOO_COSTLY');
@@ -96,7 +96,7 @@ test('each operation has a budget of its own', async () => {
   for (let round = 0; round < 3; round++) expect(await refusal(graph, roots(10, '{ items { id } }'))).toBeUndefined();
 });
 
-describe('what is looked at has a bound:', () => {
+describe('reads have a limit:', () => {
   const [nodes, services] = [servedAs(model, 'Node'), servedAs(model, 'Service')];
 
   /** Every Service selects every Pod. */
@@ -120,25 +120,25 @@ describe('what is looked at has a bound:', () => {
     return graph;
   }
 
-  test('pages of relations count what they look at, though they hand out nothing', async () => {
+  test('pages of relations count their reads, even if they are empty', async () => {
     const graph = withServices({ pods: 500, services: 20 });
     const deep = (first: number) =>
       `{ services(first: ${first}) { items { pods(first: 20) { items { services(first: 20) { items { pods(first: 1) { totalCount } } } } } } } }`;
     const refused = await refusal(graph, deep(20));
     expect(refused?.code).toBe('TOO_COSTLY');
-    expect(refused?.message).toMatch(/^expected to look at no more than 4000000 objects, .* got 4000\d\d\d so far: narrow the lists/);
+    expect(refused?.message).toMatch(/^expected to read at most 4000000 objects, .* got 4000\d\d\d so far: narrow the lists/);
     expect(await refusal(graph, deep(5))).toBeUndefined();
   });
 
-  test('a million objects in groups by two paths, with a sum, are within it', () => {
+  test('a million objects in groups by two paths with a sum are within the limit', () => {
     const { countReads: look } = createBudget(() => undefined);
     for (let path = 0; path < 3; path += 1) look(1_000_000);
     look(maxReads - 3_000_000);
-    expect(() => look(1)).toThrow('expected to look at no more than');
-    expect(() => look(1), 'and from then on').toThrow('expected to look at no more than');
+    expect(() => look(1)).toThrow('expected to read at most');
+    expect(() => look(1), 'and from then on').toThrow('expected to read at most');
   });
 
-  test('nobody looks for who has gone', async () => {
+  test('reads stop when the client has gone', async () => {
     const gone = new AbortController();
     const budget = createBudget(() => gone.signal.throwIfAborted());
     budget.countReads(1);

@@ -97,7 +97,7 @@ describe('the estimate', () => {
   const deep = (...firsts: readonly string[]) =>
     `${firsts.map((first, level) => `${level === 0 ? 'pods' : 'owned'}(first: ${first}) { items { `).join('')}name${' } }'.repeat(firsts.length)}`;
 
-  test('variables count by their values, also absent, null and of no use', () => {
+  test('variables count with their values, also absent, null and invalid ones', () => {
     const source = `query ($n: Int = 7, $m: Int) { ${deep('500', '500', '$n', '$m')} }`;
     const outer = 500 + 500 * 500;
     expect(estimate(source, {})).toBe(outer + 500 * 500 * 7 * (1 + 20));
@@ -107,12 +107,12 @@ describe('the estimate', () => {
     expect(estimate(source, { n: null, m: 1 }), 'null is what the field says').toBe(outer + 500 * 500 * 20 * 2);
   });
 
-  test('each operation of a document has its own', () => {
+  test('each operation of a document has its own estimate', () => {
     const source = 'query A { pods(first: 1) { totalCount } } query B { pods(first: 2) { totalCount } }';
     expect([estimate(source, {}, 'A'), estimate(source, {}, 'B')]).toEqual([1, 2]);
   });
 
-  test('1,000,000 pass, more are refused by the figure, at the operation', () => {
+  test('1,000,000 pass, and more are refused with the number, at the operation', () => {
     const source = `query Big($n: Int) { ${deep('$n', '499', '4')} }`;
     expect(estimate(source, { n: 400 })).toBe(400 * (1 + 499 * 5));
     expect(refusalOfCost(asked(source, { n: 400 }))).toBeUndefined();
@@ -157,14 +157,14 @@ describe('of the schema that is served', () => {
     expect(estimateServed(source, variables)).toBe(expected);
   });
 
-  test('what is not said bounds what is inside it', () => {
+  test('defaults bound the lists inside them', () => {
     const inner = (first: string) =>
       `pods${first} { items { node { pods(first: 100) { items { services(first: 100) { items { owned(first: 100) { totalCount } } } } } } } }`;
     expect(estimateServed(`{ ${inner('')} }`)).toBe(estimateServed(`{ ${inner('(first: 100)')} }`));
     expect(estimateServed(`{ ${inner('')} }`)).toBeGreaterThan(maxEstimate);
   });
 
-  test('four groups beside a page are no more than is handed out', () => {
+  test('groups next to a page do not multiply', () => {
     const groups = ['a', 'b', 'c', 'd'].map((name) => `${name}: groups(by: "phase", first: 500) { count }`).join(' ');
     expect(estimateServed(`{ pods(first: 500) { items { id } ${groups} } }`)).toBe(2_500);
     expect(estimateServed('{ pods { items { owned(first: 100) { groups(by: "phase") { count } } } } }')).toBe(100 + 100 * 200);

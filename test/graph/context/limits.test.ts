@@ -18,7 +18,7 @@ test('12 levels of fields pass, 13 do not', () => {
   expect(refusals(`{ ${nested(13)} }`)).toEqual(['expected at most 12 levels of fields, got 13']);
 });
 
-test('fragments are no levels, and what they hold counts where they are spread', () => {
+test('fragments are no levels, and their fields count where they are spread', () => {
   expect(refusals(`{ ...on Query { ... { ${nested(12)} } } }`)).toEqual([]);
   expect(refusals(`{ a { ...F } } fragment F on A { ...G } fragment G on A { ${nested(11)} }`)).toEqual([]);
   expect(refusals(`{ a { ...F } } fragment F on A { ...G } fragment G on A { ${nested(12)} }`)).toEqual([
@@ -85,14 +85,14 @@ test('fragments that spread each other end', () => {
   expect(refusals('{ ...F } fragment F on Query { ...G b } fragment G on Query { ...F ...None }')).toEqual([]);
 });
 
-test('introspection is no depth: graphql-js bounds that itself', () => {
+test('introspection does not count, because graphql-js bounds its depth', () => {
   expect(refusals(getIntrospectionQuery())).toEqual([]);
   expect(refusals(`{ __schema { ${'types { fields { type { '.repeat(5)} name ${'} } }'.repeat(5)} } }`)).toEqual([]);
   const deep = parse('{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }');
   expect(validate(schema, deep).map(({ message }) => message)).toEqual(['Maximum introspection depth exceeded']);
 });
 
-test('rules have names of their own: a validation cache goes by them', () => {
+test('rules have different names, because validation caches use them', () => {
   expect(new Set(limitRules.map(({ name }) => name)).size).toBe(limitRules.length);
 });
 

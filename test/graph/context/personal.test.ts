@@ -47,7 +47,7 @@ test('each operation of a document has its own verdict', () => {
   expect(['A', 'B', 'C'].map((name) => isPersonal(schema, document, name))).toEqual([false, true, true]);
 });
 
-test('what cannot be told is personal', () => {
+test('an ambiguous operation is personal', () => {
   const several = parse('subscription A { pods { type } } subscription B { pods { type } }');
   expect(isPersonal(schema, several)).toBe(true);
   expect(isPersonal(schema, several, 'X')).toBe(true);
@@ -61,7 +61,7 @@ test('a document has another verdict on another schema', () => {
   expect([schema, withoutPods, schema].map((one) => isPersonal(one, document))).toEqual([false, true, false]);
 });
 
-test('fragments that multiply are looked at once each', () => {
+test('fragments that multiply are searched once each', () => {
   const names = Array.from({ length: 30 }, (_, index) => `F${index}`);
   const fragments = names.map((name, index) => {
     const next = names[index + 1];

@@ -10,7 +10,7 @@ const refuse = (): StreamSource<never> => {
   throw new MusterError('BAD_INPUT', 'expected what may be, got what came');
 };
 
-test('what load refuses is a result of errors alone, with the path of its field', async () => {
+test('a refusal of load is a result with only errors, with the path of its field', async () => {
   const graph = graphOfMessages({
     streams: { changes: refuse, changesOfKinds: refuse, jobStatus: refuse },
     logs: { follow: refuse },
@@ -26,7 +26,7 @@ test('what load refuses is a result of errors alone, with the path of its field'
   }
 });
 
-test('a bug below is told as one, and is none of the caller', async () => {
+test('a bug below is reported as a bug and not as an error of the caller', async () => {
   const bug = new TypeError('it is broken');
   const graph = graphOfMessages({
     streams: {
@@ -39,7 +39,7 @@ test('a bug below is told as one, and is none of the caller', async () => {
   expect('errors' in subscribed && subscribed.errors[0]?.originalError).toBe(bug);
 });
 
-test('variables that are missing or wrong are errors before load is asked', async () => {
+test('missing or wrong variables are errors before load is called', async () => {
   const { subscribe, asked } = graphOfMessages();
   const missing = await subscribe('subscription ($kinds: [String!]!) { resources(kinds: $kinds) { type } }');
   expect('errors' in missing && missing.errors.map(String).join()).toMatch(/\$kinds/);

@@ -84,7 +84,7 @@ test('sums, extremes and groups are of all pages and clusters, whatever the page
   });
 });
 
-test('they see what the filter leaves, and of several kinds those that have the path', async () => {
+test('aggregates cover the objects that match the filter, and of several kinds those with the path', async () => {
   const { at, errors } = await withPods().ask(`{
     pods(clusters: "north", where: { path: "spec.nodeName", eq: "n1" }) { totalCount sum(path: "${cpu}") { text } }
     resources(kinds: ["Pod", "Node"], first: 1) { groups(by: ["kind"]) { keys count } sum(path: "${cpu}") { text } }
@@ -116,7 +116,7 @@ test.each([
   expect((await withPods().ask(query)).errors).toBeUndefined();
 });
 
-test('the connections of relations have them too', async () => {
+test('the connections of relations have aggregates too', async () => {
   const { at } = await withPods().ask(
     `{ nodes(clusters: "north") { items { pods(first: 1) { totalCount sum(path: "${cpu}") { text } } } } }`,
   );
@@ -126,7 +126,7 @@ test('the connections of relations have them too', async () => {
   ]);
 });
 
-test('they are of the same moment as the page, whatever comes meanwhile', async () => {
+test('aggregates are of the same moment as the page, despite later changes', async () => {
   const graph = withPods();
   const { reads, north } = graph;
   const kind = model.kinds.get('Pod');
@@ -142,7 +142,7 @@ function groupsOf(groups: ReturnType<ListPage['groups']> | undefined): readonly 
   return groups === undefined || groups instanceof Promise ? [] : groups;
 }
 
-test('what they look at is told, and what is asked again is not looked at again', async () => {
+test('aggregates count their reads, and a repeated aggregate reads nothing', async () => {
   const graph = withPods();
   const { reads } = graph;
   const kind = model.kinds.get('Pod');
@@ -191,12 +191,12 @@ describe('is refused:', () => {
     [
       'the values of a Secret',
       '{ secrets { groups(by: ["data.password"]) { keys } } }',
-      'expected a path in metadata or cluster, as of Secret only the metadata is held, got data.password',
+      'expected a path in metadata or cluster, because only the metadata of Secret is mirrored, got data.password',
     ],
     [
       'the largest value of a Secret among other kinds',
       '{ resources(kinds: ["Pod", "Secret"]) { max(path: "data.password") } }',
-      'expected a path in metadata or cluster, as of Secret only the metadata is held, got data.password; or kinds without Secret',
+      'expected a path in metadata or cluster, because only the metadata of Secret is mirrored, got data.password; or kinds without Secret',
     ],
     [
       'a sum of what a Secret holds',
@@ -227,7 +227,7 @@ const everything = `{ pods(first: 2) {
   groups(by: ["metadata.namespace", "metadata.labels.app"]) { keys count sum(path: "${cpu}") { text } max(path: "spec.nodeName") }
 } }`;
 
-test('1,000 more hidden objects leave every byte as it was', async () => {
+test('1,000 more hidden objects change no byte of the answer', async () => {
   const { ask, north } = withPods({ access: createRestrictingAccess({ alice: { north: ['shop'] } }) });
   const asAlice = async () => (await ask(everything, {}, { caller: 'alice' })).json;
   const before = await asAlice();

@@ -35,7 +35,7 @@ const pods = () =>
     pod('c', undefined, { running: {} }, 3),
   );
 
-test('a Pod has what kubectl prints of it', async () => {
+test('a Pod has the columns that kubectl prints', async () => {
   const { at, errors } = await pods().ask('{ pods { items { phase ready restarts lastRestart requests { cpu cpuCores memory all } } } }');
   expect(errors).toBeUndefined();
   expect(at('pods.items')).toEqual([
@@ -105,7 +105,7 @@ test.each([
   expect(errors?.map((error) => error.message)).toEqual([expect.stringContaining(message)]);
 });
 
-test('kinds that call different things alike are asked together, each by its own', async () => {
+test('kinds whose columns have the same name but different values are listed together', async () => {
   const graph = pods();
   const jobs = servedAs(model, 'Job.batch');
   const south = graph.mirrors.join('south');
@@ -118,7 +118,7 @@ test('kinds that call different things alike are asked together, each by its own
   expect(at('resources.items.metadata.name')).toEqual(['done', 'sum']);
 });
 
-test('what one kind cannot be is asked of the others', async () => {
+test('an enum value of one kind filters only that kind', async () => {
   const graph = pods();
   for (const kinds of ['["Job", "Pod"]', '["Pod", "Job"]']) {
     const { at, errors } = await graph.ask(
@@ -172,7 +172,7 @@ test.each(['["Job"]', '["Job", "Deployment"]', '["Deployment", "Job"]'])(
 
 const complete = { status: { conditions: [{ type: 'Complete', status: 'True' }] } };
 
-test('a rollout is told in the words of kubectl, of those that kubectl knows', async () => {
+test('a rollout has the text of kubectl, for the kinds that kubectl supports', async () => {
   const sized = { spec: { replicas: 3 }, status: { observedGeneration: 1, updatedReplicas: 1 } };
   const deployment = graphWith('Deployment.apps', objectNamed('web', { namespace: 'shop', generation: 1 }, sized));
   const { at } = await deployment.ask('{ deployments(where: { path: "rollout.done", eq: false }) { items { rollout { done message } } } }');
@@ -201,7 +201,7 @@ const columnsOfAll = [...model.kinds].flatMap(([key, kind]) =>
   columnsOf(kind).map((column) => ({ kind, key, column, name: `${key} ${column.name}` })),
 );
 
-test.each(columnsOfAll)('of what has its metadata alone, nothing is told that is computed: $name', async ({ kind, key, column }) => {
+test.each(columnsOfAll)('nothing is computed from an object without more than its metadata: $name', async ({ kind, key, column }) => {
   const below = 'type' in column.type ? (column.type.type === 'Rollout' ? '{ done }' : '{ all }') : '';
   for (const list of [kind.many, `resources(kinds: ["${key}"])`]) {
     const field = list === kind.many ? `${column.name} ${below}` : `... on ${kind.type} { ${column.name} ${below} }`;
@@ -210,16 +210,16 @@ test.each(columnsOfAll)('of what has its metadata alone, nothing is told that is
       expect(errors).toBeUndefined();
       expect(at(`found.items.${column.name}`)).toEqual([null]);
     } else {
-      const advice = `${kind.one} with live: true has it`;
+      const advice = `${kind.one} with live: true returns it`;
       expect(errors?.map(({ message }) => message)).toEqual([
-        `expected fields other than ${column.name} of ${key}, of which only the metadata is held; ${advice}`,
+        `expected fields other than ${column.name} of ${key}: only its metadata is mirrored; ${advice}`,
       ]);
       expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
     }
   }
 });
 
-test('what was written of a sensitive kind is told of by its metadata alone too', async () => {
+test('the result of writing an object of a sensitive kind has only its metadata', async () => {
   const kind = servedAs(model, 'ConfigMap');
   const shown = createRedaction(true);
   const object = shown.object(objectNamed('one', { namespace: 'shop' }, { data: { a: '1' } }));
@@ -237,7 +237,7 @@ test('what was written of a sensitive kind is told of by its metadata alone too'
   expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('fields other than dataCount of ConfigMap')]);
 });
 
-test('the status of Jobs is no stream where only their metadata is held', () => {
+test('the status of Jobs cannot be streamed if only their metadata is mirrored', () => {
   const { streams } = guarded();
   const kind = model.kinds.get('Job.batch');
   if (kind === undefined) throw new Error('no Jobs');
@@ -246,7 +246,7 @@ test('the status of Jobs is no stream where only their metadata is held', () => 
   );
 });
 
-test('every kind lists its columns, each a field of that type', async () => {
+test('every kind lists its columns, and each is a field of its type', async () => {
   const graph = graphOverMirrors({ model });
   const { data, errors } = await graph.ask('{ kinds { group kind type columns { name type description } } }');
   expect(errors).toBeUndefined();

@@ -18,7 +18,7 @@ async function dataOf(query: string, message: object): Promise<unknown> {
   return JSON.parse(JSON.stringify(data));
 }
 
-test('a message is told as it came, with its objects and its cluster', async () => {
+test('a message is returned with its objects and its cluster', async () => {
   const message = messageOf(model, { cluster: north, added: [pod('a')], modified: [pod('b'), pod('c')], deleted: [pod('d')] });
   const query = `subscription { pods {
     __typename type cursor fault { code } cluster { name region phase asOf ageSeconds }
@@ -52,7 +52,7 @@ test.each<ChangeType>(['INITIAL', 'SYNCED', 'LIVE', 'RESET', 'BOOKMARK', 'FAILED
   });
 });
 
-test('a fault names its cluster as the message has it, also where the cluster has left: nothing is read for it', async () => {
+test('a fault has the cluster of its message, also after the cluster has left', async () => {
   const cluster = viewOf('north', { region: 'eu', faults: [{ ...gone, code: 'INSECURE' }] });
   const query =
     'subscription { pods { fault { code retry cluster { name region faults { code cluster { name region } } } kind { kind } } } }';
@@ -68,7 +68,7 @@ test('a fault names its cluster as the message has it, also where the cluster ha
   });
 });
 
-test('a message about several kinds says which, and has each object in its own type', async () => {
+test('a message of a stream of several kinds names its kind and types its objects', async () => {
   const row = rowIn(model, north, { key: 'ConfigMap', object: objectNamed('settings', { namespace: 'shop' }, { data: { a: '1' } }) });
   const query = 'subscription { resources(kinds: ["po", "cm"]) { kind { kind many } added { __typename ... on ConfigMap { data } } } }';
   expect(await dataOf(query, messageOf(model, { kind: kindOf(model, 'ConfigMap'), added: [row] }))).toEqual({
@@ -76,14 +76,14 @@ test('a message about several kinds says which, and has each object in its own t
   });
 });
 
-test('fragments on Changes are good for every kind', async () => {
+test('fragments on Changes work for every kind', async () => {
   const query = 'subscription { nodes { ...C } } fragment C on Changes { __typename type cluster { name } cursor }';
   expect(await dataOf(query, messageOf(model, { kind: kindOf(model, 'Node') }))).toEqual({
     nodes: { __typename: 'NodeChanges', type: 'LIVE', cluster: { name: 'north' }, cursor: 'cursor' },
   });
 });
 
-test('the cursor is not asked for unless it is selected: sealing it costs', async () => {
+test('the cursor is sealed only if it is selected', async () => {
   const message = Object.defineProperty({ ...messageOf(model) }, 'cursor', {
     get: () => {
       throw new Error('expected no cursor');
@@ -92,7 +92,7 @@ test('the cursor is not asked for unless it is selected: sealing it costs', asyn
   expect(await dataOf('subscription { pods { type } }', message)).toEqual({ pods: { type: 'LIVE' } });
 });
 
-test('each message has a budget of its own, and what does not fit is refused', async () => {
+test('each message has a budget of its own, and a larger one is refused', async () => {
   const added = Array.from({ length: 500 }, (_, index) => pod(`pod-${index}`));
   const selected = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: added { id }`).join(' ');
   const message = messageOf(model, { added });
@@ -102,7 +102,7 @@ test('each message has a budget of its own, and what does not fit is refused', a
   expect(errors?.map(({ originalError }) => originalError)).toMatchObject([{ code: 'TOO_COSTLY' }]);
 });
 
-test('what is asked goes to load as it came', async () => {
+test('the arguments reach load unchanged', async () => {
   const { subscribe, asked } = graphOfMessages();
   const filter = { clusters: ['north'], namespaces: ['shop'], labels: 'a=b', where: { path: 'spec.nodeName', eq: 'n' }, search: 'x' };
   const query = `subscription ($clusters: [String!], $namespaces: [String!], $labels: String, $where: Where, $search: String, $after: String) {

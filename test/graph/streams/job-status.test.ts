@@ -32,7 +32,7 @@ test.each([
   expect(phaseOfJob(job('sum', status, { deleting }))).toBe(phase);
 });
 
-test('Job.phase is answered by lists', async () => {
+test('lists have Job.phase', async () => {
   const over = graphOverMirrors({ model });
   const jobs = servedAs(model, 'Job.batch');
   const cluster = over.mirrors.join('north');
@@ -83,7 +83,7 @@ async function dataOf(message: JobStatusMessage): Promise<{ readonly jobStatus: 
 const addedJob = (status: JsonObject, spec: JsonObject = {}) =>
   statusOf({ added: [rowIn(model, north, { key: 'Job.batch', object: job('sum', status, { spec }) })] });
 
-test('a Job state has what the Job says, and the summary stands in every message', async () => {
+test('a Job state has the values of the Job, and every message has the summary', async () => {
   const status = {
     active: 1,
     ready: 1,

@@ -44,7 +44,7 @@ async function ask(query: string, read: Logs['read']) {
   };
 }
 
-test('logs are told as they were read: line by line, and as one text', async () => {
+test('logs are returned as they were read, as lines and as one text', async () => {
   const read = async () => ({ items: [logOf({ truncated: true }), logOf({ lines: [], fault })], faults: [] });
   const query = `{ podLogs {
     cluster { name region } namespace pod container lines { time text } text truncated fault { code cluster { region } }
@@ -69,7 +69,7 @@ test('logs are told as they were read: line by line, and as one text', async () 
   ]);
 });
 
-test('what is asked of logs comes to load, with the defaults that the schema names', async () => {
+test('the arguments of logs reach load, with the defaults of the schema', async () => {
   const asked: unknown[] = [];
   const read: Logs['read'] = async (_context, selection, extent) => {
     asked.push(selection, extent);
@@ -128,7 +128,7 @@ test.each<Partial<LogBatchView>>([{ dropped: 3 }, { type: 'ENDED', lines: [] }, 
   },
 );
 
-test('followed logs ask load for ten lines of each, unless told otherwise', async () => {
+test('followed logs start with ten lines each by default', async () => {
   const { subscribe, asked } = graphOfMessages();
   await subscribe('subscription { podLogs(labels: "job-name=x", container: "main") { type } }');
   await subscribe('subscription { podLogs(tailLines: 0, sinceTime: "2026-01-01T00:00:00Z") { type } }');

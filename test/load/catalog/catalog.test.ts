@@ -104,7 +104,7 @@ test('serves the built-in kinds at once, and custom ones a moment after they are
   expect(catalog.problem()).toBeUndefined();
 });
 
-test('settle needs no time: what is known by now is in the model', async () => {
+test('settle applies all known definitions at once', async () => {
   const { clock, catalog, models, joined } = start();
   joined('north', definition('example.com', 'Widget', { size: integer }));
   catalog.settle();
@@ -130,7 +130,7 @@ test('waits for quiet, but never longer than a second', async () => {
   expect(models).toHaveLength(2);
 });
 
-test('joins two clusters that define a kind differently, whoever comes first', async () => {
+test('joins two clusters that define a kind differently, in any order', async () => {
   const ofNorth = definition('example.com', 'Widget', { size: integer, color: text });
   const ofSouth = definition('example.com', 'Widget', { size: text, weight: { type: 'number' } });
   const seen = [];
@@ -149,7 +149,7 @@ test('joins two clusters that define a kind differently, whoever comes first', a
   expect(seen[0]).toEqual(['color: String', 'size: IntOrString', 'weight: Float']);
 });
 
-test('follows what is defined: a field that is dropped goes, a kind that nobody serves stays, deprecated, and is back when it is served', async () => {
+test('removes a field that is no longer defined, deprecates a kind that no cluster serves, and restores it', async () => {
   const { clock, catalog, models, joined } = start();
   const widget = definition('example.com', 'Widget', { size: integer });
   const north = joined('north', widget);
@@ -195,7 +195,7 @@ test('a cluster that leaves takes no type with it', async () => {
   expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['weight: Int64']);
 });
 
-test('a type heals: it follows a definition that is changed back, or deleted and made again, within a second', async () => {
+test('a type follows a definition that is changed back, or deleted and created again, within a second', async () => {
   const { clock, catalog, joined, logged } = start();
   const north = joined('north', definition('example.com', 'Widget', { size: integer }));
   const revised = async (properties: Properties, version: string) => {
@@ -213,7 +213,7 @@ test('a type heals: it follows a definition that is changed back, or deleted and
   expect(logged.filter((message) => message.includes('differently'))).toEqual([]);
 });
 
-test('while a cluster is unreachable, what it defined last stays in the type', async () => {
+test('the last definition of an unreachable cluster stays in the type', async () => {
   const { clock, catalog, joined } = start();
   joined('north', definition('example.com', 'Widget', { size: integer }));
   const south = joined('south', definition('example.com', 'Widget', { color: text }));
@@ -237,7 +237,7 @@ describe('a definition that is not established changes nothing', () => {
   };
   const established = { conditions: [condition('NamesAccepted', 'True'), condition('Established', 'True')] };
 
-  test('beside one that is, in another cluster', async () => {
+  test('next to an established one in another cluster', async () => {
     const { clock, catalog, joined } = start();
     joined('north', gear('gears', { size: integer }, established));
     await clock.advance(1_000);
@@ -251,7 +251,7 @@ describe('a definition that is not established changes nothing', () => {
     expect(catalog.model().kinds.get('Gear.odd.io')).toMatchObject({ plural: 'gears', many: 'oddGears', shortNames: [] });
   });
 
-  test('alone: there is no such kind', async () => {
+  test('alone, so the kind does not exist', async () => {
     const { clock, catalog, joined } = start();
     joined('south', gear('gearwheels', { color: text }, refused));
     await clock.advance(1_000);
@@ -282,7 +282,7 @@ describe('a definition that is not established changes nothing', () => {
   });
 });
 
-test('a definition that cannot be understood leaves out its group, and no other', async () => {
+test('an invalid definition leaves out its group, and no other', async () => {
   const { clock, catalog, joined } = start();
   const north = joined(
     'north',
@@ -301,7 +301,7 @@ test('a definition that cannot be understood leaves out its group, and no other'
   expect(catalog.problem()).toBeUndefined();
 });
 
-test('a group that was understood stays as it was when it no longer is', async () => {
+test('a group keeps its last state when a definition becomes invalid', async () => {
   const { clock, catalog, joined } = start();
   const north = joined('north', definition('example.com', 'Widget', { size: integer }));
   await clock.advance(1_000);
@@ -333,7 +333,7 @@ const document = JSON.stringify({
   },
 });
 
-test('asks a cluster for the shapes of what neither the baseline nor a definition knows, once', async () => {
+test('requests the schemas of unknown kinds from a cluster once', async () => {
   const { clock, catalog, joined, fetched, mirrors } = start({ 'apis/metrics.k8s.io/v1beta1': document });
   const late = mirrors.join('late');
   late.discover(definitionsServed, podMetrics);
@@ -351,7 +351,7 @@ test('asks a cluster for the shapes of what neither the baseline nor a definitio
   expect(fetched).toHaveLength(1);
 });
 
-test('asks again what a cluster did not answer, when something changes', async () => {
+test('repeats a request without an answer after a change', async () => {
   const { clock, joined, fetched } = start();
   const north = joined('north');
   north.discover(definitionsServed, podMetrics);
@@ -362,7 +362,7 @@ test('asks again what a cluster did not answer, when something changes', async (
   expect(fetched.length).toBeGreaterThan(1);
 });
 
-describe('with what earlier runs knew', () => {
+describe('with the kinds of earlier runs', () => {
   const schemaOf = (group: string, kind: string) => convertDefinition(definition(group, kind, { size: integer }));
   const lockFile = (kept: SchemaLock, written: SchemaLock[] = []): SchemaLockFile => ({
     ...noSchemaLock,
@@ -382,14 +382,14 @@ describe('with what earlier runs knew', () => {
     ]),
   };
 
-  test('its kinds are there at once, by their names, without those of groups that are left out', () => {
+  test('the kinds have their names at once, without groups that are left out', () => {
     const { catalog } = start({}, { deny: ['other.org'] }, lockFile(earlier));
     const custom = [...catalog.model().kinds.values()].filter(({ source }) => source === 'CUSTOM').map(({ type }) => type);
     expect(custom.sort()).toEqual(['AppsWidget', 'OursWidget']);
     expect(fieldsOf(catalog, 'OursWidgetSpec')).toEqual(['size: Int64']);
   });
 
-  test('they are joined with what is defined now, and deprecated only once every cluster has said what it serves', async () => {
+  test('they are joined with current definitions, and deprecated once every cluster has reported its kinds', async () => {
     const { clock, catalog, joined, mirrors } = start({}, {}, lockFile(earlier));
     const late = mirrors.join('late');
     joined('north', definition('example.com', 'Widget', { color: text }));
@@ -421,7 +421,7 @@ describe('with what earlier runs knew', () => {
     };
   };
 
-  test('it fills in for clusters that are away, and for nothing else', async () => {
+  test('the lock replaces only the definitions of clusters that are away', async () => {
     const written: SchemaLock[] = [];
     const kept = definedBy({ north: { size: text }, south: { color: text }, left: { weight: text } });
     const { clock, catalog, joined, mirrors, logged } = start({}, {}, lockFile(kept, written));
@@ -466,7 +466,7 @@ describe('with what earlier runs knew', () => {
     expect(days()).toEqual({ 'Widget.example.com': '2026-01-03', 'Thing.new.org': '2026-01-02', ...unseen });
   });
 
-  test('what is wrong with the file is told beside what else is wrong', async () => {
+  test('a problem with the file is reported next to other problems', async () => {
     const { catalog, clock, joined } = start({}, {}, { ...noSchemaLock, problem: () => 'the file is broken' });
     expect(catalog.problem()).toBe('the file is broken');
     joined('north', unbuildable);
@@ -475,7 +475,7 @@ describe('with what earlier runs knew', () => {
   });
 });
 
-test('seconds after it was ready, built-in kinds have the words of a cluster, and custom kinds stay as they are', async () => {
+test('seconds after the start, built-in kinds have the descriptions of a cluster, and custom kinds do not change', async () => {
   const index = { paths: { 'api/v1': { serverRelativeURL: '/openapi/v3/api/v1?hash=1' } } };
   const gvk = [{ group: '', version: 'v1', kind: 'Pod' }];
   const pod = {
@@ -509,7 +509,7 @@ test('ends with its signal: no lease, no timer, no further model', async () => {
   expect(clock.sleepers).toBe(0);
 });
 
-test('groups that are left out are neither converted nor asked for, and are no problem; built-in groups stay', async () => {
+test('groups that are left out are neither converted nor requested and are no problem, and built-in groups stay', async () => {
   const { clock, catalog, joined, fetched } = start({}, { allow: ['example.com', '*.shown.io'], deny: ['hidden.shown.io'] });
   const north = joined(
     'north',

@@ -70,7 +70,7 @@ function start() {
   };
 }
 
-test('the newest cluster is asked, once it has begun, for the built-in kinds it serves, and all is told at once', async () => {
+test('the newest cluster is asked for its built-in kinds, and all descriptions are reported at once', async () => {
   const { clock, join, descriptions, asked, described, said } = start();
   join('old', 'v1.33.13', { hash: 'a' });
   join('new', 'v1.36.3-eks-1', { hash: 'a' });
@@ -86,7 +86,7 @@ test('the newest cluster is asked, once it has begun, for the built-in kinds it 
   expect(described()).toBe(1);
 });
 
-test('a cluster without OpenAPI is passed over', async () => {
+test('a cluster without OpenAPI is skipped', async () => {
   const { clock, join, descriptions, asked, said } = start();
   join('mute', 'v1.36.3');
   join('old', 'v1.33.0', { hash: 'a' });
@@ -96,7 +96,7 @@ test('a cluster without OpenAPI is passed over', async () => {
   expect(said()).toEqual(['As old says.', 'As old says.']);
 });
 
-test('only a newer release is asked again, and only for what has another hash', async () => {
+test('only a newer release is asked again, and only for documents with another hash', async () => {
   const { clock, join, descriptions, asked, said, described } = start();
   const first = join('first', 'v1.33.0', { hash: 'a' });
   descriptions.begin();
@@ -117,7 +117,7 @@ test('only a newer release is asked again, and only for what has another hash', 
   expect(said()).toEqual(['As newest says.', 'As newest says.']);
 });
 
-test('what is not answered is asked again after ten minutes, what is known is not', async () => {
+test('only requests without an answer are repeated after ten minutes', async () => {
   const { clock, join, descriptions, asked, said, speaking } = start();
   join('north', 'v1.36.3', { hash: 'a', silent: ['apis/batch/v1'] });
   descriptions.begin();
@@ -134,7 +134,7 @@ test('what is not answered is asked again after ten minutes, what is known is no
   expect(asked()).toEqual([]);
 });
 
-test('what the first cluster does not give is asked for in the others of its release, and then it is whole', async () => {
+test('documents that the first cluster lacks are requested from others of its release', async () => {
   const { clock, join, descriptions, asked, said } = start();
   join('a', 'v1.36.3', { hash: 'b', silent: ['apis/batch/v1'], garbled: ['api/v1'] });
   join('b', 'v1.36.3');
@@ -150,7 +150,7 @@ test('what the first cluster does not give is asked for in the others of its rel
   expect(asked()).toEqual([]);
 });
 
-test('what no cluster of the newest release gives is taken from an older one until one does, and never instead of what is known', async () => {
+test('documents that the newest release lacks come from an older one, and never replace known ones', async () => {
   const { clock, join, descriptions, asked, said, speaking } = start();
   join('new', 'v1.36.3', { hash: 'a', silent: ['api/v1'] });
   join('old', 'v1.35.0', { hash: 'b' });
@@ -169,7 +169,7 @@ test('what no cluster of the newest release gives is taken from an older one unt
   expect(asked()).toEqual([]);
 });
 
-test('it ends with its signal: nothing more is asked, and no timer waits', async () => {
+test('the abort of the signal ends requests and timers', async () => {
   const { clock, join, descriptions, controller, asked, described } = start();
   join('north', 'v1.36.3', { hash: 'a' });
   descriptions.begin();

@@ -43,8 +43,8 @@ async function place(text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-describe('what one run knew', () => {
-  test('is there in the next one; nobody else may read it, and no draft is left behind', async () => {
+describe('the lock of one run', () => {
+  test('is read by the next one, is private, and leaves no temporary file', async () => {
     await remember(lockOf('widgets-north'));
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(path.dirname(file))).mode & 0o777).toBe(0o700);
@@ -54,7 +54,7 @@ describe('what one run knew', () => {
     expect([next.problem(), warned]).toEqual([undefined, []]);
   });
 
-  test('is written seconds after it changed, many changes at once, and each hour', async () => {
+  test('is written seconds after changes, which are joined, and each hour', async () => {
     await using opened = await openHere();
     let made = 0;
     let lock = emptySchemaLock;
@@ -88,7 +88,7 @@ describe('what one run knew', () => {
     expect((await stat(file)).ino, 'the day is another').not.toBe(before.ino);
   });
 
-  test('is forgotten after 30 days in which nobody served it', async () => {
+  test('is forgotten after 30 days without a cluster that serves it', async () => {
     await remember(lockOf('widgets-north'));
     clock.jump(30 * 86_400_000);
     await using soon = await openHere();
@@ -100,13 +100,13 @@ describe('what one run knew', () => {
     expect(await kinds()).toEqual([...lockOf('machines').kinds.keys()]);
   });
 
-  test('makes no file as long as there is nothing to remember', async () => {
+  test('creates no file without custom kinds', async () => {
     await remember(emptySchemaLock);
     expect(await readdir(folder)).toEqual([]);
   });
 });
 
-test('two gateways on one file keep what each of them knows', async () => {
+test('two gateways with one file keep the kinds of both', async () => {
   await using first = await openHere();
   await using second = await openHere();
   const [north, machines] = [lockOf('widgets-north'), lockOf('machines')];
@@ -117,7 +117,7 @@ test('two gateways on one file keep what each of them knows', async () => {
   expect(await kinds()).toEqual([...north.kinds.keys(), ...machines.kinds.keys()].sort());
 });
 
-test('what another gateway has written over, as it wrote at the same time, is there again seconds later', async () => {
+test('a lock that another gateway has overwritten is written again seconds later', async () => {
   await using first = await openHere();
   const [north, machines] = [lockOf('widgets-north'), lockOf('machines')];
   first.keep(() => north)();
@@ -161,7 +161,7 @@ describe('a file that is', () => {
     expect(await readdir(path.dirname(file))).toEqual(['schema.json']);
   });
 
-  test('a directory is told, and harms nothing', async () => {
+  test('a directory is reported, and nothing fails', async () => {
     await mkdir(file, { recursive: true });
     await using opened = await openHere();
     opened.keep(() => lockOf('machines'))();
@@ -170,7 +170,7 @@ describe('a file that is', () => {
     expect(await readdir(file)).toEqual([]);
   });
 
-  test('not to be read for a while is left as it is, and joined once it can be', async () => {
+  test('unreadable for a while is left as it is, and joined later', async () => {
     await remember(lockOf('widgets-north'));
     const aside = `${file}.aside`;
     await using opened = await openHere();
@@ -187,7 +187,7 @@ describe('a file that is', () => {
     expect(await kinds()).toEqual([...lockOf('widgets-north').kinds.keys(), ...lockOf('machines').kinds.keys()].sort());
   });
 
-  test('not to be read until the end is written there, also if it could not be read at the start', async () => {
+  test('unreadable at the start is written at the end', async () => {
     await mkdir(file, { recursive: true });
     const opened = await openHere();
     opened.keep(() => lockOf('machines'))();
@@ -213,7 +213,7 @@ describe('a file that is', () => {
     await expect.poll(() => opened.problem()).toBeUndefined();
   });
 
-  test('under a file instead of a directory is told when it is to be written', async () => {
+  test('under a file instead of a directory is reported when it is written', async () => {
     await writeFile(path.join(folder, 'state'), '');
     await using opened = await openHere();
     opened.keep(() => lockOf('machines'))();

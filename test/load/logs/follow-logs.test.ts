@@ -33,8 +33,8 @@ const faultOf = (code: Fault['code'], more: Partial<Fault> = {}): Fault => ({
   ...more,
 });
 
-describe('what is followed', () => {
-  test('begins with the last lines, and goes on with what is written', async () => {
+describe('a followed log', () => {
+  test('starts with the last lines, and continues with new ones', async () => {
     const world = createLogWorld();
     const { log, logs } = northOf(world, {});
     log().write('a', 'b', 'c');
@@ -49,7 +49,7 @@ describe('what is followed', () => {
     ]);
   });
 
-  test('is ten lines of each container unless told otherwise, init containers too, and only what is selected', async () => {
+  test('starts with ten lines of each selected container by default, including init containers', async () => {
     const world = createLogWorld();
     const { logs } = northOf(world, { containers: ['a', 'b'], initContainers: ['i'] }, { name: 'other', labels: { app: 'x' } });
     using _all = await followLogs(world);
@@ -76,7 +76,7 @@ describe('what is followed', () => {
     expect(await probe.news()).toEqual([`${web}: b`]);
   });
 
-  test('a Pod that appears later is told from its first line', async () => {
+  test('a Pod that appears later is followed from its first line', async () => {
     const world = createLogWorld();
     const { put, log, logs } = northOf(world);
     using probe = await followLogs(world, { extent: { tailLines: 1, sinceSeconds: 1 } });
@@ -113,7 +113,7 @@ describe('what is followed', () => {
     ]);
   });
 
-  test('a container that had not run yet is told from its first line', async () => {
+  test('a container that had not run yet is followed from its first line', async () => {
     const world = createLogWorld();
     const { put, log } = northOf(world, { states: { main: 'waiting' } });
     using probe = await followLogs(world, { extent: { tailLines: 1 } });
@@ -122,7 +122,7 @@ describe('what is followed', () => {
     expect(await probe.news()).toEqual([`${web}: first`, `${web}: second`]);
   });
 
-  test('a container that is started again has ended, then goes on with the lines of its new run', async () => {
+  test('a container that is started again has ENDED, then the lines of its new run', async () => {
     const world = createLogWorld();
     const { put, log } = northOf(world, {});
     log().write('old');
@@ -136,7 +136,7 @@ describe('what is followed', () => {
     expect(await probe.news()).toEqual([`${web}: old`, `${web}: last`, `${web}: ENDED`, `${web}: new`, `${web}: newer`]);
   });
 
-  test('the rest of a run whose stream was cut is asked for as the previous one', async () => {
+  test('the rest of a run whose stream was cut is requested with previous', async () => {
     const world = createLogWorld();
     const { put, log, logs } = northOf(world, {});
     log().write('a');
@@ -163,7 +163,7 @@ describe('what is followed', () => {
     ]);
   });
 
-  test('a container that has ended is told to its end, and not followed', async () => {
+  test('a container that has ended is read to its end, and not followed', async () => {
     const world = createLogWorld();
     const { log, logs, put } = northOf(world, { states: { main: 'ended' } });
     log().write('a', 'b');
@@ -220,7 +220,7 @@ describe('what is followed', () => {
     expect((await probe.news()).toSorted()).toEqual([`${web}: ENDED`, `${web}: new`, `${web}: old`]);
   });
 
-  test('a Pod that is no longer selected is let go without a word', async () => {
+  test('a Pod that is no longer selected is dropped without a message', async () => {
     const world = createLogWorld();
     const { log, logs, put } = northOf(world, { labels: { app: 'x' } });
     log().write('a');
@@ -234,7 +234,7 @@ describe('what is followed', () => {
 });
 
 describe('trouble', () => {
-  test('a stream that is cut is told once, and goes on where it was', async () => {
+  test('a stream that is cut is reported once, and continues where it was', async () => {
     const world = createLogWorld();
     const { log, logs } = northOf(world, {});
     log().write('a', 'b');
@@ -249,7 +249,7 @@ describe('trouble', () => {
     expect(logs.seen.at(-1)).not.toHaveProperty('tailLines');
   });
 
-  test('a clean end of a container that runs on is no news', async () => {
+  test('a clean end of the stream of a running container is not reported', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, {});
     log().write('a');
@@ -276,7 +276,7 @@ describe('trouble', () => {
     expect(await probe.news()).toEqual([`${web}: FAILED UNREACHABLE`, `${web}: a`, `${web}: b`]);
   });
 
-  test('whatever is cut and closed: each line once, in order', async () => {
+  test('random cuts and ends: each line once, in order', async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = seededRandom(seed);
       const world = createLogWorld();
@@ -302,7 +302,7 @@ describe('trouble', () => {
     }
   });
 
-  test('a long line that was cut within is told once, piece by piece', async () => {
+  test('a long line that was cut inside comes once, piece by piece', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, {});
     using probe = await followLogs(world);
@@ -320,7 +320,7 @@ describe('trouble', () => {
     );
   });
 
-  test('what cannot be followed as it is, is tried again when its Pod has changed', async () => {
+  test('a log that cannot be followed is tried again when its Pod has changed', async () => {
     const world = createLogWorld();
     const { log, logs, put } = northOf(world, {});
     log().write('a');
@@ -332,7 +332,7 @@ describe('trouble', () => {
     expect(await probe.news()).toEqual([`${web}: a`]);
   });
 
-  test('a server that knows of the container later than its Pod says is asked again, without a word at first', async () => {
+  test('a server that does not know the container yet is asked again, at first without a message', async () => {
     const world = createLogWorld();
     const { log, logs } = northOf(world, {});
     logs.failing.push(faultOf('NOT_FOUND'));
@@ -342,7 +342,7 @@ describe('trouble', () => {
     expect(await probe.news()).toEqual([`${web}: a`]);
   });
 
-  test('the log of a container that has ended, and cannot be had, is given up after five tries', async () => {
+  test('an unreadable log of a container that has ended is given up after five attempts', async () => {
     const world = createLogWorld();
     const { logs } = northOf(world, { states: { main: 'ended' } });
     logs.failing.push(...Array.from({ length: 9 }, () => faultOf('SERVER_ERROR')));
@@ -351,7 +351,7 @@ describe('trouble', () => {
     expect([await probe.news(), logs.seen.length]).toEqual([[`${web}: FAILED SERVER_ERROR`], 6]);
   });
 
-  test('why a container does not start is told, but not that it is on its way', async () => {
+  test('the reason why a container does not start is reported, except that it is being created', async () => {
     const world = createLogWorld();
     const { put, log } = northOf(world, { states: { main: 'waiting' } });
     using probe = await followLogs(world);
@@ -370,7 +370,7 @@ describe('trouble', () => {
 });
 
 describe('clusters', () => {
-  test('one whose Pods are not known is told so, without Pod and container, and followed once they are', async () => {
+  test('unknown Pods of a cluster are reported without Pod and container, and followed later', async () => {
     const world = createLogWorld();
     const { cluster, log } = northOf(world, {});
     const south = world.mirrors.join('south');
@@ -385,7 +385,7 @@ describe('clusters', () => {
     expect(await probe.news()).toEqual(['north///: FAILED UNREACHABLE', `${web}: b`]);
   });
 
-  test('one that joins later is followed, one that leaves is let go', async () => {
+  test('a cluster that joins later is followed, and one that leaves is dropped', async () => {
     const world = createLogWorld();
     const { cluster, log, logs } = northOf(world, {});
     log().write('a');
@@ -404,7 +404,7 @@ describe('clusters', () => {
     expect([await probe.news(), again.leases]).toEqual([['north/default/back/main: back'], 1]);
   });
 
-  test('that a first list is not whole yet is no trouble', async () => {
+  test('an incomplete first list is not reported', async () => {
     const world = createLogWorld();
     const { cluster, log } = northOf(world);
     cluster.mirror(pods).fail(faultOf('SYNCING'));
@@ -418,7 +418,7 @@ describe('clusters', () => {
     expect(await probe.news()).toEqual([`${web}: a`]);
   });
 
-  test('only those that were named are followed', async () => {
+  test('only named clusters are followed', async () => {
     const world = createLogWorld();
     northOf(world, {});
     using probe = await followLogs(world, { selection: { clusters: ['north'] } });
@@ -448,7 +448,7 @@ describe('bounds', () => {
     expect(logs.open).toBe(20);
   });
 
-  test('those that have ended are told one after the other, however many they are', async () => {
+  test('containers that have ended are read one after the other, however many they are', async () => {
     const world = createLogWorld();
     const names = Array.from({ length: 60 }, (_, index) => `web-${index}`);
     const { log } = northOf(world, ...names.map((name) => ({ name, states: { main: 'ended' as const } })));
@@ -477,7 +477,7 @@ describe('bounds', () => {
     expect([logs.open, world.clock.sleepers]).toEqual([0, 0]);
   });
 
-  test('a reader that is too slow loses the oldest lines of who writes most, and is told how many', async () => {
+  test('a reader that is too slow loses the oldest lines of the largest log, with their number', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, { name: 'loud' }, { name: 'quiet' });
     using probe = await followLogs(world, { isSlow: true });
@@ -499,7 +499,7 @@ describe('bounds', () => {
     expect(probe.reason).toBeUndefined();
   });
 
-  test('lines of one container are told together while they come quickly', async () => {
+  test('lines of one container that come quickly are sent together', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, {});
     using probe = await followLogs(world);
@@ -517,7 +517,7 @@ describe('bounds', () => {
     expect(probe.batches[1]?.lines.map(({ text }) => text)).toEqual(['b', 'c', 'd']);
   });
 
-  test('who has paused is told again when there is more', async () => {
+  test('a reader that has paused is notified when there are more lines', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, {});
     using probe = await followLogs(world, { isSlow: true });
@@ -538,14 +538,14 @@ describe('bounds', () => {
 });
 
 describe('rights', () => {
-  test('nobody may follow what may be read nowhere', async () => {
+  test('following is refused if the caller may read no log', async () => {
     const world = createLogWorld({ access: createRestrictingAccess({ me: { north: [] } }) });
     northOf(world, {});
     await expect(followLogs(world)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     expect(world.clock.sleepers).toBe(0);
   });
 
-  test('logs that may not be read are told so, Pods out of sight are not', async () => {
+  test('logs that may not be read are reported, and hidden Pods are not', async () => {
     const all = createRestrictingAccess({ me: { north: ['default', 'other'] } });
     const access: Access = {
       ...all,
@@ -576,8 +576,8 @@ describe('rights', () => {
   });
 });
 
-describe('an end', () => {
-  test('leaves nothing behind, however it came', async () => {
+describe('the end of a reader', () => {
+  test('releases everything, whatever its reason', async () => {
     const world = createLogWorld();
     const { cluster, log, logs } = northOf(world, {}, { name: 'cut' }, { name: 'waits', states: { main: 'waiting' } });
     for (let round = 0; round < 50; round++) {
@@ -596,7 +596,7 @@ describe('an end', () => {
     expect([log().followers, log('cut').followers]).toEqual([0, 0]);
   });
 
-  test('tells nothing any more', async () => {
+  test('sends no more messages', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, {});
     const probe = await followLogs(world);
@@ -608,7 +608,7 @@ describe('an end', () => {
     expect([probe.told, probe.reason, probe.reader.take()]).toEqual([0, undefined, undefined]);
   });
 
-  test('while it is opened is one too', async () => {
+  test('also works while the reader is opened', async () => {
     const world = createLogWorld({ access: createRestrictingAccess({ me: { north: 'all' } }) });
     const { cluster, logs } = northOf(world, {});
     const leaving = new AbortController();

@@ -10,7 +10,7 @@ const fail = () => {
   throw new Error('a bug of a listener');
 };
 
-test('a listener that throws when there is something to take is logged, and ends alone', async () => {
+test('a listener that throws when messages are ready is logged, and only its stream ends', async () => {
   const world = createLogWorld();
   const north = world.join('north', {});
   world.logsOf('north').of('default', 'web', 'main').write('a');
@@ -27,7 +27,7 @@ test('a listener that throws when there is something to take is logged, and ends
   expect(north.leases).toBe(0);
 });
 
-test('so is one that throws when it is told why its stream has ended', async () => {
+test('a listener that throws at the end of its stream is logged, and only its stream ends', async () => {
   const rights = { me: { north: ['default'] } };
   const world = createLogWorld({ access: createRestrictingAccess(rights) });
   const north = world.join('north', {});
@@ -41,7 +41,7 @@ test('so is one that throws when it is told why its stream has ended', async () 
   expect(north.leases).toBe(0);
 });
 
-test('a bug while the Pods of a cluster that came back are loaded ends the stream alone, and its reader is told', async () => {
+test('an error while the Pods of a returned cluster are loaded ends only the stream, with an error', async () => {
   const world = createLogWorld();
   const north = world.join('north', {});
   world.logsOf('north').of('default', 'web', 'main');

@@ -17,7 +17,7 @@ function outboxOf(maxBytes: number) {
   return { budget, outbox, reasons };
 }
 
-test('takes its share of what all queues may hold, and gives it back', () => {
+test('takes its bytes from the shared budget, and returns them', () => {
   const { budget, outbox } = outboxOf(10_000);
   outbox.lines(target, lines('x'.repeat(400)));
   expect(budget.bytes).toBe(500);
@@ -28,7 +28,7 @@ test('takes its share of what all queues may hold, and gives it back', () => {
   expect(budget.bytes).toBe(0);
 });
 
-test('ends its reader if all queues together hold too much, and it the most', async () => {
+test('ends its reader if all queues together exceed the budget and it is the largest', async () => {
   const { budget, outbox, reasons } = outboxOf(10_000);
   outbox.lines(target, lines('x'.repeat(20_000)));
   expect(reasons.map(({ code }) => code)).toEqual(['SLOW_CONSUMER']);

@@ -60,7 +60,7 @@ test('messages alone can be too much', () => {
   expect(queue.isOverfull).toBe(true);
 });
 
-test('how many were lost is said before what is left, also by what is no line', () => {
+test('the number of lost lines comes before the lines that are left', () => {
   const queue = new LogQueue<Target>(250);
   queue.push(a, [lineOf(''), lineOf('')]);
   queue.addMessage(a, { type: 'ENDED' });
@@ -71,7 +71,7 @@ test('how many were lost is said before what is left, also by what is no line', 
   ]);
 });
 
-test('whatever is pushed, told and taken: in order, each line taken once or counted as lost, never over the bound', () => {
+test('random operations: in order, each line taken once or counted as lost, never over the limit', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = seededRandom(seed);
     const queue = new LogQueue<Target>(3_000);

@@ -63,7 +63,7 @@ describe('read', () => {
     expect(await placesOf({ namespaces: [] })).toEqual([]);
   });
 
-  test('a line is its time and its text, whatever it is made of', async () => {
+  test('a line has its time and text, whatever its bytes are', async () => {
     const world = createLogWorld();
     world.join('north', {});
     const broken = Buffer.from([0x61, 0xff, 0x00, 0x62]);
@@ -79,7 +79,7 @@ describe('read', () => {
     expect(log?.truncated).toBe(false);
   });
 
-  test('asks for what was asked, and for one byte more', async () => {
+  test('requests the limit and one byte more', async () => {
     const world = createLogWorld();
     world.join('north', {});
     await read(world);
@@ -109,7 +109,7 @@ describe('read', () => {
     expect(log && [textsOf(log), log.truncated]).toEqual([texts, truncated]);
   });
 
-  test('what is left of a torn character goes', async () => {
+  test('the rest of a torn character is removed', async () => {
     const world = createLogWorld();
     world.join('north', {});
     world.logsOf('north').of('default', 'web', 'main').write('aü€😀');
@@ -133,7 +133,7 @@ describe('read', () => {
     expect(await since('2026-01-01T00:00:00.9Z')).toEqual([]);
   });
 
-  test('what one container cannot give is a fault beside the others', async () => {
+  test('a log that cannot be read is a fault next to the others', async () => {
     const world = createLogWorld();
     world.join('north', { name: 'a' }, { name: 'b' });
     world.logsOf('north').of('default', 'b', 'main').write('fine');
@@ -144,7 +144,7 @@ describe('read', () => {
     ]);
   });
 
-  test('all are asked at once', async () => {
+  test('reads all logs at the same time', async () => {
     const world = createLogWorld();
     world.join('north', { name: 'a' }, { name: 'b' });
     world.join('south', { name: 'c' });
@@ -189,7 +189,7 @@ describe('read', () => {
     expect(north.leases, 'after the operation').toBe(0);
   });
 
-  test('more than 20 containers are refused, saying how many', async () => {
+  test('more than 20 containers are refused, with their number', async () => {
     const world = createLogWorld();
     world.join('north', ...Array.from({ length: 20 }, (_, index) => ({ name: `web-${index}` })));
     expect((await read(world)).items).toHaveLength(20);
@@ -256,7 +256,7 @@ describe('rights', () => {
     expect(asked).toContainEqual({ kind: { group: '', kind: 'Pod' }, subresource: 'log', verb: 'get' });
   });
 
-  test('Pods out of sight are not told of, and hidden clusters are unknown', async () => {
+  test('hidden Pods are left out, and hidden clusters are unknown', async () => {
     const world = createLogWorld({ access: createRestrictingAccess({ me: { north: ['mine'] } }) });
     world.join('north', { namespace: 'mine' }, { namespace: 'other' });
     world.join('south', {});
@@ -276,7 +276,7 @@ describe('of one Pod', () => {
   const readOf = (world: LogWorld, name: string, extent: Parameters<Logs['readOfPod']>[2] = {}, context = readContext(world)) =>
     world.logs.readOfPod(context, rowOf(world, name), extent);
 
-  test('the container is the one named, else the one that kubectl takes', async () => {
+  test('the container is the named one, or the default of kubectl', async () => {
     const world = createLogWorld();
     const two = ['a', 'b'];
     const named = (container: string) => ({ 'kubectl.kubernetes.io/default-container': container });
@@ -290,7 +290,7 @@ describe('of one Pod', () => {
     expect(world.logsOf('north').seen.map(({ container }) => container)).toEqual(['a', 'b', 'i']);
   });
 
-  test('what one operation asks twice is asked once', async () => {
+  test('a log that an operation selects twice is requested once', async () => {
     const world = createLogWorld();
     world.join('north', {});
     const context = readContext(world);

@@ -50,7 +50,7 @@ test('waits for a kind that is defined but not yet discovered, and answers with 
   expect(at('exampleWidgets.faults')).toEqual([]);
 });
 
-test('says SYNCING, not nothing, when a kind that is defined stays undiscovered for the whole wait', async () => {
+test('returns SYNCING if a defined kind is not discovered during the wait', async () => {
   const { graph } = start(widget);
   const answer = graph.ask(asked);
   await graph.clock.advance(10_000);

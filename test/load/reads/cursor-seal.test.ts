@@ -4,7 +4,7 @@ import { createSeal } from '../../../src/load/reads/cursor-seal.ts';
 
 const scope = { callerKey: 'me', filter: 'f' };
 
-test('opens what was closed with the same key for the same scope, in another process too', () => {
+test('opens a cursor with the same key and scope, also in another process', () => {
   const key = new Uint8Array(32).fill(7);
   fc.assert(
     fc.property(fc.uint8Array(), fc.string(), fc.string(), (content, callerKey, filter) => {
@@ -31,7 +31,7 @@ test('no changed bit opens', () => {
   }
 });
 
-test('a cursor of a stream that was closed with another key is known as such, and neither a changed nor another one is', () => {
+test('recognises a cursor of the same stream with another key, unless it was changed', () => {
   const [ours, theirs] = [createSeal(new Uint8Array(32)), createSeal(new Uint8Array(32).fill(1))];
   const stream = { stream: 'pods' };
   const cursor = theirs.close(new TextEncoder().encode('position'), stream);
@@ -64,6 +64,6 @@ test('no other spelling opens', () => {
   expect(seal.open(cursor, scope)).toEqual(Buffer.from('a position'));
 });
 
-test('needs a whole key', () => {
+test('needs a complete key', () => {
   expect(() => createSeal(new Uint8Array(16))).toThrow('a key of 32 bytes is needed, not of 16');
 });

@@ -13,7 +13,7 @@ const object = objectNamed(
   { data: { token: 'x' }, stringData: { token: 'x' }, type: 'Opaque' },
 );
 
-test('of a sensitive kind that is not read live nothing leaves but its metadata, without what repeats its data', () => {
+test('an object of a sensitive kind keeps only its metadata, without annotations that repeat its data', () => {
   const { data, stringData, metadata, ...rest } = redact(object, { sensitive: true, live: false });
   expect([data, stringData, rest]).toEqual([undefined, undefined, {}]);
   expect(metadata.annotations).toEqual({ kept: 'yes' });
@@ -21,13 +21,13 @@ test('of a sensitive kind that is not read live nothing leaves but its metadata,
   expect(JSON.stringify(metadata.labels)).toBe('{"__proto__":"own"}');
 });
 
-test('a Secret that is read live keeps its values, and still not what repeats them', () => {
+test('a Secret that is read live keeps its values, without annotations that repeat them', () => {
   const redacted = redact(object, { sensitive: true, live: true });
   expect(redacted.data).toEqual({ token: 'x' });
   expect(JSON.stringify(redacted)).not.toContain('the data again');
 });
 
-test('other kinds keep everything but managedFields; what needs no change is the object itself; nothing is changed in place', () => {
+test('other kinds lose only managedFields, and no object is changed in place', () => {
   const before = JSON.stringify(object);
   const redacted = redact(Object.freeze(object), { sensitive: false, live: false });
   expect(redacted.metadata.annotations?.[lastApplied]).toBe('the data again');
@@ -45,7 +45,7 @@ test('other kinds keep everything but managedFields; what needs no change is the
   ).toBe(true);
 });
 
-test('a manifest says what it is, however little the item of a list says', () => {
+test('a manifest has apiVersion and kind, even if the item of a list has none', () => {
   const model = loadBaseline();
   const kind = model.kinds.get('Deployment.apps');
   const row = {

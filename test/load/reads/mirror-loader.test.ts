@@ -39,7 +39,7 @@ test('holds a mirror once, for all namespaces of one batch together', async () =
   expect([north.leases, loader.load(keyOf('Pod'))]).toEqual([0, undefined]);
 });
 
-test('holds the mirror that follows one that has ended', async () => {
+test('holds the mirror that replaces an ended one', async () => {
   const { mirrors, clock, north, keyOf } = clusterWithPods();
   using loader = new MirrorLoader({ mirrors, clock });
   const before = await loader.load(keyOf('Pod'));
@@ -51,7 +51,7 @@ test('holds the mirror that follows one that has ended', async () => {
   expect(after).not.toBe(before);
 });
 
-test('gives the mirrors of the moment when the batch ends, though one has ended while others were started', async () => {
+test('returns the mirrors at the end of the batch, although one has ended while others started', async () => {
   const { mirrors, clock, north, keyOf } = clusterWithPods();
   // Each mirror takes longer than one event-loop turn may.
   let nowMs = 0;
@@ -86,7 +86,7 @@ test('the messages of a subscription share their mirrors until it ends, other op
   expect(north.leases, 'of a message after the end').toBe(0);
 });
 
-test('counts the time that relations may wait from the first that waits', async () => {
+test('counts the waiting time of relations from the first wait', async () => {
   const { mirrors, clock } = clusterWithPods();
   using loader = new MirrorLoader({ mirrors, clock, waitMs: 2_000 });
   await clock.advance(500);

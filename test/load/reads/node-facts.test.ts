@@ -16,7 +16,7 @@ test('region and provider are those of most nodes, zones are all of them in orde
   expect(nodeFactsOf(nodes.slice(1))).toMatchObject({ provider: 'aws', region: 'af' });
 });
 
-test('old labels count; what is absent, empty or odd says nothing', () => {
+test('old labels count, and absent, empty or invalid ones are ignored', () => {
   const old = objectNamed('a', { labels: { 'failure-domain.beta.kubernetes.io/region': 'eu' } }, { spec: { providerID: 'no scheme' } });
   expect(
     nodeFactsOf([old, objectNamed('b'), objectNamed('c', { labels: { 'topology.kubernetes.io/zone': '' } }, { spec: { providerID: 7 } })]),
@@ -26,7 +26,7 @@ test('old labels count; what is absent, empty or odd says nothing', () => {
   expect(nodeFactsOf([])).toEqual({});
 });
 
-test('a cluster is where its config says, else where its nodes are, as they are now', async () => {
+test('the region of a cluster comes from its config, or else from its current Nodes', async () => {
   const model = loadBaseline();
   const nodes = servedAs(model, 'Node');
   const settings = { labels: { team: 'a', constructor: 'x' }, region: 'configured', namespaces: [], secrets: 'live' } as const;

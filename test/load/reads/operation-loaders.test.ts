@@ -52,7 +52,7 @@ test('the mirrors that an operation needs are loaded in one batch per tick', asy
   ]);
 });
 
-test('a mutation loads what its answer leads to', async () => {
+test('a mutation loads the relations of its answer', async () => {
   await using gateway = await startWithPods();
   const { deployments } = await gateway.query<{ deployments: { items: { id: string }[] } }>('{ deployments { items { id } } }');
   batchesSince();

@@ -60,14 +60,14 @@ test('gets one object from the mirror, after its first list', async () => {
   expect(north.leases).toBe(0);
 });
 
-test('what is not there is null, and no fault', async () => {
+test('an absent object is null without a fault', async () => {
   const { ask, north } = graphWithLive();
   north.mirror(pods).list(objectNamed('web', { namespace: 'other' }));
   const { data, errors, faults } = await ask(getPod);
   expect([data, errors, faults]).toEqual([{ pod: null }, undefined, []]);
 });
 
-test('a null that nobody can vouch for comes with its fault and its path', async () => {
+test('a null that is not certain has its fault and path', async () => {
   const { ask, north, clock } = graphWithLive();
   const waiting = ask(getPod);
   await clock.advance(10_000);
@@ -81,7 +81,7 @@ test('a null that nobody can vouch for comes with its fault and its path', async
   expect(notServed.faults).toMatchObject([{ fault: { code: 'NOT_SERVED' }, path: ['x'] }]);
 });
 
-test('an object that is held is answered although its cluster is away', async () => {
+test('a mirrored object is answered although its cluster is unreachable', async () => {
   const { ask, north } = graphWithLive();
   north.mirror(pods).list(objectNamed('web', { namespace: 'shop' }));
   north.mirror(pods).fail(faultOf('UNREACHABLE'));
@@ -90,7 +90,7 @@ test('an object that is held is answered although its cluster is away', async ()
   expect(faults).toEqual([]);
 });
 
-test('live asks the cluster itself, once per operation, with a path that is built', async () => {
+test('live reads the object from the API server, once per operation', async () => {
   const { ask, upstream, clock } = graphWithLive();
   upstream.answer = answered(
     '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"shop","resourceVersion":"7","managedFields":[{}]},"x":9007199254740993}',
@@ -108,7 +108,7 @@ test('live asks the cluster itself, once per operation, with a path that is buil
   expect(clock.sleepers).toBe(0);
 });
 
-test('live asks nothing of a cluster that is known not to answer, and says why at once', async () => {
+test('live does not wait for an unreachable cluster, and returns its fault at once', async () => {
   const { ask, north, upstream, clock } = graphWithLive();
   north.fail(faultOf('UNREACHABLE'));
   const { data, errors, faults } = await ask(getPodLive);
@@ -151,7 +151,7 @@ test('an empty namespace reads an object of a cluster that has the kind in no na
   expect((await held).at('pod.metadata.name')).toBe('web');
 });
 
-test('a name that can be no segment of a path is absent, and no request', async () => {
+test('an object with an invalid name is absent without a request', async () => {
   const { ask, upstream } = graphWithLive();
   for (const name of ['', '.', '..', 'a/b', 'a%2fb', '../../nodes/x']) {
     const { data, faults } = await ask('query ($name: String!) { node(cluster: "north", name: $name, live: true) { id } }', { name });
@@ -160,7 +160,7 @@ test('a name that can be no segment of a path is absent, and no request', async 
   expect(upstream.requests).toEqual([]);
 });
 
-test('live: absent is null; what fails is null with its fault; what is something else is MALFORMED', async () => {
+test('live: an absent object is null, a failure has its fault, and another object is MALFORMED', async () => {
   const { ask, upstream } = graphWithLive();
   expect([(await ask(getPodLive)).data, (await ask(getPodLive)).faults]).toEqual([{ pod: null }, []]);
   upstream.answer = { type: 'failed', fault: faultOf('TIMED_OUT') };
@@ -202,11 +202,11 @@ test('lists of Secrets, and their ids, give metadata only', async () => {
   expect(byId.at('resource.data')).toBeNull();
   expect(JSON.stringify(byId.data)).not.toContain(canary);
   const live = await ask('query ($id: ID!) { resource(id: $id, live: true) { object } }', { id });
-  expect(live.errors?.[0]?.message).toMatch(/secret\(live: true\) alone/);
+  expect(live.errors?.[0]?.message).toMatch(/with secret\(live: true\)/);
   expect(JSON.stringify(logged)).not.toContain(canary);
 });
 
-test('secret(live: true) alone gives the values, with one line in the log that does not', async () => {
+test('only secret(live: true) returns values, and logs one line without them', async () => {
   const { ask, upstream, logged } = graphWithLive();
   upstream.answer = answered(secretText);
   const { at, data } = await ask(
@@ -231,7 +231,7 @@ test.each(['metadata', 'none'] as const)('secrets: %s allows no live read', asyn
   expect([upstream.requests, logged]).toEqual([[], []]);
 });
 
-test('an id whose kind is in no namespace but has one, or is in one but has none, is absent: live or not', async () => {
+test('an id with a wrong scope is absent, live or not', async () => {
   const { ask, upstream } = graphWithLive();
   const place = { cluster: 'north', group: '', name: 'x' };
   for (const id of [idOfObject({ ...place, kind: 'Node', namespace: 'shop' }), idOfObject({ ...place, kind: 'Pod', namespace: '' })]) {
@@ -246,7 +246,7 @@ test('an id whose kind is in no namespace but has one, or is in one but has none
   expect(upstream.requests).toEqual([]);
 });
 
-test('a kind that the config calls sensitive is treated as Secrets are, whatever the rule for Secrets', async () => {
+test('a sensitive kind of the config is treated like Secrets, whatever the rule for Secrets', async () => {
   const { ask, north, upstream, logged } = graphWithLive('none', ['Deployment.apps']);
   const text = secretText.replace('"Secret"', '"Deployment"').replace('"data"', '"spec"');
   north.mirror(deployments).list(JSON.parse(text));
@@ -259,8 +259,8 @@ test('a kind that the config calls sensitive is treated as Secrets are, whatever
 
   for (const [query, message] of [
     ['{ deployment(cluster: "north", namespace: "shop", name: "keys") { id } }', /expected deployment with live: true/],
-    [`{ resource(id: "${id}", live: true) { id } }`, /deployment\(live: true\) alone/],
-    ['{ deployments(where: { path: "spec.replicas", gt: 0 }) { totalCount } }', /as of Deployment\.apps only the metadata is held/],
+    [`{ resource(id: "${id}", live: true) { id } }`, /with deployment\(live: true\)/],
+    ['{ deployments(where: { path: "spec.replicas", gt: 0 }) { totalCount } }', /only the metadata of Deployment\.apps is mirrored/],
     ['{ resources(kinds: ["deploy", "rs"], orderBy: { path: "spec.replicas" }) { totalCount } }', /or kinds without Deployment\.apps/],
   ] as const) {
     expect((await ask(query)).errors?.[0]?.message).toMatch(message);

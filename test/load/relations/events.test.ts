@@ -54,7 +54,7 @@ test.each([
   expect(answer.at('found.events')).toEqual({ totalCount: expected.length, items: expected.map((reason) => ({ reason })) });
 });
 
-test('their pages follow one another', async () => {
+test('events are paginated', async () => {
   const reasons: unknown[] = [];
   let after = '';
   for (let pages = 0; pages < 4; pages++) {
@@ -67,7 +67,7 @@ test('their pages follow one another', async () => {
   expect(reasons).toEqual(['series', 'exact', 'last', 'created']);
 });
 
-test('what an event is about is found by its uid, a Node by its name too', async () => {
+test('the object of an event is found by its uid, and a Node also by its name', async () => {
   const answer = await world.ask('{ events { items { reason involvedObject { resource { kind metadata { uid } } } } } }');
   expect(answer.errors).toBeUndefined();
   const items = answer.at('events.items') as {

@@ -184,7 +184,7 @@ describe.each(['small', 'crowded'] as const)('in a %s cluster', (size) => {
     expect(answer.at('nodes.items.pods.items.metadata.name')).toEqual([['far-1', 'web-1'], ['web-2']]);
   });
 
-  test('what keeps Pods may be asked without saying what it is', async () => {
+  test('workloads can be selected as PodOwner', async () => {
     const workloads = '["deploy", "rs", "sts", "ds", "job"]';
     const answer = await world.ask(
       `{ resources(kinds: ${workloads}, clusters: "north", namespaces: "shop") { items { kind metadata { name } ... on PodOwner { pods { totalCount } rollout { done } } } } }`,

@@ -48,7 +48,7 @@ test.each(cases)('an owner is $case: $owner', async ({ pod, owner }) => {
   expect(reference?.resource?.metadata.uid ?? null).toBe(owner);
 });
 
-test('a kind that the schema or the cluster does not have is a fault beside the null', async () => {
+test('a kind that the schema or the cluster does not have is a null with a fault', async () => {
   const world = relatedWorld({
     north: inventory(ownedPod({ apiVersion: 'example.com/v1', kind: 'Gadget' })),
     south: inventory(ownedPod({ apiVersion: 'batch/v1', kind: 'Job' })),
@@ -72,7 +72,7 @@ test('the controller comes before the other owners, and the first before the res
   expect(answer.at('pods.items.owner.metadata.name')).toEqual(['x', 'y', null]);
 });
 
-test('what is owned is found over kinds, in its namespace, each object once', async () => {
+test('owned objects are found in all kinds of the namespace, each once', async () => {
   const world = relatedWorld({
     north: {
       'Deployment.apps': [inShop('web', { uid: 'd' })],
@@ -109,7 +109,7 @@ test('what is owned is found over kinds, in its namespace, each object once', as
   expect(wrong.errors?.[0]?.message).toContain('ReplicaSet');
 });
 
-test('A15: cycles and chains of a thousand owners end with the relations inside each other', async () => {
+test('A15: cycles and chains of a thousand owners end with the limit of nested relations', async () => {
   const chain = Array.from({ length: 1_000 }, (_, index) =>
     inShop(`c${index}`, controlledBy('ConfigMap', `c${(index + 1) % 1_000}`, { apiVersion: 'v1' })),
   );
@@ -121,7 +121,7 @@ test('A15: cycles and chains of a thousand owners end with the relations inside 
   expect(allowed.at('configMap.owner.owner.owner.owner.owner.metadata.name')).toBe('c2');
   const beyond = await ask(6);
   expect(beyond.errors?.map(({ message }) => message)).toEqual([
-    'expected at most 5 relations inside each other, got one more: ask again from there',
+    'expected at most 5 nested relations, got one more: send another query that starts there',
   ]);
   expect(beyond.errors?.[0]?.originalError).toMatchObject({ code: 'TOO_COSTLY' });
   const mixed = await world.ask(

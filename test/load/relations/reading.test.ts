@@ -37,13 +37,13 @@ test('a kind that may not be read at all is a fault, of the verb that the relati
   ]);
 });
 
-test('without the right to list what stands between, nobody knows the Pods', async () => {
+test('without the right to list ReplicaSets, the Pods of a Deployment are unknown', async () => {
   const world = relatedWorld({ north: inventory }, { access: accessBut(({ kind }) => kind.kind === 'ReplicaSet') });
   const answer = await world.ask('{ deployments { items { pods { totalCount faults { code kind { kind } } } } } }');
   expect(answer.at('deployments.items.pods')).toEqual([{ totalCount: 0, faults: [{ code: 'FORBIDDEN', kind: { kind: 'ReplicaSet' } }] }]);
 });
 
-test('of kinds that nobody chose, those that may not be listed are not spoken of', async () => {
+test('kinds that were not named and may not be listed are left out silently', async () => {
   const world = relatedWorld({ north: inventory }, { access: accessBut(({ kind }) => kind.kind === 'Node') });
   const answer = await world.ask('{ deployments { items { owned { items { kind } sync { kind { kind } } faults { code } } } } }');
   expect(answer.at('deployments.items.owned.items')).toEqual([[{ kind: 'ReplicaSet' }]]);
@@ -51,7 +51,7 @@ test('of kinds that nobody chose, those that may not be listed are not spoken of
   expect(answer.at('deployments.items.owned.faults')).toEqual([[]]);
 });
 
-test('hidden is absent: what is in other namespaces changes no byte of an answer', async () => {
+test('hidden objects look absent: those of other namespaces change no byte', async () => {
   const access = createRestrictingAccess({ me: { north: ['shop'] } });
   const secretly = Array.from({ length: 200 }, (_, index) => pod(`far-${index}`, { namespace: 'far' }));
   const farSet = inShop('web-a', { namespace: 'far' });
@@ -74,7 +74,7 @@ test('hidden is absent: what is in other namespaces changes no byte of an answer
   expect(few.at('deployments.items.pods.totalCount')).toEqual([2]);
 });
 
-test('mirrors start on first use, are waited for once, and are given back', async () => {
+test('mirrors start on first use, are waited for once, and are released', async () => {
   const world = relatedWorld({ north: { Pod: inventory.Pod ?? [] } });
   const north = world.cluster('north');
   north.discover(...Object.keys(inventory).map(served));
@@ -87,7 +87,7 @@ test('mirrors start on first use, are waited for once, and are given back', asyn
   expect(north.leases).toBe(0);
 });
 
-test('what has no first list after ten seconds is a fault, and an operation waits for fifteen in all', async () => {
+test('a missing first list is a fault after ten seconds, and an operation waits for fifteen in total', async () => {
   const world = relatedWorld({ north: { Pod: inventory.Pod ?? [] } });
   const north = world.cluster('north');
   north.discover(...Object.keys(inventory).map(served));
@@ -113,7 +113,7 @@ test('what has no first list after ten seconds is a fault, and an operation wait
   expect(north.leases).toBe(0);
 });
 
-test('a cluster that falls ill goes on answering from what was held, and says so where it is asked', async () => {
+test('a cluster that fails is answered from its mirrors, with a fault', async () => {
   const world = relatedWorld({ north: inventory });
   for (const key of Object.keys(inventory)) world.cluster('north').mirror(served(key)).fail(fault);
   const answer = await world.ask(
@@ -136,7 +136,7 @@ test('a cluster that falls ill goes on answering from what was held, and says so
   ]);
 });
 
-test('a connection is gone on from, by cursors that are good for it alone', async () => {
+test('a connection is paginated by cursors that only open there', async () => {
   const pods = Array.from({ length: 7 }, (_, index) => pod(`web-${index}`));
   const world = relatedWorld({ north: { ...inventory, Pod: pods } });
   const page = async (of: string, args: string) =>
@@ -166,7 +166,7 @@ test('a connection is gone on from, by cursors that are good for it alone', asyn
   for (const first of [0, 501]) expect((await page('nodes', `(first: ${first})`)).errors?.[0]?.message).toContain('first from 1 to 500');
 });
 
-test('what relations hand out counts, in lists and one by one', async () => {
+test('related objects are charged, in lists and one by one', async () => {
   const pods = Array.from({ length: 200 }, (_, index) => pod(`web-${index}`));
   const world = relatedWorld({ north: { ...inventory, Pod: pods } });
   const lists = await world.ask('{ pods(first: 200) { items { owner { ... on PodOwner { pods(first: 200) { items { kind } } } } } } }');

@@ -48,7 +48,7 @@ async function passing(world: World, where: string, args = '') {
   return { names, totalCount: at('pods.totalCount'), faults: at('pods.faults') };
 }
 
-describe('a filter goes on in', () => {
+describe('a filter continues into', () => {
   test.each<[string, readonly string[]]>([
     [`{ path: "${zone}", eq: "x" }`, ['a', 'e']],
     [`{ path: "${zone}", ne: "x" }`, ['b', 'c', 'd', 'f']],
@@ -87,7 +87,7 @@ describe('a filter goes on in', () => {
   });
 });
 
-test('orders by it, across pages, and what leads nowhere stands last', async () => {
+test('orders by it across pages, with unrelated objects last', async () => {
   const world = relatedWorld({ north: inventory });
   const seen: unknown[] = [];
   let after = '';
@@ -106,7 +106,7 @@ test('orders by it, across pages, and what leads nowhere stands last', async () 
   expect((await world.ask(listed(`orderBy: { path: "owner.metadata.name" }${after}`))).errors?.[0]?.message).toContain('expected a cursor');
 });
 
-describe('groups and sums go on there,', () => {
+describe('groups and sums continue there,', () => {
   const computed = `totalCount groups(by: [$zone], orderBy: KEY_ASC) { keys count max(path: "owner.kind") }
     sum(path: "node.status.capacity.cpu") { text } ...least`;
   const fragment = 'fragment least on Connection { min(path: "node.metadata.name") }';
@@ -157,7 +157,7 @@ describe('groups and sums go on there,', () => {
   });
 });
 
-test('a filter finds what the objects led to at its first step', async () => {
+test('a filter uses the related objects of its first step', async () => {
   const pods = Array.from({ length: 1_000 }, (_, index) => pod(`p${index}`, 'n1'));
   const world = relatedWorld({ north: { ...inventory, Pod: pods } });
   const nodes = world.cluster('north').mirror(served('Node'));
@@ -175,8 +175,8 @@ test('a filter finds what the objects led to at its first step', async () => {
   expect(page.totalCount).toBe(1_000);
 });
 
-describe('what is hidden', () => {
-  test('reads as absent: more of it changes no byte', async () => {
+describe('hidden objects', () => {
+  test('look absent: more of them change no byte', async () => {
     const access = createRestrictingAccess({ me: { north: ['shop'] } });
     const far = {
       ...inventory,
@@ -198,7 +198,7 @@ describe('what is hidden', () => {
     expect((await passing(world, '{ path: "owner.kind", exists: true }')).names).toEqual(['a', 'b']);
   });
 
-  test('as a kind, by the right to get it, is a fault, and what it would decide is left out', async () => {
+  test('of a kind that may not be read are a fault, and objects that depend on them are left out', async () => {
     const access = accessBut(({ verb, kind, cluster }) => verb === 'get' && kind.kind === 'Node' && cluster === 'north');
     const world = relatedWorld({ north: inventory, south: inventory }, { access });
     const faults = [{ code: 'FORBIDDEN', cluster: { name: 'north' }, kind: { kind: 'Node' } }];
@@ -226,7 +226,7 @@ describe('what is hidden', () => {
   });
 });
 
-test('of a cluster that has fallen ill what was held decides, and what was not is left out', async () => {
+test('after a failure of a cluster, mirrored objects decide, and others are left out', async () => {
   const world = relatedWorld({ north: inventory });
   const nodes = world.cluster('north').mirror(served('Node'));
   nodes.remove(node('n2', 'y', 'False'));
@@ -269,7 +269,7 @@ describe('first lists', () => {
     return { world, north };
   };
 
-  test('are waited for together, and mirrors are given back', async () => {
+  test('are waited for together, and mirrors are released', async () => {
     const { world, north } = discovered({});
     const asked = passing(world, either, 'waitSeconds: 4');
     await turns(20);
@@ -299,7 +299,7 @@ describe('first lists', () => {
     expect(north.leases).toBe(0);
   });
 
-  test('of owners whose kind comes up while others are waited for are waited for too', async () => {
+  test('of owners that appear during a wait are waited for too', async () => {
     const { world, north } = discovered({ Pod: [] });
     const waiting = passing(world, either);
     await turns(20);
@@ -310,7 +310,7 @@ describe('first lists', () => {
     expect(await waiting).toEqual({ names: ['a', 'b', 'f'], totalCount: 3, faults: [] });
   });
 
-  test('once waited for, are read by the rights of then', async () => {
+  test('are read with the rights after the wait', async () => {
     let isHidden = false;
     const world = relatedWorld(
       { north: { Pod: inventory.Pod ?? [] } },
@@ -326,7 +326,7 @@ describe('first lists', () => {
     expect(await waiting).toEqual({ names: [], totalCount: 0, faults });
   });
 
-  test('of owners whose kind comes up last of all are faults', async () => {
+  test('of owners that appear last are faults', async () => {
     let asked = 0;
     const access = accessBut(({ kind }) => {
       asked += Number(kind.kind === 'Pod');
@@ -380,17 +380,17 @@ describe('is refused:', () => {
     );
   });
 
-  test('more than the metadata of Nodes, where they are sensitive', async () => {
+  test('more than the metadata of Nodes if they are sensitive', async () => {
     const { ask, mirrors } = graphOverMirrors({ model, sensitiveKinds: ['Node'] });
     const north = mirrors.join('north');
     north.discover(...['Pod', 'Node'].map(served));
     for (const key of ['Pod', 'Node']) north.mirror(served(key)).list(...(inventory[key] ?? []));
     const { errors } = await ask('{ pods { max(path: "node.status.capacity.cpu") } }');
-    expect(errors?.[0]?.message).toContain('as of Node only the metadata is held, got node.status.capacity.cpu');
+    expect(errors?.[0]?.message).toContain('only the metadata of Node is mirrored, got node.status.capacity.cpu');
     expect((await ask(listed('where: { path: "node.metadata.name", eq: "n1" }'))).at('pods.totalCount')).toBe(2);
   });
 
-  test('nothing of what Secrets have in common with all', async () => {
+  test('not the metadata of Secrets', async () => {
     const secret = inShop('token', controlledBy('ReplicaSet', 'web'));
     const world = relatedWorld({
       north: { ...inventory, Secret: [secret], ConfigMap: [inShop('c', controlledBy('Secret', 'token', { apiVersion: 'v1' }))] },

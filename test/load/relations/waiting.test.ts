@@ -21,7 +21,7 @@ const owner = { kind: 'ReplicaSet' };
 const known = { node: { metadata: { name: 'n1' } }, owner };
 const missing = { node: null, owner };
 
-test('the messages of a stream wait for 2 s together, and a later one finds what they led to', async () => {
+test('the messages of a stream wait for 2 s in total, and later ones find the related objects', async () => {
   const world = hangingWorld();
   const south = world.cluster('south');
   const { signal, ...life } = lifeOf();
@@ -71,7 +71,7 @@ test.each([
   expect((await answer).faults[0]?.fault).toMatchObject({ code: 'SYNCING', cluster: 'south' });
 });
 
-test('one list waits for what another one does not wait for', async () => {
+test('a list waits even if another list of the operation does not', async () => {
   const world = hangingWorld();
   const answer = world.ask(
     '{ quick: pods(waitSeconds: 0) { items { node { metadata { name } } } } patient: pods { items { node { metadata { name } } } } }',
@@ -82,7 +82,7 @@ test('one list waits for what another one does not wait for', async () => {
   expect((await answer).at('patient.items.node')).toEqual([known.node, known.node]);
 });
 
-test('of kinds that nobody chose, those that the gateway itself may not list are not spoken of', async () => {
+test('kinds that were not named and that the gateway may not list are left out silently', async () => {
   const world = relatedWorld({ north: { ...listed, Service: [], Secret: [], ConfigMap: [] } });
   const forbid = (kind: string): Fault => ({
     code: 'FORBIDDEN',

@@ -105,7 +105,7 @@ function clusterOf(
       ...asked.map((key): [string, MirroredObject] => [textOfKey(key), { result: 'absent', asOfMs: 1_000 }]),
       ...held.map(([text, object]): [string, MirroredObject] => [text, { result: 'held', object, asOfMs: 1_000 }]),
       ...unread.map((key): [string, MirroredObject] => {
-        const fault = { code: 'SYNCING', cluster: cluster.name, message: 'the first list is not whole yet', retry: 'LATER' } as const;
+        const fault = { code: 'SYNCING', cluster: cluster.name, message: 'the first list is not complete yet', retry: 'LATER' } as const;
         return [textOfKey(key), { result: 'unread', fault }];
       }),
     ]),
