@@ -13,7 +13,7 @@ import { readContext } from '../support/graph/read-context.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
 
-// The streams that a propagation has: its own state, and that of its Jobs. Over a port whose changes the test makes.
+// The two streams of a Propagation: its own state, and that of its Jobs. The test makes the changes of the port.
 
 const model = loadBaseline();
 const jobs = servedAs(model, 'Job.batch');
@@ -33,7 +33,7 @@ function createFollowed(first: PropagationView | undefined) {
   };
   return {
     propagations,
-    /** How many follow it. */
+    /** The number of followers. */
     get followers() {
       return listeners.size;
     },
@@ -48,7 +48,7 @@ interface OpenedStream {
   readonly result: 'open';
   readonly heard: { ready: number; ended: MusterError | undefined };
   readonly reader: StreamReader<object>;
-  /** The next message as a client sees it; undefined if none waits. */
+  /** The next message in the form a client gets it. Undefined if none waits. */
   next(): Promise<unknown>;
 }
 
@@ -136,7 +136,7 @@ describe('a propagation is streamed', () => {
     const { ready } = stream.heard;
     followed.change(inPhase('Settled'));
     expect(stream.heard.ready).toBe(ready);
-    // What was there before its end can still be taken.
+    // A state from before the end can still be taken.
     expect(await stream.next()).toEqual({ propagation: { phase: 'DELETING' } });
   });
 
@@ -195,7 +195,7 @@ describe('the Jobs of a propagation', () => {
     expect(await last(stream)).toMatchObject({
       jobStatus: { summary: { total: 2, completion: { mode: 'COUNT', needed: 2, complete: 1, failed: 0, done: false } } },
     });
-    // The Jobs themselves are a moment ahead of what the hub counts.
+    // The Jobs are a moment ahead of the counts on the hub.
     mirror.list(job('a', 'Complete'), job('b', 'Complete'));
     await turns();
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { complete: 2, done: true } } } });

@@ -9,7 +9,7 @@ import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-
 import { samplePlan, sampleRevision, sampleView, scriptedPropagations } from '../support/graph/propagation-samples.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
-// Propagation in the graph, over a port that a test scripts: what is told, and what the port is asked.
+// Propagations in the graph, over a scripted port: the fields of answers, and the calls of the port.
 
 const model = loadBaseline();
 const schema = buildGraph(model);
@@ -27,7 +27,7 @@ function graphOf(script: Partial<Propagations>): GraphOverMirrors & { show(...de
   return { ...graph, show: (...deployments) => north?.mirror(servedAs(model, 'Deployment.apps')).list(...deployments) };
 }
 
-/** Every field of the type, those of its objects too; not of these types, of which the name says enough. */
+/** Returns every field of the type and of the objects in it. For the types in `elsewhere`, one field is enough. */
 const elsewhere: Readonly<Record<string, string>> = {
   Cluster: '{ name }',
   Resource: '{ id }',

@@ -24,7 +24,7 @@ const model = loadBaseline();
 const schema = buildGraph(model);
 
 test('the schema of the built-in kinds is the one that was reviewed', async () => {
-  // After a change that is meant: npx vitest run test/graph/sdl.test.ts -u
+  // After an intended change: npx vitest run test/graph/sdl.test.ts -u
   await expect(`${printSchema(lexicographicSortSchema(schema))}\n`).toMatchFileSnapshot('../../schema/muster.graphql');
 });
 

@@ -18,7 +18,7 @@ const graph = graphOfMessages({
 });
 const { model, schema } = graph;
 
-/** Every field that needs no argument, this deep, and what relations lead to one deep; the logs of Pods are the one that waits. */
+/** Selects every field without required arguments to this depth, and one level of relations. The logs of Pods are left out, because they wait. */
 function everything(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
   if (!isObjectType(named) && !isInterfaceType(named)) return '';

@@ -41,7 +41,7 @@ test('a caller limited to some namespaces gets those rows, and no fault', async 
   const { at } = await ask('{ pods { items { metadata { name } } faults { code } } nodes { totalCount faults { code } } }', {}, asAlice);
   expect(at('pods.items.metadata.name')).toEqual(['a', 'b', 'c']);
   expect(at('pods.faults')).toEqual([]);
-  // Cluster-scoped objects are in no namespace, and so out of sight.
+  // Cluster-scoped objects are hidden from callers who may only see some namespaces.
   expect(at('nodes')).toEqual({ totalCount: 0, faults: [] });
 });
 

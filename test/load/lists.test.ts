@@ -41,7 +41,7 @@ test('answers from every cluster at once, and keeps objects of one name apart', 
   expect(at('pods.items.cluster.name')).toEqual(['north', 'south']);
   expect(at('pods.items.spec.nodeName')).toEqual(['north-1', 'south-1']);
   expect(new Set(at('pods.items.id') as string[]).size).toBe(2);
-  // The items of a list carry neither.
+  // The items of a list have neither kind nor apiVersion.
   expect(at('pods.items.kind')).toEqual(['Pod', 'Pod']);
   expect(at('pods.items.apiVersion')).toEqual(['v1', 'v1']);
   expect(at('pods.totalCount')).toBe(2);
@@ -192,7 +192,7 @@ test('pages over all clusters without losing or repeating one, whatever happens 
     expect(at('pods.pageInfo.hasPreviousPage')).toBe(after !== undefined);
     after = at('pods.pageInfo.endCursor');
     more = at('pods.pageInfo.hasNextPage');
-    // Before the cut: on no later page. After it: on one.
+    // An object that sorts before the cursor is on no later page. One that sorts after it is on one later page.
     north.mirror(pods).put(objectNamed('a0', { namespace: 'shop' }));
     north.mirror(pods).put(objectNamed('z', { namespace: 'shop' }));
   }

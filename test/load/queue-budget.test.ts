@@ -10,7 +10,7 @@ test('evicts the largest queue, and no more than necessary', () => {
   expect([budget.bytes, evicted]).toEqual([90, []]);
   shares.get('last')?.set(20);
   expect([budget.bytes, evicted]).toEqual([50, ['large']]);
-  // What was evicted holds nothing, whatever it says.
+  // An evicted queue counts as empty, whatever it sets.
   shares.get('large')?.set(500);
   expect([budget.bytes, evicted]).toEqual([50, ['large']]);
 });

@@ -9,7 +9,8 @@ import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objec
 import { turns } from '../support/manual-clock.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 
-// A namespace that was named and is not mirrored, as there was no room for it (docs/internals/mirror.md 3.4): never rows of nothing without a word.
+// A requested namespace that is not mirrored, because there was no room for it (docs/internals/mirror.md 3.4). An answer must have a fault
+// instead of silently missing rows.
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
 const tooLarge = { phase: 'MISSING', fault: { code: 'TOO_LARGE' } };
@@ -107,7 +108,7 @@ test('followed logs report it once, and again after another failure', async () =
 
 const forbidden = { phase: 'MISSING', fault: { code: 'FORBIDDEN' } };
 const refused = { sync: [forbidden], faults: [{ code: 'FORBIDDEN' }] };
-/** What is shown is true, and not all. */
+/** The shown objects are correct, but not complete. */
 const partly = { sync: [{ phase: 'SYNCED', fault: { code: 'FORBIDDEN' } }], faults: [{ code: 'FORBIDDEN' }] };
 
 function startConfined(access?: Access) {

@@ -95,7 +95,7 @@ describe('names', () => {
     const schemas = [
       custom({ group: 'example.com', kind: 'FooBar' }),
       custom({ group: 'example.foo.com', kind: 'Bar' }),
-      // Types that come with every kind, types written by hand, and built-in ones are taken too.
+      // Names of types that come with every kind, of hand-written types and of built-in types are not free either.
       custom({ group: 'example.com', kind: 'Widget' }),
       custom({ group: 'example.com', kind: 'WidgetConnection' }),
       custom({ group: 'propagation.io', kind: 'Plan' }),
@@ -136,7 +136,7 @@ describe('names that were given once keep their meaning', () => {
     Object.fromEntries((model.types.get(type)?.fields ?? []).map(({ name, key }) => [name, key]));
   const typeOf = ({ model }: CreatedModel, type: string, field: string) =>
     model.types.get(type)?.fields.find(({ name }) => name === field)?.type;
-  /** As after a restart: from the text of the lock file. */
+  /** Creates a model as after a restart, from the text of the lock file. */
   const reread = (last: CreatedModel, schemas: readonly KindSchema[]): CreatedModel => {
     const kinds = new Map(schemas.map((schema) => [keyOfKind(schema), { schema, servedOn: '2026-01-01' }]));
     const lock = withoutForgotten(
@@ -243,7 +243,7 @@ describe('names that were given once keep their meaning', () => {
           last = create(schemas, last);
           checkLaws(last.model);
           const now = meanings(last.model);
-          // A path that became JSON in a join leads to no field any more.
+          // A path that became JSON in a join no longer leads to a field.
           const keys = new Set(now.values());
           for (const [path, key] of names) expect(now.get(path), path).toBe(keys.has(key) ? key : undefined);
           names = now;
@@ -331,7 +331,7 @@ describe.skipIf(corpusDefinitions === undefined)('the CRDs of real projects', ()
         const before = create(order.slice(0, cut % order.length));
         const after = create(order, before);
         expect(namesIn(after.model)).toMatchObject(namesIn(before.model));
-        // No two groups of the corpus share a prefix, so the way there does not show at all.
+        // No two groups of the corpus share a prefix, so the order does not show.
         expect(namesIn(all)).toMatchObject(namesIn(after.model));
       }),
       { numRuns: 15 },
@@ -358,7 +358,7 @@ function namesIn({ kinds }: Model): Readonly<Record<string, string>> {
   return Object.fromEntries(customs.map((kind) => [keyOfKind(kind), `${kind.type} ${kind.many} ${kind.one}`]));
 }
 
-/** What must hold of every model: names legal and different, no reference to nothing, keys reversible. */
+/** Checks the rules of every model: names are legal and different, references lead to types, and keys can be recovered from names. */
 function checkLaws({ types, kinds }: Model): void {
   const companions = [...kinds.values()].flatMap(({ type }) => companionSuffixes.map((suffix) => `${type}${suffix}`));
   const typeNames = [...types.keys(), ...companions.filter((name) => !reservedTypeNames.has(name))];

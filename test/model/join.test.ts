@@ -135,7 +135,7 @@ describe.skipIf(corpusDefinitions === undefined)('the CRDs of real projects', ()
   test('give one model in 20 random orders of 20 clusters', () => {
     const baseline = committedModel();
     const schemas = (corpusDefinitions ?? []).map(convertDefinition);
-    // Each cluster has most of them, some with a version less, so that there is something to join.
+    // Each cluster has most kinds, some with a version less, so that joins change something.
     const clusters = Array.from({ length: 20 }, (_, cluster) =>
       schemas.filter((_, index) => (index * 7 + cluster) % 5 !== 0).map(narrowed(cluster)),
     );
@@ -174,7 +174,7 @@ const base: KindSchema = {
   conflicts: [],
 };
 
-/** The same kind as an older or a newer release has it: without the fields that fall on this cluster's number. */
+/** The same kind in an older or a newer release, without the fields that this cluster lacks. */
 function narrowed(cluster: number): (schema: KindSchema) => KindSchema {
   const thin = (shape: Shape): Shape => {
     if ('list' in shape) return { list: thin(shape.list) };

@@ -202,7 +202,7 @@ describe.skipIf(corpusOpenApi === undefined)('two real releases', () => {
   });
 });
 
-/** The corpus has no discovery: what the committed model knows of a kind, at the version that the definitions have. */
+/** The corpus has no discovery. The resources come from the committed model, at the version of the definitions. */
 function resourcesIn(definitions: JsonObject): readonly ServedResource[] {
   const text = JSON.stringify(Object.values(definitions));
   return [...committedModel().kinds.values()].flatMap(({ plural, ...kind }): ServedResource[] => {

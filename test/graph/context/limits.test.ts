@@ -76,7 +76,7 @@ test('a fragment bomb of n = 22 is refused at once', () => {
     many(22, (i) => `fragment F${i} on A { ${field}${i}: a { ...F${i + 1} } ${field}_${i}: a { ...F${i + 1} } }`);
   const source = `{ a { ...F0 } } ${bomb('x')} fragment F22 on A { b }`;
   expect(refusals(source)).toEqual(['expected at most 12 levels of fields, got 24', `expected at most 30 aliases, got ${2 ** 23 - 2}`]);
-  // So many that only counting each fragment once ends at all.
+  // A document of this size ends only if each fragment is counted once.
   const large = many(150, (i) => `fragment F${i} on A { ...F${i + 1} x: a { ...F${i + 1} } }`);
   expect(refusals(`{ a { ...F0 } } ${large} fragment F150 on A { b }`)).toHaveLength(2);
 });

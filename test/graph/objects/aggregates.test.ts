@@ -137,7 +137,7 @@ test('aggregates are of the same moment as the page, despite later changes', asy
   expect([all?.count, listed?.totalCount]).toEqual([5, 5]);
 });
 
-/** Without slices they are there at once. */
+/** Without time slices, groups are values and not promises. */
 function groupsOf(groups: ReturnType<ListPage['groups']> | undefined): readonly GroupView[] {
   return groups === undefined || groups instanceof Promise ? [] : groups;
 }

@@ -37,7 +37,7 @@ function definition(group: string, kind: string, properties: Properties): Kubern
   return objectNamed(`${plural}.${group}`, {}, { spec: { group, scope: 'Namespaced', names, versions } });
 }
 
-/** One whose schema no kind can be made of. */
+/** A definition that cannot be converted to a kind. */
 const unbuildable = objectNamed('gadgets.example.com', {}, { spec: { group: 'example.com', names: 7 } });
 
 const integer = { type: 'integer' } as const;
@@ -168,7 +168,7 @@ test('removes a field that is no longer defined, deprecates a kind that no clust
   await clock.advance(1_000);
   expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String']);
   expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBe('No connected cluster serves this kind.');
-  // Never served here, so nobody misses them.
+  // No cluster here has ever served the kind, so it is not deprecated.
   expect(catalog.model().kinds.get('Node')?.deprecated).toBeUndefined();
 
   north.discover(definitionsServed, widgets);
@@ -338,7 +338,7 @@ test('requests the schemas of unknown kinds from a cluster once', async () => {
   const late = mirrors.join('late');
   late.discover(definitionsServed, podMetrics);
   await clock.advance(5_000);
-  // Its definitions are not known yet: it might be one of theirs.
+  // The definitions of the cluster are not known yet, and may include the kind.
   expect(fetched).toEqual([]);
   late.mirror(definitionKind).list();
   await clock.advance(5_000);

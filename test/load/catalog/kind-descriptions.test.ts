@@ -14,11 +14,11 @@ afterEach(() => {
   for (const controller of ending.splice(0)) controller.abort();
 });
 
-/** A cluster that describes its kinds, in its own name. */
+/** A cluster whose descriptions contain its name. */
 interface Speaking {
   readonly hash?: string;
   readonly silent?: readonly string[];
-  /** What is JSON there, and no OpenAPI. */
+  /** Paths whose answer is JSON but not OpenAPI. */
   readonly garbled?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ function start() {
     join,
     descriptions,
     speaking,
-    /** Since the last call. */
+    /** Returns the requests since the last call. */
     asked: () => asked.splice(0),
     described: () => described,
     said: () => ['Pod', 'Job'].map((type) => descriptions.now().get(type)?.description),

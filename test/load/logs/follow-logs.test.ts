@@ -19,7 +19,7 @@ function northOf(world: LogWorld, ...speaking: readonly SpeakingPod[]) {
   const cluster = world.join('north', ...speaking);
   const put = (pod: SpeakingPod) => cluster.mirror(pods).put(speakingPod(pod));
   const log = (pod = 'web', container = 'main'): FakeLog => world.logsOf('north').of('default', pod, container);
-  // What has written nothing has a log, too.
+  // A container that has written nothing also has a log.
   for (const { name, containers = ['main'] } of speaking) for (const container of containers) log(name, container);
   const remove = (name = 'web') => cluster.mirror(pods).remove(speakingPod({ name }));
   return { cluster, put, log, remove, logs: world.logsOf('north') };

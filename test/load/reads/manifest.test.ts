@@ -34,7 +34,7 @@ test('other kinds lose only managedFields, and no object is changed in place', (
   expect(redacted.metadata.managedFields).toBeUndefined();
   expect(redact(redacted, { sensitive: false, live: false })).toBe(redacted);
   expect(JSON.stringify(object)).toBe(before);
-  // Only core's Secret: a kind of somebody else may be called so too.
+  // Only the Secret of the core group counts. A kind of another group may have the same name.
   const sensitive = createSensitiveKinds(['Widget.example.com']);
   expect(sensitive.has({ group: 'example.com', kind: 'Secret' })).toBe(false);
   expect(

@@ -4,7 +4,7 @@ import { transports } from '../../support/clients/live-socket.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { deployment, pod } from '../../support/workloads.ts';
 
-/** What DataLoader did: the keys of each batch, in order. */
+/** The keys of each batch that DataLoader loaded, in order. */
 const batches: (readonly unknown[])[] = [];
 
 vi.mock('dataloader', async (importOriginal) => {

@@ -85,6 +85,6 @@ test('the object of an event is found by its uid, and a Node also by its name', 
     'by-controller': 'Node uid-n1',
     'like-kubelet': null,
   });
-  // The cluster serves no Services: that is told, once for the null that it stands for.
+  // The cluster serves no Services. The null of the reference has one fault.
   expect(answer.faults.map(({ fault: { code, kind } }) => [code, kind?.kind])).toEqual([['NOT_SERVED', 'Service']]);
 });

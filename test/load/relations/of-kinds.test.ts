@@ -27,7 +27,7 @@ const initContainers = [{ name: 'init', envFrom: [{ configMapRef: { name: 'absen
 const endpoints = [{ addresses: ['10.0.0.1'], targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1', uid: 'uid-web-1' } }];
 const backend = (name: string) => ({ backend: { service: { name, port: { number: 80 } } }, path: '/', pathType: 'Prefix' });
 
-/** Everything that has to do with the Pod web-1, and beside each thing one that has not. */
+/** Objects that are related to the Pod web-1, and next to each an unrelated one. */
 const inventory: Inventory = {
   Pod: [
     inShop(
@@ -35,7 +35,7 @@ const inventory: Inventory = {
       { labels: { ...web, tier: 'front' }, ...controlledBy('ReplicaSet', 'web-a') },
       { spec: { nodeName: 'n1', serviceAccountName: 'web', volumes, containers, initContainers } },
     ),
-    // Selected as well, but controlled by another one, by none, or by the set of another Deployment.
+    // Selected too, but controlled by another object, by none, or by a set of another Deployment.
     inShop('web-2', { labels: web, ...controlledBy('StatefulSet', 'web') }, { spec: { nodeName: 'n2' } }),
     inShop('web-3', { labels: web }, { spec: {} }),
     inShop('web-4', { labels: web, ...controlledBy('ReplicaSet', 'other-a') }, { spec: {} }),
@@ -98,7 +98,7 @@ const inventory: Inventory = {
   'Job.batch': [inShop('one', {}, { spec: { selector: { matchLabels: { job: 'one' } } } })],
 };
 
-/** So many that indexes are used: nothing leads to them. */
+/** Enough unrelated objects that queries use indexes. */
 const crowded: Inventory = Object.fromEntries(
   Object.entries(inventory).map(([key, objects]) => [
     key,
@@ -111,7 +111,7 @@ const crowded: Inventory = Object.fromEntries(
   ]),
 );
 
-// What stands in the other cluster has the same names and uids: no relation leads there.
+// The other cluster has objects with the same names and uids. No relation leads to them.
 const worlds = {
   small: relatedWorld({ north: inventory, south: inventory }),
   crowded: relatedWorld({ north: crowded, south: crowded }),

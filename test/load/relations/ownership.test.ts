@@ -43,7 +43,7 @@ test.each(cases)('an owner is $case: $owner', async ({ pod, owner }) => {
   const [reference] = (
     answer.at('pods.items.metadata.ownerReferences') as { name: string; resource: { metadata: { uid: string } } | null }[][]
   ).flat();
-  // Whatever became of the owner, the reference to it stays.
+  // The reference stays, whatever happened to the owner.
   expect(reference?.name).toBe(pod.metadata.ownerReferences?.[0]?.name);
   expect(reference?.resource?.metadata.uid ?? null).toBe(owner);
 });

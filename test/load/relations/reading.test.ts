@@ -125,7 +125,7 @@ test('a cluster that fails is answered from its mirrors, with a fault', async ()
       services: { items: [{ kind: 'Service' }], faults: [{ code: 'UNREACHABLE' }] },
     }),
   );
-  // What is found is no null to be explained; what is not might be there by now.
+  // A found object needs no fault. An object that is not found may exist by now.
   expect(answer.faults).toEqual([]);
   world.cluster('north').mirror(served('Node')).remove(node);
   world.cluster('north').mirror(served('Node')).fail(fault);

@@ -40,7 +40,7 @@ type World = ReturnType<typeof relatedWorld>;
 const listed = (args: string) =>
   `{ pods(${args}) { totalCount items { metadata { name } } faults { code cluster { name } kind { kind } } } }`;
 
-/** What passes a filter, and what could not be told. */
+/** The objects that match a filter, and the faults. */
 async function passing(world: World, where: string, args = '') {
   const { at, errors } = await world.ask(listed(`where: ${where} ${args}`));
   expect(errors).toBeUndefined();
@@ -193,7 +193,7 @@ describe('hidden objects', () => {
       expect(await ask(far, where)).toBe(await ask(inventory, where));
     }
     const world = relatedWorld({ north: inventory }, { access });
-    // Nodes are in no namespace, and so in nobody's sight who sees namespaces.
+    // Nodes are cluster-scoped, so they are hidden from callers who may only see some namespaces.
     expect(await passing(world, '{ path: "node.ready", exists: false }')).toEqual({ names: all, totalCount: 6, faults: [] });
     expect((await passing(world, '{ path: "owner.kind", exists: true }')).names).toEqual(['a', 'b']);
   });
@@ -203,7 +203,7 @@ describe('hidden objects', () => {
     const world = relatedWorld({ north: inventory, south: inventory }, { access });
     const faults = [{ code: 'FORBIDDEN', cluster: { name: 'north' }, kind: { kind: 'Node' } }];
     const south = (where: string) => passing(world, where, 'clusters: "north"');
-    // A Pod that runs nowhere has no Node for sure; so has nobody that the other condition decides.
+    // A Pod that is not scheduled certainly has no Node. The other condition of the filter decides the other Pods.
     expect(await south('{ path: "node.ready", ne: true }')).toEqual({ names: ['c'], totalCount: 1, faults });
     expect(await south('{ not: { path: "node.ready", eq: true } }')).toEqual({ names: ['c'], totalCount: 1, faults });
     expect(await south('{ or: [{ path: "metadata.name", eq: "a" }, { path: "node.ready", eq: true }] }')).toEqual({
@@ -330,7 +330,7 @@ describe('first lists', () => {
     let asked = 0;
     const access = accessBut(({ kind }) => {
       asked += Number(kind.kind === 'Pod');
-      // When what owners there are has been looked up twice.
+      // After the kinds of owners were collected twice.
       if (asked === 3)
         world
           .cluster('north')

@@ -9,7 +9,7 @@ const pod = inShop('web-1', controlledBy('ReplicaSet', 'web-a'), { spec: { nodeN
 const node = objectNamed('n1');
 const listed: Inventory = { Pod: [pod], 'ReplicaSet.apps': [inShop('web-a')] };
 
-/** Two clusters whose Pods are known; of south not the Nodes, as their first list is under way. */
+/** Two clusters with mirrored Pods. The first list of Nodes in south is not complete. */
 function hangingWorld() {
   const world = relatedWorld({ north: { ...listed, Node: [node] }, south: listed });
   world.cluster('south').discover(...[...Object.keys(listed), 'Node'].map(served));

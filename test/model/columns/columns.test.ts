@@ -53,7 +53,7 @@ describe('strange objects throw nothing, and have what is never null:', () => {
     }
   });
 
-  /** Each with one value of it, wherever it stands, made something else. */
+  /** Copies of the objects in which one value, at any place, is replaced. */
   function* changes(objects: readonly KubernetesObject[]): Iterable<KubernetesObject> {
     const random = seededRandom(7);
     for (const object of objects) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../../src/core/json.ts';
 
-/** What `kubectl rollout status --watch=false` (1.36.3) said of an object of a real API server whose status was written by hand. */
+/** The output of `kubectl rollout status --watch=false` (1.36.3) for an object of a real API server whose status was written by hand. */
 export interface KubectlRollout {
   readonly kind: string;
   readonly says: 'waiting' | 'done' | 'failed' | 'refused';

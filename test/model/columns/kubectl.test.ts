@@ -18,14 +18,14 @@ import { containers, type PodState, podIn, podStates } from './pod-states.ts';
 import { heavyOverhead, requestingPods } from './pods-that-request.ts';
 import { randomPods } from './random-pods.ts';
 
-// kubectl's own output is the oracle: of objects whose statuses are written by hand, it and a column say the same.
+// Compares columns with the output of kubectl, for objects whose statuses are written by hand.
 
 const time = '2026-01-01T00:00:00Z';
 const holds = (type: string) => ({ type, status: 'True', reason: 'Test', lastTransitionTime: time });
 
 type PrintedPod = readonly [phase: string, ready: string, restarts: number, saysWhen: boolean];
 
-/** Jobs, and what kubectl prints under STATUS. */
+/** Jobs, with the STATUS that kubectl prints. */
 const jobStates: readonly {
   readonly name: string;
   readonly status: JsonObject;
@@ -54,7 +54,7 @@ const jobStates: readonly {
   },
 ];
 
-/** What it says of a workload whose pods are renewed when somebody deletes them. */
+/** The answer of kubectl for a workload with the strategy OnDelete. */
 const refusal = 'error: rollout status is only available for RollingUpdate strategy type';
 
 const kubectl = realPrograms === undefined ? undefined : path.join(realPrograms, 'kubectl');
@@ -186,7 +186,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
     }
     const printed = new Map([...(await table('jobs', '-n', place))].map(([name, [status = '']]) => [name, status]));
     expect(Object.fromEntries(printed)).toEqual(Object.fromEntries(jobStates.map(({ name, prints }) => [name, prints])));
-    // JobPhase has no value for what only lasts until its last Pods have ended.
+    // JobPhase has no value for states that last only until the last Pods have ended.
     const inCapitals = (text: string) =>
       text === 'SuccessCriteriaMet' ? 'RUNNING' : text.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
     const byColumn = (await objectsAt(collection)).map((job) => [job.metadata.name, phaseOfJob(job)] as const);

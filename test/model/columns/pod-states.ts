@@ -1,18 +1,18 @@
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 
-/** One state that a Pod may be in, and what `kubectl get pods` (1.36) prints of it: STATUS, READY, RESTARTS without "(… ago)". */
+/** A state of a Pod, with the output of `kubectl get pods` (1.36): STATUS, READY, and RESTARTS without "(… ago)". */
 export interface PodState {
-  /** What the state is, as a name of an object. */
+  /** The state as the name of an object. */
   readonly name: string;
   readonly spec?: JsonObject;
   readonly status: JsonObject;
-  /** True while it is being deleted. */
+  /** True while the Pod is being deleted. */
   readonly deleted?: boolean;
   readonly prints: readonly [phase: string, ready: string, restarts: number];
 }
 
-/** The object, as an API server that holds it would serve it. */
+/** The Pod in the form an API server serves it. */
 export function podIn({ name, spec, status, deleted = false }: PodState): KubernetesObject {
   const metadata = {
     name,
@@ -30,7 +30,7 @@ export function containers(...names: readonly string[]): readonly JsonObject[] {
   return names.map((name) => ({ name, image }));
 }
 
-/** Init containers that go on running. */
+/** Init containers that keep running. */
 export function sidecars(...names: readonly string[]): readonly JsonObject[] {
   return containers(...names).map((container) => ({ ...container, restartPolicy: 'Always' }));
 }
@@ -41,7 +41,7 @@ const twoInits = { ...oneContainer, initContainers: containers('fetch', 'migrate
 const oneSidecar = { ...oneContainer, initContainers: sidecars('proxy') };
 const mixedInits = { ...oneContainer, initContainers: [...sidecars('proxy'), ...containers('migrate')] };
 
-/** What a kubelet says of a container. */
+/** The status that a kubelet reports for a container. */
 export function container(name: string, state: JsonObject, more: JsonObject = {}): JsonObject {
   return { name, image, imageID: '', restartCount: 0, ready: false, state, ...more };
 }
@@ -282,5 +282,5 @@ const ends: readonly PodState[] = [
   { name: 'failed-and-deleted', status: { phase: 'Failed' }, deleted: true, prints: ['Failed', '0/1', 0] },
 ];
 
-/** At least one of each state that `printPod` tells apart. */
+/** At least one Pod for each state that `printPod` distinguishes. */
 export const podStates: readonly PodState[] = [...beginnings, ...initializing, ...withSidecars, ...runnings, ...ends];

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../src/core/json.ts';
 
-/** A Pod that asks for something, and what of its node: as `kubectl describe node` (1.36) prints it, where that prints the resource. */
+/** A Pod with requests, and the requests that `kubectl describe node` (1.36) prints for it, where it prints the resource. */
 export interface RequestingPod {
-  /** As a name of an object. */
+  /** A text that can be the name of an object. */
   readonly name: string;
   readonly spec: JsonObject;
   readonly status?: JsonObject;
@@ -17,7 +17,7 @@ const image = 'registry.example/web:1';
 const asks = (name: string, requests?: JsonObject) => ({ name, image, ...(requests === undefined ? {} : { resources: { requests } }) });
 const sidecar = (name: string, requests: JsonObject) => ({ ...asks(name, requests), restartPolicy: 'Always' });
 
-/** One of each rule by which the scheduler counts. */
+/** One Pod for each rule of the scheduler. */
 export const requestingPods: readonly RequestingPod[] = [
   { name: 'nothing', spec: { containers: [asks('web')] }, requests: {} },
   {
@@ -151,7 +151,7 @@ export const requestingPods: readonly RequestingPod[] = [
   },
 ];
 
-/** What a kubelet says of a container that has this now, whatever its spec asks for. */
+/** The status that a kubelet reports for a container with these actual resources. */
 function resized(name: string, requests: JsonObject): JsonObject {
   const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
   return { name, image, imageID: '', ready: true, restartCount: 0, state, allocatedResources: requests, resources: { requests } };

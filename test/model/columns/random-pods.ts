@@ -5,7 +5,7 @@ import { container, containers, type PodState, sidecars } from './pod-states.ts'
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 const reasons = [undefined, '', 'Completed', 'Error', 'OOMKilled', 'CrashLoopBackOff', 'PodInitializing', 'ContainerCreating'];
 
-/** Pods in states that nobody thought of, the same for the same seed; what kubectl prints of them is not known. */
+/** Pods in random states, equal for equal seeds. The output of kubectl for them is not known. */
 export function randomPods(count: number, seed: number): readonly Omit<PodState, 'prints'>[] {
   const random = seededRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);

@@ -65,7 +65,7 @@ describe('a text', () => {
 
 describe('a path', () => {
   test.each<[string, string, string, string]>([
-    // kind, path, steps (a * behind those through a list), type
+    // The columns are kind, path, steps (with a * after steps through a list) and type.
     ['Deployment.apps', 'spec.replicas', 'spec replicas', 'Int'],
     ['Deployment.apps', 'spec', 'spec', 'DeploymentSpec'],
     ['Deployment.apps', 'spec.template.spec.containers.image', 'spec template spec containers* image', 'String'],
