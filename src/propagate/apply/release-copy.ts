@@ -5,7 +5,7 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { OldValues } from '../model/inventory.ts';
 import { marksRemovalPatch } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
-import { manifestForWrite, withUid } from '../plan/copies/own.ts';
+import { manifestForWrite, withUid } from '../plan/copies/manifest-for-write.ts';
 import { withoutMusterFields } from '../plan/copies/owned-fields.ts';
 import type { GuardedAnswer, GuardedClient } from './guarded-client.ts';
 

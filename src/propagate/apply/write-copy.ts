@@ -12,8 +12,8 @@ import {
   writtenResult,
 } from '../plan/copies/copy-task.ts';
 import { judgeObject } from '../plan/copies/judge-object.ts';
+import { manifestForWrite } from '../plan/copies/manifest-for-write.ts';
 import { observedHashOf } from '../plan/copies/observed-hash.ts';
-import { manifestForWrite } from '../plan/copies/own.ts';
 import { type CopyToWrite, entryAfterWrite, type WriteAttempt } from './copy-to-write.ts';
 import { clearDeletionMark } from './deletion-state.ts';
 import { mustGiveBack } from './plan-take-over.ts';

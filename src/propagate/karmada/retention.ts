@@ -2,7 +2,7 @@ import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { portableOf } from '../../manifests/prune.ts';
-import { withMemberFields } from '../plan/copies/own.ts';
+import { withMemberFields } from '../plan/copies/manifest-for-write.ts';
 
 /**
  * Returns the manifest of the Work (`pruned`), and the object that replaces the observed one (`sent`).

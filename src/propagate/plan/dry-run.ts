@@ -13,9 +13,9 @@ import type { RenderedObject } from '../model/plan.ts';
 import { marks } from '../model/propagation.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { isRaceFault } from './copies/copy-task.ts';
+import { manifestForWrite } from './copies/manifest-for-write.ts';
 import { manifestToSend } from './copies/manifest-to-send.ts';
 import { hasHiddenValues } from './copies/observed-hash.ts';
-import { manifestForWrite } from './copies/own.ts';
 import { fingerprintHasPath, withLeftValues } from './copies/owned-fields.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../src/propagate/karmada/overriders.ts';
 import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
 import { recordManagedAnnotations, recordManagedLabels, withForeignKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
-import { retainFieldsOfKind } from '../../../src/propagate/plan/copies/retain.ts';
+import { retainFieldsOfKind } from '../../../src/propagate/plan/copies/retain-fields.ts';
 import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/overrides/image-reference.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/snapshot/dependencies.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';

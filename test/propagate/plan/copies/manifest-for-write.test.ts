@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import { valueAt } from '../../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
-import { type ManifestForWrite, manifestForWrite } from '../../../../src/propagate/plan/copies/own.ts';
-import { retainFieldsOfKind } from '../../../../src/propagate/plan/copies/retain.ts';
+import { type ManifestForWrite, manifestForWrite } from '../../../../src/propagate/plan/copies/manifest-for-write.ts';
+import { retainFieldsOfKind } from '../../../../src/propagate/plan/copies/retain-fields.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
 const desired: Manifest = deepFreeze({

@@ -8,7 +8,7 @@ import { kindTextOf } from '../../../manifests/pod-specs.ts';
 import { portableOf } from '../../../manifests/prune.ts';
 import type { WriteMode } from '../../model/spec.ts';
 import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, withForeignKeys } from './managed-keys.ts';
-import { type RetainResult, retainFieldsOfKind } from './retain.ts';
+import { type RetainResult, retainFieldsOfKind } from './retain-fields.ts';
 
 /** The manifest to send. `write`: send it. */
 export type ManifestForWrite =
