@@ -17,7 +17,7 @@ export interface CopyToWrite extends CopyContext {
 }
 
 /** `retry`: the object changed between read and write. It must be read and judged again. */
-export type WriteAttempt = CopyResult | { readonly result: 'retry' };
+export type CopyWriteAttempt = CopyResult | { readonly result: 'retry' };
 
 /** Returns the inventory entry after a write, from the object in the server's answer. */
 export function entryAfterWrite({ task, work }: CopyToWrite, object: KubernetesObject, state: 'Owned' | 'Shared'): InventoryEntry {
@@ -45,7 +45,7 @@ export async function patchOwners(
   { guardedClient, task, work }: CopyToWrite,
   object: KubernetesObject,
   managedFields: readonly Json[],
-): Promise<WriteAttempt | { readonly object: KubernetesObject }> {
+): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const { uid, resourceVersion } = object.metadata;
   const patch: JsonObject = { metadata: { uid, resourceVersion, managedFields } };
   const answer = await guardedClient.write((client, signal) =>

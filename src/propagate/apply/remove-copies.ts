@@ -9,7 +9,7 @@ import { copyAddressOf } from '../plan/copies/object-address.ts';
 import type { CopyContext } from './copy-to-write.ts';
 import { markDeleting } from './deletion-state.ts';
 import { createGuardedClient } from './guarded-client.ts';
-import { failedRemoval, isBeingDeleted, type Removal, removeCopy } from './remove-copy.ts';
+import { failedRemoval, isDeletionInMirror, type Removal, removeCopy } from './remove-copy.ts';
 import { createShareLedger, type LedgerSaved } from './share-ledger.ts';
 
 /** Number of write ranks whose objects are removed last: Namespaces and CustomResourceDefinitions. Other copies depend on them. */
@@ -56,7 +56,7 @@ export async function removeCopies(work: CopyWork, removals: readonly Removal[],
 async function confirmInventory({ work, ledger, signal, removals }: RemovalBatch): Promise<LedgerSaved> {
   const known = removals.flatMap((removal) => {
     const entry = ledger.get(removal.key);
-    return entry === undefined || isBeingDeleted(removal, entry) ? [] : [{ removal, entry }];
+    return entry === undefined || isDeletionInMirror(removal, entry) ? [] : [{ removal, entry }];
   });
   if (known.length === 0) return { result: 'saved' };
   for (const { removal, entry } of known) {

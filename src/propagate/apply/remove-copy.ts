@@ -70,7 +70,7 @@ const garbageCollectorFinalizers: ReadonlySet<string> = new Set(['foregroundDele
  */
 export async function removeCopy(copy: CopyToRemove): Promise<CopyResult> {
   const { removal, entry, address, guardedClient } = copy;
-  if (removal.live !== undefined && isBeingDeleted(removal, entry)) return deletingResult(copy, removal.live);
+  if (removal.live !== undefined && isDeletionInMirror(removal, entry)) return deletingResult(copy, removal.live);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const step = await attemptRemoval(copy, await guardedClient.get(address));
     if (step.result !== 'retry') return step;
@@ -79,7 +79,7 @@ export async function removeCopy(copy: CopyToRemove): Promise<CopyResult> {
 }
 
 /** True if the mirror shows that the object of the entry is being deleted. Then no call is needed. */
-export function isBeingDeleted({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
+export function isDeletionInMirror({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
   return live !== undefined && live.metadata.uid === uid && deletionOf(live) !== undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { failedCopy } from '../plan/copies/copy-task.ts';
 import { updatesTurnedToApply } from '../plan/copies/owned-fields.ts';
-import { type CopyToWrite, patchOwners, type WriteAttempt } from './copy-to-write.ts';
+import { type CopyToWrite, type CopyWriteAttempt, patchOwners } from './copy-to-write.ts';
 import { planTakeOver } from './plan-take-over.ts';
 import { updateCopy } from './update-copy.ts';
 
@@ -9,7 +9,7 @@ import { updateCopy } from './update-copy.ts';
  * Writes to an object that existed before. First it saves who owns the object and stores its old values. So after a crash, the object
  * cannot be mistaken for a created copy, and its old values are not lost.
  */
-export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 'Owned' | 'Shared'): Promise<WriteAttempt> {
+export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 'Owned' | 'Shared'): Promise<CopyWriteAttempt> {
   const announced = await saveTakeOver(copy, object);
   if ('result' in announced) return announced;
   logTakeOver(announced, object);
@@ -19,7 +19,7 @@ export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 
 }
 
 /** Saves the entry and the old values, unless they were saved together with those of the other copies. */
-async function saveTakeOver(copy: CopyToWrite, object: KubernetesObject): Promise<CopyToWrite | WriteAttempt> {
+async function saveTakeOver(copy: CopyToWrite, object: KubernetesObject): Promise<CopyToWrite | CopyWriteAttempt> {
   const { task, work, ledger, guardedClient, signal } = copy;
   const takeOver = planTakeOver(copy, object);
   if (takeOver === undefined || takeOver.entry === task.entry) return copy;
@@ -53,7 +53,7 @@ function logTakeOver({ work, task }: CopyToWrite, { metadata: { uid } }: Kuberne
 }
 
 /** Fields that Muster owns by `Update` become its own by `Apply`, in a write that changes nothing else. */
-async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<WriteAttempt | { readonly object: KubernetesObject }> {
+async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const managedFields = updatesTurnedToApply(object);
   return managedFields === undefined ? { object } : await patchOwners(copy, object, managedFields);
 }

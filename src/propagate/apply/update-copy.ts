@@ -7,7 +7,7 @@ import { withMarks } from '../plan/copies/copy-marks.ts';
 import { failedCopy, isRaceFault, writtenResult } from '../plan/copies/copy-task.ts';
 import { hasManagedKeysRecord } from '../plan/copies/managed-keys.ts';
 import { fingerprintHasPath, updatesTurnedToApply, withLeftValues, withoutMusterPaths } from '../plan/copies/owned-fields.ts';
-import { type CopyToWrite, entryAfterWrite, patchOwners, type WriteAttempt } from './copy-to-write.ts';
+import { type CopyToWrite, type CopyWriteAttempt, entryAfterWrite, patchOwners } from './copy-to-write.ts';
 import { maxCorrections } from './corrections.ts';
 import type { GuardedAnswer } from './guarded-client.ts';
 import { applyToExisting, replaceExisting } from './release-copy.ts';
@@ -26,7 +26,7 @@ interface CopyUpdate {
  * Fields of other managers are taken over in three cases only: Muster sent them before, `conflict` is Overwrite, or `force` is set. Each of
  * them is logged.
  */
-export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<WriteAttempt> {
+export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyWriteAttempt> {
   const owned = await correctOwners(copy, given);
   if ('result' in owned) return owned;
   const update = { ...given, object: owned.object };
@@ -59,7 +59,7 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
 async function correctOwners(
   copy: CopyToWrite,
   { object, state }: CopyUpdate,
-): Promise<WriteAttempt | { readonly object: KubernetesObject }> {
+): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const { leftPaths = [] } = copy.task.object;
   const { metadata } = object;
   const isToTurn = isApplied(copy, state) && hasManagedKeysRecord(object, musterGroup);
@@ -88,7 +88,7 @@ function writtenAttempt(
   copy: CopyToWrite,
   { object, state }: CopyUpdate,
   answer: Extract<ObjectCallResult, { result: 'answered' }>,
-): WriteAttempt {
+): CopyWriteAttempt {
   const isChanged = answer.object.metadata.resourceVersion !== object.metadata.resourceVersion;
   const entry = entryAfterWrite(copy, answer.object, state);
   const action = isChanged ? 'Configured' : 'Unchanged';

@@ -14,7 +14,7 @@ import {
 import { judgeObject } from '../plan/copies/judge-object.ts';
 import { manifestForWrite } from '../plan/copies/manifest-for-write.ts';
 import { observedHashOf } from '../plan/copies/observed-hash.ts';
-import { type CopyToWrite, entryAfterWrite, type WriteAttempt } from './copy-to-write.ts';
+import { type CopyToWrite, type CopyWriteAttempt, entryAfterWrite } from './copy-to-write.ts';
 import { clearDeletionMark } from './deletion-state.ts';
 import { mustGiveBack } from './plan-take-over.ts';
 import { removeExisting } from './remove-copy.ts';
@@ -45,7 +45,7 @@ function nextAttempt(copy: CopyToWrite): CopyToWrite {
   return { ...copy, task: { ...task, existing: 'unknown', entry: known === undefined ? task.entry : clearDeletionMark(known) } };
 }
 
-async function attemptWrite(copy: CopyToWrite, existing: ExistingObject): Promise<WriteAttempt> {
+async function attemptWrite(copy: CopyToWrite, existing: ExistingObject): Promise<CopyWriteAttempt> {
   if (existing === 'absent') return await createCopy(copy);
   if (existing !== 'unknown') return await writeExisting(copy, existing);
   const answer = await copy.guardedClient.get(copy.task.address);
@@ -67,7 +67,7 @@ async function attemptWrite(copy: CopyToWrite, existing: ExistingObject): Promis
  * Creates the copy. Never changes an existing object: with resourceVersion "1", the API server creates the object or answers 409
  * (docs/internals/propagation.md 5.1).
  */
-async function createCopy(copy: CopyToWrite): Promise<WriteAttempt> {
+async function createCopy(copy: CopyToWrite): Promise<CopyWriteAttempt> {
   const { guardedClient, task, work, desired } = copy;
   const { address, entry } = task;
   // Only an announced copy may be created. Otherwise a crash now would leave a copy that the inventory does not have.
@@ -98,7 +98,7 @@ async function createCopy(copy: CopyToWrite): Promise<WriteAttempt> {
 }
 
 /** Handles an existing object. */
-async function writeExisting(copy: CopyToWrite, object: KubernetesObject): Promise<WriteAttempt> {
+async function writeExisting(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt> {
   if (mustGiveBack(copy.task.entry, copy.work)) return await giveBackFirst(copy, object);
   if (copy.task.existing !== 'unknown' && object.metadata.managedFields === undefined && isWrittenByLaterGeneration(object, copy.work))
     return { result: 'retry' };
@@ -123,7 +123,7 @@ async function writeExisting(copy: CopyToWrite, object: KubernetesObject): Promi
  * Gives the object back to its owner first. Then the object is judged again, like any object of another owner, and announced before the
  * next write to it.
  */
-async function giveBackFirst(copy: CopyToWrite, object: KubernetesObject): Promise<WriteAttempt> {
+async function giveBackFirst(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt> {
   const { task, work, ledger } = copy;
   const { entry, address } = task;
   const how = { type: 'giveBack', targetRevision: 0, oldValues: [], ...work.rollback } as const;
