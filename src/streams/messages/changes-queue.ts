@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 
-/** What happened to one object of a selection. A `DELETED` change has the last state that matched. */
+/** One change of an object of a selection. A `DELETED` change has the last state that matched. */
 export interface ObjectChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** The key that `keyOfObject` makes. */

@@ -21,7 +21,7 @@ export interface MessageSource {
   refreshCluster(): void;
 }
 
-/** What a reader has received about one source. */
+/** The knowledge of a reader about one source: what it has received. */
 export interface SourceKnowledge {
   /** Undefined if the reader has received nothing about its objects. */
   readonly position: SourcePosition | undefined;
@@ -35,9 +35,9 @@ export const nothingKnown: SourceKnowledge = { position: undefined, fault: undef
 /** The news of one source in one cut. `draftsOfSlice` turns it into messages. */
 export interface SourceSlice {
   readonly source: MessageSource;
-  /** What readers in step had received before the cut. */
+  /** The knowledge of readers in step before the cut. */
   readonly before: SourceKnowledge;
-  /** What they know after they have received the slice. */
+  /** The knowledge of readers in step after they have received the slice. */
   readonly after: SourceKnowledge;
   readonly news: SliceNews;
 }

@@ -6,7 +6,7 @@ import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } fro
 import type { ObjectChange } from './changes-queue.ts';
 import { type MessageDraft, splitDraft } from './message-drafts.ts';
 
-/** What a message needs from its view. */
+/** The parts of a message that its view makes. */
 interface Circumstances {
   /** True for a message of a first state or of a resume. */
   readonly isOpening: boolean;

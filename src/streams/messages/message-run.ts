@@ -20,7 +20,7 @@ export interface MessageRun<Message extends object> {
 /** The content of a run, and what its readers know. */
 interface RunOptions<Message extends object, Positions> {
   readonly slices: readonly SourceSlice[];
-  /** What the readers know about the source of a slice before they receive it. */
+  /** Returns the knowledge of the readers about the source of a slice, before they receive it. */
   readonly before: (slice: SourceSlice) => SourceKnowledge;
   /** The positions of the readers after the whole run. */
   readonly positions: Positions;

@@ -3,7 +3,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { type ClusterName, parseClusterName, parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { ByteReader, ByteWriter } from './cursor-bytes.ts';
 
-/** How far a reader knows one source (one kind of one cluster). */
+/** The position of a reader in one source, which is one kind of one cluster. */
 export type SourcePosition =
   /**
    * The reader knows all objects of this version. `epoch` is 8 characters of base64url: a hash of the epoch of the store and of the meaning

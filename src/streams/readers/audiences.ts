@@ -5,7 +5,7 @@ import type { ViewReader } from './view-reader.ts';
 /** Readers in step that get the same messages for these slices. */
 interface Audience<Message extends object> {
   readonly readers: readonly ViewReader<Message>[];
-  /** What these readers know about the source of each slice. */
+  /** Returns the knowledge of these readers about the source of a slice. */
   readonly before: (slice: SourceSlice) => SourceKnowledge;
   /** Sources that are incomplete for at least one of these readers and have no slice now. Their position is `void`. */
   readonly incompletePositions: ReadonlyMap<string, SourcePosition>;

@@ -21,9 +21,9 @@ import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts'
 export class SourceBacklog {
   source: MessageSource;
   readonly #changes = createChangesQueue();
-  /** What the reader has received. */
+  /** The knowledge of the reader now. */
   #known: SourceKnowledge;
-  /** What the reader will know when it has taken all of the backlog. */
+  /** The knowledge of the reader when it has taken all of the backlog. */
   #goal: SourceKnowledge;
   #gone: Fault | undefined;
   #whole: Whole | undefined;

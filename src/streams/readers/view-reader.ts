@@ -129,7 +129,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#checkBounds();
   }
 
-  /** Keeps what the reader knows about an incomplete source. What it has missed is known only when the source is complete. */
+  /** Keeps what the reader knows about an incomplete source. The missed changes are known only when the source is complete. */
   waitForSource(backlog: SourceBacklog): void {
     this.#backlogs.set(backlog.source.key, backlog);
   }

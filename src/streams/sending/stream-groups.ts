@@ -96,7 +96,7 @@ function keyOf({ subscription: { servedSchema, document, operation }, request, o
   return createHash('sha256').update(canonicalJson(key)).digest('base64');
 }
 
-/** The variables that divide streams into groups, ordered by name: those that the operation declares, but the cursor variable. */
+/** The variables that divide streams into groups, ordered by name: all declared variables except the cursor variable. */
 function viewVariables(document: DocumentNode, operation: OperationDefinitionNode, variables: JsonObject = {}): Json {
   const cursor = cursorVariableOf(document, operation);
   const names = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value).toSorted();

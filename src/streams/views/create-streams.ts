@@ -132,7 +132,7 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   };
 }
 
-/** Jobs are counted by their status. A kind of which only metadata is held cannot be counted. */
+/** Jobs are counted by their status. A kind whose mirror holds only metadata has no status to count. */
 function refuseTally([kind]: readonly ModelKind[]): void {
   if (kind === undefined) return;
   throw new MusterError('BAD_INPUT', `expected a kind of which more is held than the metadata, got ${keyOfKind(kind)}`);

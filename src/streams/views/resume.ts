@@ -9,20 +9,20 @@ import type { ViewSource } from './view-source.ts';
 import { unknownCluster } from './view-sources.ts';
 import { compareVisibility } from './watch-scope.ts';
 
-/** What a view has to send to a reader that resumes. */
+/** The messages for a reader that resumes. */
 interface Resumption {
   readonly slices: readonly SourceSlice[];
-  /** What the reader knows about the source of each slice. */
+  /** The knowledge of the reader about the source of each slice. */
   readonly known: ReadonlyMap<SourceSlice, SourceKnowledge>;
   /** Sources that the reader knows and that are incomplete now. */
   readonly incomplete: readonly IncompleteSource[];
 }
 
-/** A source of which the missed changes are not known yet, because it is incomplete. */
+/** An incomplete source. The changes that the reader has missed are not known yet. */
 export interface IncompleteSource {
   readonly source: ViewSource;
   readonly known: SourceKnowledge;
-  /** What readers in step know. */
+  /** The knowledge of readers in step. */
   readonly goal: SourceKnowledge;
 }
 

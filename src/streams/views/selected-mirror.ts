@@ -15,7 +15,7 @@ import { type SourcePosition, voidPosition } from '../messages/stream-cursor.ts'
 import { JudgedSelection } from './judged-selection.ts';
 import { batchesOf, changeOfTransition, type SelectionTransition, transitionIn } from './selection-changes.ts';
 
-/** What a stream selects from a mirror. */
+/** The filter of a stream, applied to one mirror. */
 export interface MirrorSelection {
   readonly kind: ModelKind;
   readonly cluster: ClusterView;

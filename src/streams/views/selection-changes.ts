@@ -7,7 +7,7 @@ import { maxMessageObjects } from '../messages/message-drafts.ts';
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 type Matches = (object: KubernetesObject) => boolean;
 
-/** What one event means for a selection. `before` and `after` are set if the selection had or has the object. */
+/** The effect of one event on a selection. `before` is set if the object matched, `after` if it matches now. */
 export interface SelectionTransition {
   readonly key: string;
   readonly before: KubernetesObject | undefined;

@@ -35,7 +35,7 @@ export interface ViewSourceOptions {
   readonly guard: (action: () => void) => void;
 }
 
-/** What a source has from its mirror. The mirror may come and go while the view lives. */
+/** The state of a source, by its mirror. The mirror may come and go while the view lives. */
 export type SourceState =
   /** There is no mirror. `expected`: one may come. `absent`: the kind is not served, or the cluster is no member. */
   | { readonly phase: 'expected' | 'absent' }

@@ -76,7 +76,7 @@ export class ViewSource implements MessageSource {
     return this.#options.visibility;
   }
 
-  /** What readers in step know about this source. */
+  /** The knowledge of readers in step about this source. */
   get known(): SourceKnowledge {
     return this.#known;
   }

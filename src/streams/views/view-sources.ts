@@ -17,7 +17,7 @@ import type { SourceBudget } from './source-budget.ts';
 import { ViewSource } from './view-source.ts';
 import type { WatchScope } from './watch-scope.ts';
 
-/** What a view selects. */
+/** The kinds, clusters and objects that a view selects. */
 export interface ViewQuery {
   readonly kinds: readonly ModelKind[];
   /** The requested clusters. Undefined: all clusters that are visible to the caller, also those that join later. */
@@ -125,7 +125,7 @@ export class ViewSources {
     return clusters === undefined || clusters.includes(cluster);
   }
 
-  /** Plans the sources of these clusters that do not exist yet. If the query names clusters, it plans those of the named clusters. */
+  /** Plans the sources of these clusters that do not exist yet. If the query names clusters, only these get sources. */
   addMissing(members: Iterable<ClusterName>): void {
     const { query, sources } = this.#options;
     for (const cluster of query.clusters ?? members) {
@@ -181,7 +181,7 @@ export class ViewSources {
     for (const kind of query.kinds) this.#all.get(sourceKey(cluster, kind))?.refresh(view);
   }
 
-  /** The clusters of which the view has sources. */
+  /** The clusters with sources in this view. */
   get clusters(): ReadonlySet<ClusterName> {
     return this.#clusters;
   }

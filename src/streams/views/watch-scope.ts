@@ -4,7 +4,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { sourceKey } from '../messages/stream-cursor.ts';
 
-/** What a caller may watch of the requested clusters and kinds. Callers with equal scopes get the same messages. */
+/** The rights of one caller to watch the requested clusters and kinds. Callers with equal scopes get the same messages. */
 export interface WatchScope {
   /** Equal for equal scopes only. */
   readonly digest: string;
