@@ -22,8 +22,8 @@ export interface MaskedResult {
 /** Masks the errors of an outcome, and adds the faults that explain its nulls. All transports use it, for answers and for messages of streams. */
 export function maskResult(outcome: ExecutionOutcome, report: OperationFaults | undefined, masking: MaskOptions): MaskedResult {
   const entries = report?.reported();
-  const told = tellable(outcome, masking);
-  const body = entries === undefined ? told : { ...told, extensions: { faults: entries } };
+  const masked = maskOutcome(outcome, masking);
+  const body = entries === undefined ? masked : { ...masked, extensions: { faults: entries } };
   return { body, faults: entries?.length ?? 0 };
 }
 
@@ -124,7 +124,7 @@ export function maskOptionsFor(requestId: string, log: Log): MaskOptions {
   };
 }
 
-function tellable(outcome: ExecutionOutcome, masking: MaskOptions): FormattedExecutionResult {
+function maskOutcome(outcome: ExecutionOutcome, masking: MaskOptions): FormattedExecutionResult {
   if ('failure' in outcome) return { errors: [clientError(outcome.failure, masking)] };
   const { data, errors } = outcome;
   // If one field is too costly, the whole operation is refused: a null in the answer would look like a missing object.

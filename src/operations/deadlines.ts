@@ -20,14 +20,14 @@ interface Entry {
 export class Deadlines {
   readonly #clock: Clock;
   readonly #limitMs: number;
-  readonly #life: AbortSignal;
+  readonly #signal: AbortSignal;
   readonly #running = new Set<Entry>();
   #sleeps = false;
 
   constructor(limit: { readonly clock: Clock; readonly limitMs: number }, signal: AbortSignal) {
     this.#clock = limit.clock;
     this.#limitMs = limit.limitMs;
-    this.#life = signal;
+    this.#signal = signal;
   }
 
   /** The time limit in seconds. */
@@ -66,10 +66,10 @@ export class Deadlines {
 
   async #watch(): Promise<void> {
     this.#sleeps = true;
-    for (let first = this.#first(); first !== undefined && !this.#life.aborted; first = this.#first()) {
+    for (let first = this.#first(); first !== undefined && !this.#signal.aborted; first = this.#first()) {
       const restMs = first.dueMs - this.#clock.monotonic();
       if (restMs > 0) {
-        await this.#clock.sleep(restMs, this.#life);
+        await this.#clock.sleep(restMs, this.#signal);
         continue;
       }
       first.pass();

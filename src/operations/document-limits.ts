@@ -34,9 +34,9 @@ function verdictOf(schema: GraphQLSchema, document: DocumentNode, rest: () => re
 /** A plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
 export function useCostLimit(): OperationPlugin {
   return {
-    onContextBuilding: ({ context: { servedSchema: served, definition, document, params } }) => {
-      if (served === undefined || definition === undefined || document === undefined) return;
-      const refusal = refusalOfCost({ schema: served.schema, document, operation: definition, variables: params?.variables });
+    onContextBuilding: ({ context: { servedSchema, definition, document, params } }) => {
+      if (servedSchema === undefined || definition === undefined || document === undefined) return;
+      const refusal = refusalOfCost({ schema: servedSchema.schema, document, operation: definition, variables: params?.variables });
       if (refusal !== undefined) throw refusal;
     },
   };

@@ -22,11 +22,11 @@ export function useExecution(contextOf: (scope: OperationScope) => object): Oper
 
 async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => object) {
   const operation = operationOf(args);
-  const { abortController: life, caller, servedSchema: served, deadline, waitUntilMs } = operation;
-  const { signal } = life;
+  const { abortController, caller, servedSchema, deadline, waitUntilMs } = operation;
+  const { signal } = abortController;
   const report = new OperationFaults();
   operation.faults = report;
-  invariant(served !== undefined && waitUntilMs !== undefined, 'expected an operation with a schema and a deadline');
+  invariant(servedSchema !== undefined && waitUntilMs !== undefined, 'expected an operation with a schema and a deadline');
   using held = new DisposableStack();
   try {
     const throwIfOver = () => {
@@ -38,7 +38,7 @@ async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => ob
       caller,
       signal,
       waitUntilMs,
-      servedSchema: served,
+      servedSchema,
       resources: held,
       isMessage: false,
       throwIfOver,

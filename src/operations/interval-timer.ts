@@ -4,31 +4,31 @@ import type { Clock } from '../core/clock.ts';
 const maxSlices = 12;
 
 /** Calls back at a regular interval for each of many items. One timer serves all items, and none runs without items. */
-export class IntervalTimer<Thing> {
-  readonly #options: IntervalTimerOptions<Thing>;
-  readonly #slices: readonly Set<Thing>[] = Array.from({ length: maxSlices }, () => new Set());
-  readonly #sliceOf = new Map<Thing, Set<Thing>>();
+export class IntervalTimer<Item> {
+  readonly #options: IntervalTimerOptions<Item>;
+  readonly #slices: readonly Set<Item>[] = Array.from({ length: maxSlices }, () => new Set());
+  readonly #sliceOf = new Map<Item, Set<Item>>();
   #sleep: AbortController | undefined;
 
-  constructor(options: IntervalTimerOptions<Thing>) {
+  constructor(options: IntervalTimerOptions<Item>) {
     this.#options = options;
   }
 
   /** Adds an item. Its first callback comes after at most one interval. */
-  add(thing: Thing): void {
-    if (this.#sliceOf.has(thing)) return;
+  add(item: Item): void {
+    if (this.#sliceOf.has(item)) return;
     const slice = this.#slices.reduce((least, one) => (one.size < least.size ? one : least));
-    slice.add(thing);
-    this.#sliceOf.set(thing, slice);
+    slice.add(item);
+    this.#sliceOf.set(item, slice);
     if (this.#sleep !== undefined) return;
     this.#sleep = new AbortController();
     void this.#watch(this.#sleep.signal);
   }
 
   /** Removes an item. A second call does nothing. */
-  delete(thing: Thing): void {
-    if (!this.#sliceOf.get(thing)?.delete(thing)) return;
-    this.#sliceOf.delete(thing);
+  delete(item: Item): void {
+    if (!this.#sliceOf.get(item)?.delete(item)) return;
+    this.#sliceOf.delete(item);
     if (this.#sliceOf.size > 0) return;
     this.#sleep?.abort();
     this.#sleep = undefined;
@@ -41,15 +41,15 @@ export class IntervalTimer<Thing> {
       for (const slice of this.#slices.toReversed()) {
         await clock.sleep(everyMs / maxSlices, signal);
         if (signal.aborted) return;
-        for (const thing of slice) beat(thing);
+        for (const item of slice) beat(item);
       }
     }
   }
 }
 
-export interface IntervalTimerOptions<Thing> {
+export interface IntervalTimerOptions<Item> {
   readonly clock: Clock;
   readonly everyMs: number;
   /** Called for each item once per interval. May add and remove items. Must not throw. */
-  readonly onInterval: (thing: Thing) => void;
+  readonly onInterval: (item: Item) => void;
 }

@@ -37,56 +37,48 @@ export class IntrospectionCache {
   /** Returns the cached answer. Otherwise makes it, compresses it and caches it. */
   answerFor(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
     const key = JSON.stringify([request.query, request.operationName, request.variables]);
-    const kept = this.#keptOf(schema);
-    const found = kept.get(key);
-    if (found !== undefined) return found;
-    const making = make().then(compressWithGzip);
-    if (key.length > maxKeyLength) return making;
-    // The size of the answer is known only when it is made.
-    kept.set(key, making, { size: 1 });
-    const keep = (made: CompressedBytes) => {
-      const size = made.encoded.values().reduce((sum, { length }) => sum + length, key.length * 2 + made.plain.length);
-      if (kept.peek(key) === making) kept.set(key, made, { size });
-    };
-    making.then(keep).catch(() => kept.delete(key));
-    return making;
-  }
-
-  #keptOf(schema: GraphQLSchema): LRUCache<string, CompressedBytes | Promise<CompressedBytes>> {
-    if (this.#schema?.deref() === schema) return this.#kept;
+    if (key.length > maxKeyLength) return make().then(compressWithGzip);
+    if (this.#schema?.deref() !== schema) this.#kept = newCache();
     this.#schema = new WeakRef(schema);
-    this.#kept = newCache();
-    return this.#kept;
+    return this.#kept.get(key) ?? this.#kept.forceFetch(key, { context: make });
   }
 }
 
-function newCache(): LRUCache<string, CompressedBytes | Promise<CompressedBytes>> {
-  return new LRUCache({ max: maxDocuments, maxSize: maxBytes });
+function newCache() {
+  return new LRUCache<string, CompressedBytes, () => Promise<Uint8Array>>({
+    max: maxDocuments,
+    maxSize: maxBytes,
+    sizeCalculation: ({ plain, encoded }, key) => encoded.values().reduce((sum, { length }) => sum + length, key.length * 2 + plain.length),
+    fetchMethod: (_key, _stale, { context: make }) => make().then(compressWithGzip),
+    // An answer that is no longer cached is still sent to the clients that wait for it.
+    ignoreFetchAbort: true,
+    allowStaleOnFetchAbort: true,
+  });
 }
 
 export interface IntrospectionOptions {
   readonly answers: Pick<AnswerFactory, 'answerTo'>;
   /** Operations that the gateway aborts when it ends. */
-  readonly lives: Set<AbortController>;
+  readonly inFlight: Set<AbortController>;
 }
 
 /**
  * A plugin that answers introspection from the cache. An answer is made for all clients with the same document, so it is also made if its
  * first client leaves. Must come after the plugins that execute.
  */
-export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): OperationPlugin {
+export function useIntrospectionCache({ answers, inFlight }: IntrospectionOptions): OperationPlugin {
   const cache = new IntrospectionCache();
   const make = async (args: ExecutionArgs, execute: Execute) => {
     using operation = new GraphqlOperation(operationOf(args));
-    Object.assign(operation, { ...operationOf(args), life: operation.abortController });
-    lives.add(operation.abortController);
+    Object.assign(operation, { ...operationOf(args), abortController: operation.abortController });
+    inFlight.add(operation.abortController);
     try {
       const answer = await answers.answerTo(operation, await execute({ ...args, contextValue: operation }));
       // An answer with errors has the id of its request. It is sent, but not cached.
       if (answer.body.errors !== undefined) throw new NotKept(answer);
       return Buffer.concat(answer.json);
     } finally {
-      lives.delete(operation.abortController);
+      inFlight.delete(operation.abortController);
     }
   };
   return {

@@ -65,7 +65,7 @@ function decoded(body: Uint8Array): string {
  * @throws {RequestRefusal} 400 with the expected form.
  */
 export function parseJsonText(text: string, name = 'the body'): Json {
-  if (opensMoreThan(text, maxLevels)) demandLevels(text);
+  if (opensMoreThan(text, maxLevels)) checkLevels(text);
   let value: Json;
   try {
     // The exact parser is five times slower, so only texts with long digits use it.
@@ -74,7 +74,7 @@ export function parseJsonText(text: string, name = 'the body'): Json {
     throw badRequest(`${name} is not JSON`);
   }
   // In valid UTF-8 only escapes can make lone surrogates and NUL.
-  if (/\\u(?:d[89a-f]|0000)/i.test(text)) demandWholeText(value);
+  if (/\\u(?:d[89a-f]|0000)/i.test(text)) checkCharacters(value);
   return value;
 }
 
@@ -88,7 +88,7 @@ function opensMoreThan(text: string, most: number): boolean {
 }
 
 /** Counts levels outside of strings. Invalid JSON is left to the parser. */
-function demandLevels(text: string): void {
+function checkLevels(text: string): void {
   let level = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -106,15 +106,15 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Refuses lone surrogates and NUL, in keys and values. Neither can be stored, and neither may be changed on the way. */
-function demandWholeText(value: Json): void {
+function checkCharacters(value: Json): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed() || value.includes('\0')) throw badRequest('a text in the body holds half a character or NUL');
   } else if (Array.isArray(value)) {
-    for (const part of value as readonly Json[]) demandWholeText(part);
+    for (const part of value as readonly Json[]) checkCharacters(part);
   } else if (isJsonObject(value)) {
     for (const [key, part] of Object.entries(value)) {
-      demandWholeText(key);
-      if (part !== undefined) demandWholeText(part);
+      checkCharacters(key);
+      if (part !== undefined) checkCharacters(part);
     }
   }
 }

@@ -11,9 +11,9 @@ import { AnswerEncoder } from '../operations/answer-encoder.ts';
 import { AnswerFactory } from '../operations/answers.ts';
 import { Deadlines } from '../operations/deadlines.ts';
 import { useCostLimit, useDocumentLimits } from '../operations/document-limits.ts';
-import { createEngine, type Engine } from '../operations/engine.ts';
+import { createEngine } from '../operations/engine.ts';
 import { useDeadlines, useExecution } from '../operations/execution.ts';
-import { useIntrospectionCache } from '../operations/introspection-cache.ts';
+import { type IntrospectionOptions, useIntrospectionCache } from '../operations/introspection-cache.ts';
 import type { AnsweredOperation, OperationPlugin, OperationScope } from '../operations/operation.ts';
 import type { ServedSchema } from '../operations/served-schema.ts';
 import { TurnGate } from '../operations/turn-gate.ts';
@@ -28,7 +28,7 @@ import { useExactJson } from './http/request-body.ts';
 import { Router } from './http/router.ts';
 import type { GatewayHealth } from './monitoring/health.ts';
 import { Metrics, type MetricsSources } from './monitoring/metrics.ts';
-import { EventStreams } from './sse/event-stream.ts';
+import { createCommentTimer } from './sse/event-stream.ts';
 import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
@@ -76,47 +76,45 @@ const endedPerSecond = 250;
 /** Maximum time for ending all of them. */
 const maxSpreadMs = 20_000;
 
-/** Starts to answer requests on the listener. Wires plugins, streams, HTTP and WebSocket. */
+/**
+ * Starts to answer requests on the listener. Wires plugins, streams, HTTP and WebSocket.
+ *
+ * Next: a request continues in `Router.handle` (http/router.ts), an upgrade in `WebSockets.upgrade` (web-socket/web-sockets.ts).
+ */
 export function serve(options: ServeOptions): Serving {
-  const { config, listening, clock, log } = options;
-  const admission = new OperationAdmission(config.limits.requestsInFlight);
+  const { config, listening, clock, log, caller, token, served } = options;
+  const metrics = new Metrics(options.observed);
   const ending = new AbortController();
-  let retired = false;
-  const unsent = new UnsentBytes(clock, config.limits.unsentBytes);
-  const parts = partsOf(options, { admission, unsent, ending: ending.signal }, () => retired);
-  const running = runningOf(options, parts);
-  const { subscriptions, engine, lives } = running;
-  const front = createGraphqlHandler({
-    handle: engine.handle,
-    caller: options.caller,
-    streams: new EventStreams(clock, unsent),
-    unsent,
-    inFlight: lives,
-    admission,
-  });
-  const router = new Router({ ...parts, front, served: options.served });
-  const sockets = new WebSockets({
-    ...parts,
-    ...running,
-    onRefused: refusedOver('websocket', parts.metrics),
-    caller: options.caller,
-    maxSockets: config.limits.streams,
-    clock,
-  });
+  let isRetired = false;
+  const shared = {
+    admission: new OperationAdmission(config.limits.requestsInFlight),
+    unsent: new UnsentBytes(clock, config.limits.unsentBytes),
+    guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, token }),
+    metrics,
+    onBug: (error: unknown) => log.error({ error: loggableError(error) }, 'a bug: a request met an error nobody expects'),
+    onRefused: countRefusals('http', metrics),
+  };
+  const operations = createOperations(options, { ...shared, ending: ending.signal });
+  const { subscriptions, engine, inFlight } = operations;
+  const handler = createGraphqlHandler({ ...shared, handle: engine.handle, caller, comments: createCommentTimer(clock), inFlight });
+  const health = { isReady: () => !isRetired && options.health.isReady(), checks: () => options.health.checks() };
+  const router = new Router({ ...shared, health, handler, served });
+  const onRefused = countRefusals('websocket', metrics);
+  const sockets = new WebSockets({ ...shared, ...operations, onRefused, caller, maxSockets: config.limits.streams, clock });
   listening.onRequest((request, response) => router.handle(request, response));
   listening.onUpgrade((request, socket, head) => sockets.upgrade(request, socket, head));
 
   let drained: Promise<void> | undefined;
   const drain = async (patienceMs: number) => {
-    retired = true;
+    isRetired = true;
     const closed = listening.close();
     const gone = new AbortController();
-    const idle = admission.close();
+    const idle = shared.admission.close();
     const spreadMs = Math.min(patienceMs, maxSpreadMs, ((subscriptions.count('sse') + sockets.size) * 1000) / endedPerSecond);
     const streamsEnded = Promise.all([subscriptions.drain(spreadMs, gone.signal), sockets.drain(spreadMs)]);
     await Promise.race([Promise.all([idle, streamsEnded]), clock.sleep(patienceMs, gone.signal)]);
     ending.abort();
-    for (const life of lives) life.abort(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
+    for (const operation of inFlight) operation.abort(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
     await Promise.race([Promise.all([idle, closed]), clock.sleep(lastWordsMs, gone.signal)]);
     gone.abort();
     sockets[Symbol.dispose]();
@@ -124,44 +122,32 @@ export function serve(options: ServeOptions): Serving {
     await closed;
     log.debug({}, 'the HTTP edge is closed');
   };
+  const drainOnce = (patienceMs: number) => {
+    drained ??= drain(patienceMs);
+    return drained;
+  };
   return {
     port: listening.port,
     retire: () => {
-      retired = true;
+      isRetired = true;
     },
     schemaSwapped: () => subscriptions.schemaSwapped(),
-    drain: (patienceMs) => {
-      drained ??= drain(patienceMs);
-      return drained;
-    },
-    [Symbol.asyncDispose]: () => {
-      drained ??= drain(0);
-      return drained;
-    },
+    drain: drainOnce,
+    [Symbol.asyncDispose]: () => drainOnce(0),
   };
 }
 
-interface Parts {
+interface OperationParts {
   readonly admission: OperationAdmission;
   readonly unsent: UnsentBytes;
-  readonly ending: AbortSignal;
-  readonly metrics: Metrics;
-  readonly health: GatewayHealth;
   readonly guard: Guard;
-  readonly onBug: (error: unknown) => void;
-  readonly onRefused: (refusal: { readonly code: string; readonly message: string }) => void;
-}
-
-interface Running {
-  readonly engine: Engine;
-  readonly answers: AnswerFactory;
-  readonly subscriptions: Subscriptions;
-  /** Operations in flight over HTTP. They are aborted when the gateway ends. */
-  readonly lives: Set<AbortController>;
+  readonly metrics: Metrics;
+  readonly onRefused: CountRefusal;
+  readonly ending: AbortSignal;
 }
 
 /** Creates the parts that run operations of every transport. */
-function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: Parts): Running {
+function createOperations(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: OperationParts) {
   const { config, clock, log, served, contextOf, heap = emptyHeapGauge } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const onAnswered = (ended: AnsweredOperation) => {
@@ -175,35 +161,38 @@ function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admi
   const common = { contextOf, deadlines, encoder, clock, log, onAnswered };
   const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, heap, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
-  const answers = new AnswerFactory({ encoder, clock, log, onAnswered, onRefused });
-  const lives = new Set<AbortController>();
+  const answers = new AnswerFactory({ ...common, onRefused });
+  const inFlight = new Set<AbortController>();
   const graphiql = createGraphiql(options.examples);
   const plugins = [
     useNegotiation(),
     useTokenCheck(guard),
     useAdmission({ admission, gate: new TurnGate(clock) }),
     useExactJson(config.limits.bodyBytes),
-    ...operationPlugins({ contextOf, deadlines, mutations, answers, subscriptions, lives }),
+    ...operationPlugins({ contextOf, deadlines, mutations, answers, subscriptions, inFlight }),
     useAnswers(answers),
     graphiql.plugin,
   ];
   const engine = createEngine({ ...graphiql, served, clock, plugins, cors: corsOf(config.allowOrigins) });
-  return { engine, answers, subscriptions, lives };
+  return { engine, answers, subscriptions, inFlight };
 }
 
-interface OperationParts extends Pick<Running, 'answers' | 'subscriptions' | 'lives'>, Pick<ServeOptions, 'contextOf'> {
+export interface OperationPluginOptions extends IntrospectionOptions {
+  readonly contextOf: ServeOptions['contextOf'];
   readonly deadlines: Deadlines;
   readonly mutations: Deadlines;
+  readonly subscriptions: Subscriptions;
 }
 
 /** The plugins for operations of every transport, in the order in which Yoga runs their hooks. */
-export function operationPlugins({ contextOf, deadlines, mutations, subscriptions, ...parts }: OperationParts): readonly OperationPlugin[] {
+export function operationPlugins(options: OperationPluginOptions): readonly OperationPlugin[] {
+  const { contextOf, deadlines, mutations, subscriptions } = options;
   return [
     useDocumentLimits(),
     useCostLimit(),
     useExecution(contextOf),
     useDeadlines({ queries: deadlines, mutations }),
-    useIntrospectionCache(parts),
+    useIntrospectionCache(options),
     useSubscriptions(subscriptions),
   ];
 }
@@ -214,26 +203,9 @@ function requestLine({ requestId, transport, request, operationType, code, fault
   return { requestId, transport, operation: operationType ?? 'none', documentHash, code, faults, ms: Math.round(tookMs * 1000) / 1000 };
 }
 
-function partsOf(
-  options: ServeOptions,
-  { admission, unsent, ending }: Pick<Parts, 'admission' | 'unsent' | 'ending'>,
-  isRetired: () => boolean,
-): Parts {
-  const { config, log, health, token } = options;
-  const metrics = new Metrics(options.observed);
-  return {
-    admission,
-    unsent,
-    ending,
-    metrics,
-    health: { isReady: () => !isRetired() && health.isReady(), checks: () => health.checks() },
-    guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, ...(token === undefined ? {} : { token }) }),
-    onBug: (error) => log.error({ error: loggableError(error) }, 'a bug: a request met an error nobody expects'),
-    onRefused: refusedOver('http', metrics),
-  };
-}
+type CountRefusal = (refusal: { readonly code: string; readonly message: string }) => void;
 
-function refusedOver(transport: 'http' | 'websocket', metrics: Metrics): Parts['onRefused'] {
+function countRefusals(transport: 'http' | 'websocket', metrics: Metrics): CountRefusal {
   return ({ code, message }) => {
     metrics.answered({ transport, operationType: undefined, code });
     if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');

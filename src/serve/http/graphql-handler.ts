@@ -10,7 +10,7 @@ import { maskedCode } from '../../operations/masking.ts';
 import type { TurnGate } from '../../operations/turn-gate.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
 import { StartedStream } from '../../streams/outlet.ts';
-import { asEvents, type EventStreams, eventHeaders } from '../sse/event-stream.ts';
+import { asEvents, EventStream, type EventStreamOptions, eventHeaders } from '../sse/event-stream.ts';
 import { sendHttpAnswer } from './http-answer.ts';
 import { type AnswerType, HttpOperation, type HttpPlugin } from './http-operation.ts';
 
@@ -18,8 +18,10 @@ export interface GraphqlHandlerOptions {
   readonly handle: Engine<HttpOperation>['handle'];
   /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
-  readonly streams: EventStreams;
+  /** Writes comments to open streams of server-sent events. */
+  readonly comments: EventStreamOptions['comments'];
   readonly unsent: UnsentBytes;
+  /** Operations in flight over HTTP. The gateway aborts them when it ends. */
   readonly inFlight: Set<AbortController>;
   readonly admission: Pick<OperationAdmission, 'inFlight'>;
 }
@@ -33,23 +35,18 @@ export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, cors: O
  * Next: `handle` is Yoga (operations/engine.ts). It runs the hooks of the plugins in the order of serve.ts: `onRequestParse`, parse,
  * validate, execute, `onResultProcess`. The last hook is `useAnswers`, below.
  */
-export function createGraphqlHandler({
-  handle,
-  caller,
-  streams,
-  unsent,
-  inFlight: lives,
-  admission,
-}: GraphqlHandlerOptions): GraphqlHandler {
+export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+  const { handle, caller, comments, unsent, inFlight, admission } = options;
   const turns = new LoopTurns();
   return async (req, res, cors) => {
     const turn = turns.join();
     const isHead = req.method === 'HEAD';
     // Yoga does not know HEAD, so it gets a GET. Node leaves out the body. HEAD gets no stream, because the client would not see its end.
     if (isHead) req.method = 'GET';
-    const outlet = ({ requestId }: HttpOperation) => (isHead ? undefined : streams.outlet(res, { ...cors, 'x-request-id': requestId }));
+    const outlet = ({ requestId }: HttpOperation) =>
+      isHead ? undefined : new EventStream({ response: res, headers: { ...cors, 'x-request-id': requestId }, comments, unsent });
     using operation = new HttpOperation({ req, res, caller, outlet });
-    lives.add(operation.abortController);
+    inFlight.add(operation.abortController);
     try {
       const response = await handle(req, operation);
       // Waits for the end of the turn only if no operation of an earlier turn is in flight: such an operation may run in slices and delay the answer.
@@ -60,7 +57,7 @@ export function createGraphqlHandler({
       const sent = unsent.untilTaken(res);
       if (sent !== undefined) await sent;
     } finally {
-      lives.delete(operation.abortController);
+      inFlight.delete(operation.abortController);
     }
   };
 }

@@ -11,7 +11,7 @@ export interface GuardOptions {
   readonly host: string;
   readonly allowOrigins: readonly string[];
   /** The bearer token that requests must carry. Default: no token is required. */
-  readonly token?: string;
+  readonly token?: string | undefined;
 }
 
 /** The checks that every request must pass, on every path and transport. */
@@ -77,13 +77,13 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
 
 function admitOrigin({ origin, host }: IncomingHttpHeaders, allowOrigins: readonly string[]): Readonly<Record<string, string>> {
   if (origin === undefined) return {};
-  if (isOwn(origin, host ?? '')) return {};
+  if (isOwnOrigin(origin, host ?? '')) return {};
   if (allowOrigins.includes(origin)) return { 'access-control-allow-origin': origin, vary: 'Origin' };
   throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Origin header is neither our own nor an allowed one' });
 }
 
 /** True if the origin is our own page. Ignores the scheme, because a proxy in front of the gateway may end TLS. */
-function isOwn(origin: string, host: string): boolean {
+function isOwnOrigin(origin: string, host: string): boolean {
   const url = URL.parse(origin);
   return url !== null && origin === url.origin && url.host === URL.parse(`${url.protocol}//${host}`)?.host;
 }

@@ -64,9 +64,9 @@ interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'call
 function ignored(): void {}
 
 /** Aborts the operation when the client closes its connection. A function of its own, so that the listener of a long stream keeps nothing else alive. */
-function abortOnClose(response: ServerResponse, life: AbortController): void {
+function abortOnClose(response: ServerResponse, abortController: AbortController): void {
   response.once('close', () => {
-    if (!response.writableFinished) life.abort(new ClientGone());
+    if (!response.writableFinished) abortController.abort(new ClientGone());
   });
 }
 

@@ -7,8 +7,8 @@ export function useNegotiation(): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {
       const { headers, method } = operation.req;
-      if (method === 'POST') demandJson(headers);
-      else demandOwnSite(headers);
+      if (method === 'POST') requireJson(headers);
+      else refuseCrossSite(headers);
       operation.accepted = chooseAnswer(headers.accept);
       if (operation.accepted.events === 'all') operation.transport = 'sse';
     },
@@ -20,7 +20,7 @@ export function useNegotiation(): HttpPlugin {
  *
  * @throws {RequestRefusal} 403.
  */
-function demandOwnSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
+function refuseCrossSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
   if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
     throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'expected no request from a page of another site' });
 }
@@ -30,7 +30,7 @@ function demandOwnSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders):
  *
  * @throws {RequestRefusal} 415 for anything else.
  */
-function demandJson(headers: IncomingHttpHeaders): void {
+function requireJson(headers: IncomingHttpHeaders): void {
   const { type, parameters } = parseMediaType(headers['content-type'] ?? '');
   const charset = parameters.get('charset') ?? 'utf-8';
   if (type !== 'application/json' || !/^utf-?8$/.test(charset))

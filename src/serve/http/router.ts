@@ -10,7 +10,7 @@ import type { Guard } from './guard.ts';
 import { type HttpAnswer, sendHttpAnswer, textAnswer } from './http-answer.ts';
 
 export interface RouterOptions {
-  readonly front: GraphqlHandler;
+  readonly handler: GraphqlHandler;
   readonly guard: Guard;
   readonly health: GatewayHealth;
   readonly metrics: Metrics;
@@ -74,7 +74,7 @@ export class Router {
 
   #graphql(request: IncomingMessage, response: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
     if (request.method === 'OPTIONS') response.setHeader('allow', 'GET, HEAD, POST, OPTIONS');
-    return this.#options.front(request, response, cors);
+    return this.#options.handler(request, response, cors);
   }
 
   async #schema(request: IncomingMessage): Promise<HttpAnswer> {

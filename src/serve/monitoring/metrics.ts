@@ -35,7 +35,7 @@ interface SeriesOptions<Series> {
 const maxClusterLabels = 500;
 
 /** Metrics of the process: event-loop lag, heap and garbage collection. Registered once, even if several gateways run in the process. */
-let ofProcess: Registry | undefined;
+let processRegistry: Registry | undefined;
 
 /** The metrics of the gateway. Labels come only from closed sets, never from a user, a namespace, an object, a document or an address. */
 export class Metrics {
@@ -69,9 +69,9 @@ export class Metrics {
 
   constructor({ clusters, upstream, anomalies, leadership }: MetricsSources) {
     this.contentType = this.#registry.contentType;
-    if (ofProcess === undefined) {
-      ofProcess = new Registry();
-      collectDefaultMetrics({ register: ofProcess });
+    if (processRegistry === undefined) {
+      processRegistry = new Registry();
+      collectDefaultMetrics({ register: processRegistry });
     }
     this.#countUpstream({ upstream, anomalies });
     this.#gaugeClusters(clusters);
@@ -112,7 +112,7 @@ export class Metrics {
 
   /** Prints all series in the format of Prometheus. */
   async text(): Promise<string> {
-    const texts = await Promise.all([this.#registry.metrics(), ofProcess?.metrics() ?? '']);
+    const texts = await Promise.all([this.#registry.metrics(), processRegistry?.metrics() ?? '']);
     return texts.join('\n');
   }
 

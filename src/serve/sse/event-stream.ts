@@ -23,23 +23,16 @@ export const eventHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/** Creates streams of server-sent events, in the distinct connections mode of graphql-sse. One timer serves all of them. */
-export class EventStreams {
-  readonly #beats: IntervalTimer<EventStream>;
-  readonly #unsent: UnsentBytes;
-
-  constructor(clock: Clock, unsent: UnsentBytes) {
-    this.#unsent = unsent;
-    this.#beats = new IntervalTimer({ clock, everyMs: commentMs, onInterval: (stream) => stream.writeComment(clock.monotonic()) });
-  }
-
-  /** Creates the outlet of one stream. Nothing is written before its first message or `start`. */
-  outlet(response: ServerResponse, headers: OutgoingHttpHeaders): EventStream {
-    return new EventStream({ response, headers, beats: this.#beats, unsent: this.#unsent });
-  }
+/** Creates the timer that writes comments. One timer serves all streams. */
+export function createCommentTimer(clock: Clock): IntervalTimer<EventStream> {
+  return new IntervalTimer({ clock, everyMs: commentMs, onInterval: (stream) => stream.writeComment(clock.monotonic()) });
 }
 
-/** The outlet of one stream: writes messages as events, a comment every 12 s, and `complete`. */
+/**
+ * The outlet of one stream in the distinct connections mode of graphql-sse: writes messages as events, a comment every 12 s, and `complete`.
+ *
+ * Nothing is written before the first message or `start`.
+ */
 export class EventStream implements StreamOutlet {
   readonly transport = 'sse';
   readonly #options: EventStreamOptions;
@@ -51,15 +44,15 @@ export class EventStream implements StreamOutlet {
 
   /** Sends the headers at once, before there is a message. Then tells the stream when there is room. */
   start(stream: StreamHandle): void {
-    const { response, beats, unsent } = this.#options;
+    const { response, comments, unsent } = this.#options;
     this.#begin();
     if (response.destroyed) return;
     const { socket } = response;
     const backlog = socket === null ? undefined : unsent.watch(socket);
     this.#backlog = backlog;
-    beats.add(this);
+    comments.add(this);
     response.once('close', () => {
-      beats.delete(this);
+      comments.delete(this);
       backlog?.[Symbol.dispose]();
     });
     response.on('drain', () => stream.resume());
@@ -112,9 +105,9 @@ export class EventStream implements StreamOutlet {
   }
 }
 
-interface EventStreamOptions {
+export interface EventStreamOptions {
   readonly response: ServerResponse;
   readonly headers: OutgoingHttpHeaders;
-  readonly beats: IntervalTimer<EventStream>;
+  readonly comments: IntervalTimer<EventStream>;
   readonly unsent: UnsentBytes;
 }

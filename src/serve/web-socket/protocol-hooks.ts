@@ -20,13 +20,13 @@ export interface ProtocolOptions extends SocketOperationOptions {
 export interface SocketContext {
   readonly connection: SocketConnection;
   /** The open handshake. Undefined after the client has been acknowledged. */
-  handshake: Newcomer | undefined;
+  handshake: OpenHandshake | undefined;
   /** The message that graphql-ws is handling now, parsed with exact integers. */
   currentMessage: ClientMessage | undefined;
 }
 
 /** A socket whose client has not sent a valid `connection_init`. */
-interface Newcomer {
+interface OpenHandshake {
   /** The header of the upgrade request. Browsers cannot send it, other clients can. */
   readonly authorization: string | undefined;
   /** Ends the handshake: the client was acknowledged or has gone. A second call does nothing. */
@@ -48,21 +48,21 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
   return {
     // The timer of graphql-ws is off, because tests use another clock. `WebSockets` has its own deadline.
     connectionInitWaitTimeout: 0,
-    onConnect: (context) => identify(context, options),
-    onSubscribe: ({ extra }, id) => begin(extra, id, options),
-    execute: started,
-    subscribe: started,
-    onNext: (_context, _id, _payload, args) => started(args).finalResult,
-    onError: (_context, _id, _payload, errors) => errors.flatMap((error) => toldBy(error, options)),
+    onConnect: (context) => checkToken(context, options),
+    onSubscribe: ({ extra }, id) => startOperation(extra, id, options),
+    execute: startedOperation,
+    subscribe: startedOperation,
+    onNext: (_context, _id, _payload, args) => startedOperation(args).finalResult,
+    onError: (_context, _id, _payload, errors) => errors.flatMap((error) => maskedErrorsOf(error, options)),
   };
 }
 
 /** Checks the token with the same guard as HTTP. Returns nothing, because graphql-ws would send it with the acknowledgement. */
-function identify(context: Context<InitPayload, SocketContext>, { guard, onRefused }: ProtocolOptions): void {
+function checkToken(context: Context<InitPayload, SocketContext>, { guard, onRefused }: ProtocolOptions): void {
   const { connectionParams, extra } = context;
   const { connection, handshake: newcomer } = extra;
   try {
-    guard.checkToken(shownBy(connectionParams, newcomer?.authorization));
+    guard.checkToken(authorizationOf(connectionParams, newcomer?.authorization));
   } catch (error) {
     if (error instanceof RequestRefusal) {
       onRefused(error);
@@ -75,18 +75,18 @@ function identify(context: Context<InitPayload, SocketContext>, { guard, onRefus
   newcomer?.settle();
 }
 
-function shownBy(payload: InitPayload, ofUpgrade: string | undefined): { readonly authorization?: string } {
+function authorizationOf(payload: InitPayload, ofUpgrade: string | undefined): { readonly authorization?: string } {
   const [, inPayload] = Object.entries(payload ?? {}).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
   const authorization = inPayload === undefined ? ofUpgrade : String(inPayload);
   return authorization === undefined ? {} : { authorization };
 }
 
-function begin(
+function startOperation(
   { connection, currentMessage: inHand }: SocketContext,
   id: string,
   options: ProtocolOptions,
 ): ExecutionArgs | readonly MaskedErrors[] {
-  const begun = SocketOperation.start(options, connection, {
+  const started = SocketOperation.start(options, connection, {
     id,
     request: () => {
       if (connection.operations >= maxOperations)
@@ -100,18 +100,18 @@ function begin(
       return operationRequestIn(inHand.payload);
     },
   });
-  if (begun instanceof MaskedErrors) return [begun];
-  const { operation, prepared } = begun;
+  if (started instanceof MaskedErrors) return [started];
+  const { operation, prepared } = started;
   const { schema, document, operationName } = prepared;
   return { schema, document, contextValue: operation, ...(operationName === undefined ? {} : { operationName }) };
 }
 
-function started({ contextValue }: ExecutionArgs): SocketOperation {
-  invariant(contextValue instanceof SocketOperation, 'expected the operation that was begun');
+function startedOperation({ contextValue }: ExecutionArgs): SocketOperation {
+  invariant(contextValue instanceof SocketOperation, 'expected the operation that was started');
   return contextValue;
 }
 
-function toldBy(error: Error, { onBug }: ProtocolOptions): readonly GraphQLFormattedError[] {
+function maskedErrorsOf(error: Error, { onBug }: ProtocolOptions): readonly GraphQLFormattedError[] {
   if (error instanceof MaskedErrors) return error.errors;
   if (error.cause instanceof MaskedErrors) return error.cause.errors;
   return [clientError(error, { requestId: randomUUID(), onBug })];

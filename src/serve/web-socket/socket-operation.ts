@@ -64,7 +64,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   readonly transport = 'websocket';
   readonly #socket: OperationSocket;
   readonly #head: Buffer;
-  #life: AbortController | undefined;
+  #abortController: AbortController | undefined;
   readonly #ended = Promise.withResolvers<Ending>();
   #isOver = false;
   #isRead = false;
@@ -82,16 +82,16 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     socket: OperationSocket,
     asked: { readonly id: string; request(): OperationRequest },
   ): BegunOperation | MaskedErrors {
-    const begun = new SocketOperation(socket, asked.id);
-    const operation = new GraphqlOperation({ caller: socket.caller, transport: 'websocket', openOutlet: () => begun });
-    begun.#life = operation.abortController;
+    const started = new SocketOperation(socket, asked.id);
+    const operation = new GraphqlOperation({ caller: socket.caller, transport: 'websocket', openOutlet: () => started });
+    started.#abortController = operation.abortController;
     try {
       operation.params = asked.request();
       const prepared = options.engine.prepare(operation);
       if ('errors' in prepared) return new MaskedErrors(errorsOf(options.answers.answerTo(operation, prepared as ExecutionResult)));
-      socket.addOperation(begun);
-      void begun.#run(options, operation, prepared);
-      return { operation: begun, prepared };
+      socket.addOperation(started);
+      void started.#run(options, operation, prepared);
+      return { operation: started, prepared };
     } catch (error) {
       return new MaskedErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]);
     }
@@ -153,7 +153,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     if (this.#isOver) return;
     this.#end({ result: undefined });
     // The abort also ends a stream that is still opening.
-    this.#life?.abort(new ClientLeft());
+    this.#abortController?.abort(new ClientLeft());
   }
 
   async #run(options: SocketOperationOptions, operation: GraphqlOperation, prepared: PreparedOperation): Promise<void> {

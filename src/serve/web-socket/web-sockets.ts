@@ -57,7 +57,7 @@ const serverOptions = {
 /** The WebSockets of the gateway, with the same checks, limits and errors as HTTP. Disposing it cuts every socket. */
 export class WebSockets implements Disposable {
   readonly #options: WebSocketsOptions;
-  readonly #life = new AbortController();
+  readonly #abortController = new AbortController();
   readonly #handshakes: HandshakeLimit;
   readonly #initDeadlines: Deadlines;
   readonly #pings: IntervalTimer<SocketConnection>;
@@ -73,8 +73,8 @@ export class WebSockets implements Disposable {
   constructor(options: WebSocketsOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#handshakes = new HandshakeLimit(clock, this.#life.signal);
-    this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, this.#life.signal);
+    this.#handshakes = new HandshakeLimit(clock, this.#abortController.signal);
+    this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, this.#abortController.signal);
     this.#pings = new IntervalTimer({ clock, everyMs: pingMs, onInterval: (connection) => connection.checkLiveness(clock.monotonic()) });
     this.#protocol = makeServer(protocolHooks(options));
   }
@@ -101,7 +101,7 @@ export class WebSockets implements Disposable {
    */
   async drain(spreadMs: number): Promise<void> {
     const { clock } = this.#options;
-    const { signal } = this.#life;
+    const { signal } = this.#abortController;
     this.#isClosing = true;
     for (const [socket, giveUp] of this.#waiting) {
       giveUp();
@@ -115,12 +115,12 @@ export class WebSockets implements Disposable {
       connection.close(1001, 'the gateway is ending: connect again, and resume with `after`');
     }
     if (this.#sockets.size > 0) await this.#untilGone();
-    this.#life.abort();
+    this.#abortController.abort();
   }
 
   async #untilGone(): Promise<void> {
     const done = new AbortController();
-    const patience = this.#options.clock.sleep(lastWordsMs, AbortSignal.any([this.#life.signal, done.signal]));
+    const patience = this.#options.clock.sleep(lastWordsMs, AbortSignal.any([this.#abortController.signal, done.signal]));
     await Promise.race([this.#gone.promise, patience]);
     done.abort();
     for (const connection of this.#sockets) connection.terminate();
@@ -131,7 +131,7 @@ export class WebSockets implements Disposable {
     this.#isClosing = true;
     for (const socket of this.#waiting.keys()) socket.destroy();
     for (const connection of this.#sockets) connection.terminate();
-    this.#life.abort();
+    this.#abortController.abort();
   }
 
   #demandRoom(): void {

@@ -63,7 +63,7 @@ export interface StreamGroupOptions {
 export class StreamGroup {
   readonly #options: StreamGroupOptions;
   readonly #renderings = new WeakMap<object, MessageRendering | Promise<MessageRendering>>();
-  readonly #life = new AbortController();
+  readonly #abortController = new AbortController();
   #members = 0;
   /** Largest number of objects that the document could afford in one message so far. */
   #mostObjects = Number.POSITIVE_INFINITY;
@@ -88,7 +88,7 @@ export class StreamGroup {
   leave(): boolean {
     this.#members--;
     if (this.#members > 0) return false;
-    this.#life.abort(over);
+    this.#abortController.abort(over);
     return true;
   }
 
@@ -147,11 +147,11 @@ export class StreamGroup {
     try {
       const scope = {
         caller,
-        signal: this.#life.signal,
+        signal: this.#abortController.signal,
         servedSchema: served,
         resources,
         isMessage: true,
-        throwIfOver: checkOf(deadline, deadlines.seconds, this.#life.signal),
+        throwIfOver: checkOf(deadline, deadlines.seconds, this.#abortController.signal),
         reportFault: report.add.bind(report),
       };
       const result = execute(message, contextOf(scope));
@@ -176,7 +176,7 @@ export class StreamGroup {
     // This error only ends renderings for which no stream is left.
     for (const bug of bugs) if (bug !== over) masking.onBug(bug);
     try {
-      const json = encoder.encode(body, this.#life.signal);
+      const json = encoder.encode(body, this.#abortController.signal);
       if (!(json instanceof Promise)) return this.#payload(message, json);
       return json.then((late) => this.#payload(message, late)).catch((failure: unknown) => this.#finish(message, { failure }, report));
     } catch (failure) {

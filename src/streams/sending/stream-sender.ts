@@ -41,10 +41,7 @@ const maxReady = 16;
  */
 export class StreamSender implements StreamHandle, StreamListener, ScheduledWorker {
   readonly outlet: StreamOutlet;
-  readonly #scheduler: WorkScheduler;
-  readonly #group: StreamSenderOptions['group'];
-  readonly #masking: MaskOptions;
-  readonly #onClosed: StreamSenderOptions['onClosed'];
+  readonly #options: StreamSenderOptions;
   #reader: StreamReader<object> | undefined;
   /** Parts of a message that was split. They are sent before the next message is taken. */
   #split: readonly object[] = [];
@@ -52,12 +49,9 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   #state: MessageBytes | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
-  constructor({ outlet, scheduler, group, masking, onClosed }: StreamSenderOptions) {
-    this.outlet = outlet;
-    this.#scheduler = scheduler;
-    this.#group = group;
-    this.#masking = masking;
-    this.#onClosed = onClosed;
+  constructor(options: StreamSenderOptions) {
+    this.outlet = options.outlet;
+    this.#options = options;
   }
 
   get isEnded(): boolean {
@@ -72,21 +66,21 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     }
     this.#reader = reader;
     this.#phase = 'flowing';
-    this.#scheduler.schedule(this);
+    this.#options.scheduler.schedule(this);
   }
 
   ready(): void {
-    if (this.#phase === 'flowing') this.#scheduler.schedule(this);
+    if (this.#phase === 'flowing') this.#options.scheduler.schedule(this);
   }
 
   ended(reason: MusterError): void {
-    this.end({ reason: reason.code, last: this.#tell(reason) });
+    this.end({ reason: reason.code, last: this.#maskedError(reason) });
   }
 
   resume(): void {
     if (this.#phase !== 'full') return;
     this.#phase = 'flowing';
-    this.#scheduler.schedule(this);
+    this.#options.scheduler.schedule(this);
   }
 
   close(): void {
@@ -104,8 +98,8 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   work(): boolean {
     try {
       for (let ready = 0; ready < maxReady; ready++) {
-        const carried = this.#carryOne();
-        if (carried !== 'ready') return carried === 'made';
+        const sent = this.#sendNext();
+        if (sent !== 'ready') return sent === 'made';
       }
       return true;
     } catch (error) {
@@ -119,7 +113,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
    * Sends one message. Returns `made` if it had to be rendered, `ready` if it was rendered already. Returns `nothing` if no further message
    * follows now.
    */
-  #carryOne(): 'made' | 'ready' | 'nothing' {
+  #sendNext(): 'made' | 'ready' | 'nothing' {
     const { outlet } = this;
     const reader = this.#reader;
     if (this.#phase !== 'flowing' || reader === undefined) return 'nothing';
@@ -131,8 +125,8 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     const [message = reader.take(), ...rest] = this.#split;
     this.#split = rest;
     if (message === undefined) return 'nothing';
-    const made = this.#group.findRendering(message);
-    const rendering = made ?? this.#group.render(message);
+    const made = this.#options.group.findRendering(message);
+    const rendering = made ?? this.#options.group.render(message);
     if (!(rendering instanceof Promise)) {
       const next = rendering.type === 'split' || rest.length > 0 || reader.hasMore ? 'more' : 'nothing';
       if (!this.#send(rendering, next) || next === 'nothing') return 'nothing';
@@ -147,13 +141,13 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   #sendLate(rendering: MessageRendering): void {
     if (this.#phase !== 'rendering') return;
     this.#phase = 'flowing';
-    if (this.#send(rendering, 'nothing')) this.#scheduler.schedule(this);
+    if (this.#send(rendering, 'nothing')) this.#options.scheduler.schedule(this);
   }
 
   /** False if the stream has ended. */
   #send(rendering: MessageRendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
-      this.end({ reason: rendering.code, last: rendering.tell(this.#masking) });
+      this.end({ reason: rendering.code, last: rendering.tell(this.#options.masking) });
       return false;
     }
     if (rendering.type === 'split') {
@@ -162,7 +156,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     }
     if (this.#isSentState(rendering.payload)) return true;
     const putOff = this.outlet.send(rendering.payload, next);
-    if (putOff > 0) this.#scheduler.countWrittenBytes(putOff);
+    if (putOff > 0) this.#options.scheduler.countWrittenBytes(putOff);
     return !this.isEnded;
   }
 
@@ -175,21 +169,21 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   }
 
   #fail(error: unknown): void {
-    const last = this.#tell(error);
+    const last = this.#maskedError(error);
     this.end({ reason: String(last.errors?.[0]?.extensions?.code), last });
   }
 
-  #tell(error: unknown): FormattedExecutionResult {
-    return { errors: [clientError(error, this.#masking)] };
+  #maskedError(error: unknown): FormattedExecutionResult {
+    return { errors: [clientError(error, this.#options.masking)] };
   }
 
   #finish(why: StreamEnd): void {
     if (this.isEnded) return;
     this.#phase = 'ended';
-    this.#scheduler.cancel(this);
+    this.#options.scheduler.cancel(this);
     this.#reader?.[Symbol.dispose]();
     this.#reader = undefined;
     this.#split = [];
-    this.#onClosed(why);
+    this.#options.onClosed(why);
   }
 }

@@ -47,7 +47,7 @@ export class PendingChanges {
   *judge(mirror: SelectedMirror): Steps<void> {
     while (this.#events.size > 0) {
       for (const [key, event] of this.#events) {
-        yield* mirror.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
+        yield* mirror.selected.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
         // The event stays in the map until it is judged. Between two steps a cut may take it, or another event of the object may replace it.
         if (this.#events.get(key) !== event) continue;
         this.#events.delete(key);

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf, type ServedResource } from '../../core/kinds.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
-import type { CountReads } from '../../store/query/count-reads.ts';
 import type { QuerySource, QueryVisibility } from '../../store/query-source.ts';
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import { createChangesQueue, type ObjectChange } from '../messages/changes-queue.ts';
@@ -26,7 +24,7 @@ export interface MirrorSelection {
 /** A mirror, with the selection of a stream from it. It follows the change feed of the mirror until `end`. */
 export class SelectedMirror {
   readonly mirror: MirrorReader;
-  readonly #life = new AbortController();
+  readonly #following = new AbortController();
   readonly #pull: () => void;
   #conditions: ListConditions;
   #selected: JudgedSelection;
@@ -39,7 +37,12 @@ export class SelectedMirror {
     this.#conditions = selection.conditions;
     this.#selected = new JudgedSelection(sourceOf(mirror, selection), selection.conditions);
     this.#meaning = meaningOf(selection, mirror.resource);
-    this.#pull = mirror.store.followChanges(hear, this.#life.signal);
+    this.#pull = mirror.store.followChanges(hear, this.#following.signal);
+  }
+
+  /** The selected objects, with the verdicts on them. */
+  get selected(): JudgedSelection {
+    return this.#selected;
   }
 
   get resource(): ServedResource {
@@ -85,43 +88,15 @@ export class SelectedMirror {
     return transitionIn(event, this.#selected.has);
   }
 
-  /** Returns all selected objects as of now. */
-  select(): readonly KubernetesObject[] {
-    return this.#selected.all();
-  }
-
   /** True if selecting the objects takes long. They should be judged before a message needs many of them at once. */
   get isCostly(): boolean {
     return isCostly(this.#conditions);
   }
 
-  /**
-   * Judges these objects in steps.
-   *
-   * @returns How many were not judged yet.
-   */
-  judge(objects: Iterable<KubernetesObject>): Steps<number> {
-    return this.#selected.judge(objects);
-  }
-
-  /**
-   * Judges all objects that the mirror holds now, in steps.
-   *
-   * @returns How many were not judged yet.
-   */
-  judgeAll(look: CountReads): Steps<number> {
-    return this.#selected.judgeAll(look);
-  }
-
   /** Judges the objects that `changesSince` needs, in steps. */
   judgeSince(position: SourcePosition): Steps<number> {
     const events = this.#eventsSince(position) ?? [];
-    return this.judge(events.flatMap((event) => (isOfObject(event) ? [event.before ?? event.object, event.object] : [])));
-  }
-
-  /** Drops the verdicts, which are no longer needed. */
-  forgetJudged(): void {
-    this.#selected.forget();
+    return this.#selected.judge(events.flatMap((event) => (isOfObject(event) ? [event.before ?? event.object, event.object] : [])));
   }
 
   /**
@@ -146,7 +121,7 @@ export class SelectedMirror {
   }
 
   end(): void {
-    this.#life.abort();
+    this.#following.abort();
   }
 
   /**

@@ -181,7 +181,7 @@ export class ViewSource implements MessageSource {
   *judgeObjects(look: CountReads, joining?: readonly (SourcePosition | undefined)[]): Steps<number> {
     const held = this.#held;
     if (held === undefined || !isComplete(this.#state)) return 0;
-    const judged = this.#state.phase === 'listed' || joining !== undefined ? yield* held.judgeAll(look) : 0;
+    const judged = this.#state.phase === 'listed' || joining !== undefined ? yield* held.selected.judgeAll(look) : 0;
     for (const position of joining ?? []) if (position !== undefined) yield* held.judgeSince(position);
     yield* this.#changes.judge(held);
     return judged;
@@ -189,14 +189,14 @@ export class ViewSource implements MessageSource {
 
   /** Drops the verdicts, which are no longer needed. */
   forgetJudged(): void {
-    this.#held?.forgetJudged();
+    this.#held?.selected.forget();
   }
 
   /** Returns all objects, as readers in step know them. Undefined if there is nothing to send yet. Call it right after a cut. */
   wholeSlice(): SourceSlice | undefined {
     const after = this.#known;
     if (this.#state.phase === 'following')
-      return { source: this, before: nothingKnown, after, news: { type: 'whole', objects: this.#state.mirror.select() } };
+      return { source: this, before: nothingKnown, after, news: { type: 'whole', objects: this.#state.mirror.selected.all() } };
     return after.fault === undefined ? undefined : { source: this, before: nothingKnown, after, news: { type: 'changed', batches: [] } };
   }
 
@@ -210,7 +210,7 @@ export class ViewSource implements MessageSource {
     const batches = held.changesSince(position);
     if (batches === undefined) return this.wholeSlice();
     if (position.type === 'partial') {
-      const rest = held.select().filter((object) => !isCoveredBy(position, object));
+      const rest = held.selected.all().filter((object) => !isCoveredBy(position, object));
       return { source: this, before: nothingKnown, after: this.#known, news: { type: 'rest', batches, objects: rest, from: position } };
     }
     return { source: this, before: nothingKnown, after: this.#known, news: { type: 'changed', batches } };
@@ -263,7 +263,7 @@ export class ViewSource implements MessageSource {
     if (this.#state.phase !== 'listed') return { type: 'changed', batches: this.#changes.take() };
     const { mirror } = this.#state;
     this.#state = { phase: 'following', mirror };
-    const objects = readers === 'some' || this.jobCounter !== undefined ? mirror.select() : [];
+    const objects = readers === 'some' || this.jobCounter !== undefined ? mirror.selected.all() : [];
     this.jobCounter?.recount(objects);
     return { type: 'whole', objects };
   }

@@ -57,7 +57,7 @@ export async function startWebSockets(
     log,
     onAnswered: () => undefined,
     onRefused: () => undefined,
-    lives: new Set<AbortController>(),
+    inFlight: new Set<AbortController>(),
   };
   const served = () => servedOf(schema);
   const answers = new AnswerFactory(common);
