@@ -12,17 +12,17 @@ import { reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-
 import { keysOfEveryObject, type Shape, type ShapeField } from '../../src/model/shapes.ts';
 import { writtenShapeOf } from '../../src/model/written-shapes.ts';
 
-/** Kinds that are listable but nobody should build on: one is deprecated since 1.19, the other holds core's events once more. */
+/** Kinds that can be listed but that no client should use: one is deprecated since 1.19, the other repeats the Events of the core group. */
 const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
 
 /**
- * The model of the kinds that a bare API server serves: kinds that can be listed, GA or beta, and every type they lead to. Descriptions are not
- * kept, deprecations are.
+ * Makes the model of the kinds that a bare API server serves: kinds that can be listed, GA or beta, and all types of their fields.
+ * Deprecations are kept, descriptions are not.
  *
- * @param definitions What `/openapi/v2` has under `definitions`.
- * @param resources What discovery says, at the versions to be read.
- * @throws {MusterError} `BAD_INPUT` if two definitions would have one name, or one the name of a type written by hand: the table of renamed
- * definitions lacks a line; or if a definition is missing or no schema.
+ * @param definitions The content of `definitions` in `/openapi/v2`.
+ * @param resources The result of discovery, at the versions to read.
+ * @throws {MusterError} `BAD_INPUT` if two definitions have the same name, or one has the name of a hand-written type; the table of
+ * renamed definitions then needs a line. Also if a definition is missing or is not a schema.
  */
 export function convertBuiltIns(definitions: JsonObject, resources: readonly ServedResource[]): Model {
   const converter = new Converter(definitions);
@@ -32,10 +32,10 @@ export function convertBuiltIns(definitions: JsonObject, resources: readonly Ser
   return { kinds: new Map(kinds), types: converter.convertReached() };
 }
 
-/** Definitions refer to each other in circles, so they are read from a queue, each once. */
+/** Converts definitions. They refer to each other in circles, so they are read from a queue, each once. */
 class Converter {
   readonly #definitions: JsonObject;
-  /** Names of types by the definition (or, for an object in another one, by its name with `embedded ` before it). */
+  /** Names of types by their definition. For an object inside another one, by its name after `embedded `. */
   readonly #names = new Map<string, string>();
   readonly #owners = new Map<string, string>();
   readonly #types = new Map<string, ModelType>([[embeddedObjectMeta.name, embeddedObjectMeta]]);
@@ -78,7 +78,10 @@ class Converter {
     return new Map([...this.#types].filter(([name]) => reached.has(name)).sort(([a], [b]) => compareText(a, b)));
   }
 
-  /** Values of maps were read too, to see what they are; most maps are `JSON`, and nothing leads to these types. */
+  /**
+   * Returns the types that a field leads to. Values of maps were converted to find out what they are, but most maps are `JSON`, so their
+   * types are not used.
+   */
   #reachable(): ReadonlySet<string> {
     const reached = new Set([embeddedObjectMeta.name, ...[...this.#roots].map((definition) => this.#names.get(definition) ?? '')]);
     for (const name of reached) {
@@ -152,7 +155,7 @@ function referenceOf(shape: Shape): TypeReference {
 }
 
 /**
- * The fields of a generated type: each with its name in GraphQL and, through `reference`, what it leads to. In the order of `fields`.
+ * Returns the fields of a generated type, in the order of `fields`. Each has its name in GraphQL. `reference` resolves its type.
  *
  * @param hidden Names that belong to an interface of the type.
  */

@@ -7,16 +7,16 @@ import { resourceFieldNames } from '../../src/model/reserved-names.ts';
 import type { Shape } from '../../src/model/shapes.ts';
 import { modelFields } from './convert-built-ins.ts';
 
-/** A joined model, and where the two had nothing in common. */
+/** A joined model, and the fields whose types could not be joined. */
 export interface JoinedModels {
   readonly model: Model;
-  /** `PodSpec.replicas`, in order: fields that became `JSON` in the join. */
+  /** Fields that became `JSON` in the join, such as `PodSpec.replicas`, in order. */
   readonly conflicts: readonly string[];
 }
 
 /**
- * Two models of built-in kinds, of two releases, joined: all kinds, types and fields of both, each field by the join of its types (see
- * `joinShapes`). Commutative, associative and idempotent; both in order of names.
+ * Joins two models of built-in kinds of two releases: all kinds, types and fields of both, each field by the join of its types (see
+ * `joinShapes`). The join is commutative, associative and idempotent. The result is in the order of names.
  */
 export function joinModels(a: Model, b: Model): JoinedModels {
   const conflicts: string[] = [];

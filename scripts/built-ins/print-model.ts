@@ -6,9 +6,10 @@ import type { Model, ModelField } from '../../src/model/model.ts';
 import { printTypeReference } from '../../src/model/model.ts';
 
 /**
- * The model as a document of JSON with a line for each kind and each type, both in order of their names, so that a diff of it can be reviewed.
- * A field is the text of its type, or an object where there is more to say. Descriptions are left out: they come from clusters. Otherwise
- * `parseModel` makes an equal model of it.
+ * Prints the model as JSON with one line for each kind and each type, in the order of their names, so that a diff can be reviewed.
+ *
+ * A field is the text of its type, or an object if there is more information. Descriptions are left out, because they come from clusters.
+ * Otherwise `parseModel` reads an equal model.
  */
 export function printModel(model: Model): string {
   const kinds = [...model.kinds.values()].sort((a, b) => compareText(keyOfKind(a), keyOfKind(b)));

@@ -39,7 +39,7 @@ test.each([
   });
 });
 
-test('an object that is not there is told from a path that is not served', () => {
+test('a missing object differs from a path that is not served', () => {
   expect(answer(404, status(404, { details: { name: 'web', kind: 'pods' } })).code).toBe('NOT_FOUND');
   expect(answer(404, status(404, { details: {} })).code).toBe('NOT_SERVED');
   expect(answer(404).code).toBe('NOT_SERVED');
@@ -52,7 +52,7 @@ test.each([
   expect(answer(500, status(500, { message }))).toMatchObject({ code: 'INVALID', retry: 'NEVER', status: { message } });
 });
 
-test('a conflict over fields is told from a stale version by its causes', () => {
+test('a conflict over fields differs from a stale version by its causes', () => {
   const causes = [{ reason: 'FieldManagerConflict', field: '.spec.replicas', message: 'conflict with "kubectl"' }];
   expect(answer(409, status(409, { reason: 'Conflict', details: { causes } }))).toMatchObject({ retry: 'NEVER', status: { causes } });
   expect(answer(409, status(409, { reason: 'Conflict' }))).toMatchObject({ retry: 'LATER' });
@@ -91,7 +91,7 @@ test('an ERROR event has its own code; one without is the server’s error', () 
     expect(failureOfErrorEvent(object as Json)).toMatchObject({ code: 'SERVER_ERROR', status: { code: 500 } });
 });
 
-test('no message tells a host, an address or a control character, and none is long', () => {
+test('no message has a host, an address or a control character, and none is long', () => {
   const message = `failed calling webhook "x.example.com": Post "https://hook.team.svc:443/v1?timeout=10s": dial tcp 10.96.0.7:443: lookup secret.host on 10.0.0.1:53: [fd00::1]:443\n\u0007${'x'.repeat(5_000)}`;
   const broken = answer(500, status(500, { message, reason: 'InternalError' }));
   expect(broken.message).toBe('the API server answered HTTP 500, reason InternalError');

@@ -61,7 +61,7 @@ function serverOf(documents: Readonly<Record<string, Json>>): ClusterApi & { rea
 
 const listable = { verbs: ['get', 'list', 'watch'] };
 
-test('finds each kind once, at the preferred version that serves it, without subresources and what cannot be listed', async () => {
+test('finds each kind once, at the preferred version that serves it, without subresources and kinds that cannot be listed', async () => {
   const sim = await start();
   sim.define(
     definition([
@@ -94,7 +94,7 @@ test('finds each kind once, at the preferred version that serves it, without sub
   expect(sim.requests.map(({ path }) => path).toSorted()).toEqual(['/api', '/apis']);
 });
 
-test('says that nothing changed, and asks for the whole again when something did', async () => {
+test('reports that nothing changed, and requests both documents again after a change', async () => {
   const sim = await start();
   using south = connect(endpointFor(sim));
   const first = await discover(south.api, {}, never);
@@ -128,7 +128,7 @@ test('a group that cannot be asked stays as it was known, its fault names it, an
   expect(after.etag).toBeUndefined();
 });
 
-test('asks an old server for each group version, and knows what it could not be told', async () => {
+test('requests each group version of an old server, and reports those that failed', async () => {
   const old = serverOf({
     api: { kind: 'APIVersions', versions: ['v1'] },
     apis: {

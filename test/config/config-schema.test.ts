@@ -14,7 +14,7 @@ test('schema/config.schema.json is the schema that the parser describes', async 
   await expect(`${JSON.stringify(configFileSchema, undefined, 2)}\n`).toMatchFileSnapshot('../../schema/config.schema.json');
 });
 
-test('every key says what it means', () => {
+test('every key has a description', () => {
   const silent: string[] = [];
   visit(configFileSchema, '', silent);
   expect(silent).toEqual([]);

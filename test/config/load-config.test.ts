@@ -60,7 +60,7 @@ test('flags win over variables, variables over the file, the file over the defau
   expect(config.stateDirectory).toBe('/state/muster');
 });
 
-test('relative paths start from the working directory for flags and from the file for what stands in it', async () => {
+test("relative paths start from the working directory for flags, and from the file's folder for its own settings", async () => {
   const text = `${header}tokenFile: secret/token\nschemaLock: lock.json\nclusters:\n  - { name: north, kubeconfig: ../north.yaml }\n  - { name: south, kubeconfig: /etc/south.yaml }\n`;
   await writeFile(path.join(folder, 'muster.yaml'), text);
   const config = await loadConfig({
@@ -74,13 +74,13 @@ test('relative paths start from the working directory for flags and from the fil
   expect(config.clusters.map(({ kubeconfig }) => kubeconfig)).toEqual([path.join(path.dirname(folder), 'north.yaml'), '/etc/south.yaml']);
 });
 
-test('the schema lock is where a flag, a variable or the file says; else that is left open', async () => {
+test('the schema lock is the path of a flag, a variable or the file, else undefined', async () => {
   expect((await load({ schemaLock: 'a.json' }, { MUSTER_SCHEMA_LOCK: 'b.json' })).schemaLock).toBe(path.join(folder, 'a.json'));
   expect((await load({}, { MUSTER_SCHEMA_LOCK: 'b.json' })).schemaLock).toBe(path.join(folder, 'b.json'));
   expect((await load()).schemaLock).toBeUndefined();
 });
 
-test('gives clusters what the file says of all of them, unless they say it themselves', async () => {
+test('clusters inherit settings of the file unless they have their own', async () => {
   const config = await loadFile(
     `${header}secrets: none\nclusters:\n  - name: north\n    labels: { tier: 1, live: true }\n  - { name: south, secrets: metadata }\n`,
   );
@@ -195,7 +195,7 @@ test.each([
   expect(await problem(loadFile(`${header}${line}\n`))).toContain(message);
 });
 
-test('the hub is what a flag, a variable or the file says, in this order, and the file names one at most', async () => {
+test('the hub is that of a flag, a variable or the file, in this order, and the file names one at most', async () => {
   const one = `${header}clusters:\n  - { name: north }\n  - { name: south, hub: true }\n`;
   expect((await loadFile(one)).hub).toBe('south');
   expect((await loadFile(one, { hub: 'north' })).hub).toBe('north');

@@ -25,7 +25,7 @@ test('gateways that start at once get one key', async () => {
   expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1);
 });
 
-test('a file that is no key is told, not overwritten', async () => {
+test('a file that is not a key is an error and is not overwritten', async () => {
   await writeFile(path.join(folder, 'key'), 'short');
   await expect(readOrCreateStateKey(folder)).rejects.toMatchObject({
     code: 'BAD_INPUT',
@@ -33,7 +33,7 @@ test('a file that is no key is told, not overwritten', async () => {
   });
 });
 
-test('a folder where none can be made is told', async () => {
+test('a folder without write access is an error', async () => {
   await writeFile(path.join(folder, 'file'), '');
   await expect(readOrCreateStateKey(path.join(folder, 'file/muster'))).rejects.toMatchObject({
     code: 'BAD_INPUT',
@@ -56,7 +56,7 @@ test.each(['', '\n', 'short', 'two words in it', 'ümlaut-token'])('%j is no tok
   });
 });
 
-test('a token file that is missing is told', async () => {
+test('a missing token file is an error', async () => {
   await expect(readToken(path.join(folder, 'none'))).rejects.toMatchObject({
     code: 'BAD_INPUT',
     message: expect.stringContaining('there is no such file'),

@@ -59,7 +59,7 @@ test.each(failing)('no value stands in what is logged of an error: %s', (_what, 
   expect(safe.stack).toMatch(/\n {4}at .*loggable-error\.test/);
 });
 
-test('what is no error is not shown', () => {
+test('a thrown value that is not an error is not shown', () => {
   expect(loggableError({ password: canary }).message).toBe('expected an error to be thrown, got: object');
 });
 

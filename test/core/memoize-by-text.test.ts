@@ -11,7 +11,7 @@ function counting() {
   return { texts, read };
 }
 
-test('a text is read once, also one of which nothing is found', () => {
+test('a text is read once, even if the result is undefined', () => {
   const { texts, read } = counting();
   expect(['a', '', 'a', '', 'bb'].map(read)).toEqual([1, undefined, 1, undefined, 2]);
   expect(texts).toEqual(['a', '', 'bb']);

@@ -4,7 +4,7 @@ import { idOfCluster, idOfObject, parseObjectId } from '../../src/core/object-id
 
 const identified = fc.record({ cluster: fc.string(), group: fc.string(), kind: fc.string(), namespace: fc.string(), name: fc.string() });
 
-test('an id says exactly what it was made of', () => {
+test('an id has exactly the parts that it was made of', () => {
   fc.assert(
     fc.property(identified, (object) => {
       expect(parseObjectId(idOfObject(object))).toEqual(object);

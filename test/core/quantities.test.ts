@@ -194,7 +194,7 @@ test.each<readonly [readonly (number | bigint)[], string]>([
   expect(added && printQuantity(added)).toBe(sum);
 });
 
-test('nothing adds up to nothing, and what is not finite is no amount', () => {
+test('an empty sum is undefined, and an infinite number is not an amount', () => {
   expect(sumQuantities([])).toBeUndefined();
   for (const number of [Number.POSITIVE_INFINITY, Number.NaN]) expect(quantityOfNumber(number)).toBeUndefined();
 });

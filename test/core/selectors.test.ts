@@ -102,7 +102,7 @@ test('A16: refuses ten thousand terms without reading them all', () => {
   expect(parseLabelSelector(terms.slice(0, 1_000).join(',')).requirements).toHaveLength(1_000);
 });
 
-test('does not see what labels inherit', () => {
+test('ignores inherited members of labels', () => {
   expect(matchesLabelSelector(parseLabelSelector('constructor'), {})).toBe(false);
   expect(matchesLabelSelector(parseLabelSelector('a'), undefined)).toBe(false);
   expect(matchesLabelSelector(parseLabelSelector('!a'), undefined)).toBe(true);

@@ -262,7 +262,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     expect(await revisions.oldValues(owner, 1, never)).toEqual([old]);
   });
 
-  test('lets nobody act as somebody else, once it is told who the gateway is', async () => {
+  test("refuses impersonation of others once it knows the gateway's account", async () => {
     const bound = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'bob' } };
     const binding = {
       ...bound,

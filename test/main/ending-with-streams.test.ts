@@ -46,7 +46,7 @@ test.each([
   expect(gateway.err()).toBe('');
 });
 
-test('who reads nothing does not keep it', async () => {
+test('a client that reads nothing does not keep it running', async () => {
   await using gateway = start();
   const { events, sockets } = await openStreams(await url(gateway), 2);
   const silences = [events[0]?.deafen(), sockets[0]?.deafen()];

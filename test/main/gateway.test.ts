@@ -51,7 +51,7 @@ test('answers typed objects of every context of the kubeconfig', async () => {
   });
 });
 
-test('tells how far each cluster is while it starts', async () => {
+test('reports the progress of each cluster during the start', async () => {
   await using run = await runGateway({ contexts: [...both(), { name: 'nowhere', cluster: nowhere() }] });
   await run.gateway.whenReady(never);
   const steps = (cluster: string) => [...new Set(run.progress.filter((step) => step.cluster === cluster).map(({ step }) => step))];
@@ -65,7 +65,7 @@ test('tells how far each cluster is while it starts', async () => {
   expect(run.progress.findLast(({ cluster }) => cluster === 'nowhere')).toMatchObject({ step: 'failed', code: 'UNREACHABLE' });
 });
 
-test('who is told "ready" finds the custom kinds that are there, and ready it stays', async () => {
+test('once it is ready it serves all custom kinds, and it stays ready', async () => {
   const names = { kind: 'Gadget', plural: 'gadgets', singular: 'gadget' };
   const schema = {
     openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } },
@@ -116,7 +116,7 @@ test('a cluster that joins or leaves the kubeconfig joins or leaves the graph, a
   expect(north.requests.length).toBe(requests);
 });
 
-test('a kubeconfig broken while it runs changes nothing, and says so', async () => {
+test('a kubeconfig that breaks while it runs changes nothing, and is logged', async () => {
   const warnings: unknown[] = [];
   const log: Log = { ...silentLog, warn: (fields, message) => message.startsWith('the kubeconfig') && warnings.push(fields) };
   await using run = await runGateway({ contexts: both(), log });
@@ -147,7 +147,7 @@ test('one kube-system uid at two addresses is two clusters, with a DUPLICATE fau
   await vi.waitUntil(async () => (await codesOf()).join() === 'alias DUPLICATE,north DUPLICATE,south', { timeout: 20_000 });
 });
 
-test('the config file names clusters and what is known of them, and is followed as it changes', async () => {
+test('the config file describes clusters, and its changes are applied', async () => {
   const header = 'apiVersion: config.muster.dev/v1alpha1\n';
   const first = `${header}clusters:\n  - { name: eu, context: north, region: eu-1, labels: { tier: prod } }\n`;
   await using run = await runGateway({ contexts: both(), configFile: first });
@@ -197,7 +197,7 @@ test('its end leaves nothing connected', async () => {
   await run[Symbol.asyncDispose]();
 });
 
-test('metrics tell of clusters and of requests to them', async () => {
+test('metrics describe clusters and the requests to them', async () => {
   await using run = await runGateway({ contexts: both() });
   await run.gateway.whenReady(never);
   await run.query('{ pods { totalCount } }');
@@ -207,7 +207,7 @@ test('metrics tell of clusters and of requests to them', async () => {
   expect(text).toMatch(/muster_upstream_requests_total\{cluster="north",verb="get",code="OK"\} [1-9]/);
 });
 
-test('metrics count what is odd in watching', async () => {
+test('metrics count anomalies of watches', async () => {
   await using run = await runGateway({ contexts: both() });
   await run.gateway.whenReady(never);
   await run.query('{ pods { totalCount } }');

@@ -25,7 +25,7 @@ async function ask(at: string, query: string, variables?: object) {
 }
 
 describe('the embedded fleet', () => {
-  test('is there when no kubeconfig is, says DEMO, and shows queries that run', async () => {
+  test('starts without a kubeconfig, prints DEMO, and shows queries that run', async () => {
     await using gateway = run(['--port', '0']);
     const at = await url(gateway);
     expect(gateway.out()).toContain('DEMO');
@@ -65,7 +65,7 @@ describe('the embedded fleet', () => {
   });
 });
 
-test('who asks while it starts is answered as soon as there is an answer', async () => {
+test('a request during the start is answered as soon as possible', async () => {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
   const { port } = probe.address() as { port: number };
@@ -104,7 +104,7 @@ describe('its end', () => {
     expect(await gateway.ended).toBe(0);
   });
 
-  test('a second signal more than a second later ends at once what will not end', async () => {
+  test('a second signal more than a second later ends a hanging process at once', async () => {
     await writeFile(path.join(folder, 'muster.yaml'), 'apiVersion: config.muster.dev/v1alpha1\nshutdownDelaySeconds: 600\n');
     await using gateway = run(['--demo', '--port', '0', '--config', path.join(folder, 'muster.yaml')]);
     const at = await url(gateway);
@@ -118,7 +118,7 @@ describe('its end', () => {
   });
 });
 
-describe('what it cannot do is told in one line, with exit code 2', () => {
+describe('a wrong option is reported in one line, with exit code 2', () => {
   const refused = async (args: readonly string[], environment: Record<string, string> = {}) => {
     await using gateway = run(args, environment);
     expect(await gateway.ended).toBe(2);
@@ -253,7 +253,7 @@ describe('commands', () => {
     expect([await watch.ended, watch.err()]).toEqual([code, expect.stringMatching(demoLine)]);
   });
 
-  test('who reads no further ends one without a word', async () => {
+  test('a closed pipe ends a command without a message', async () => {
     await using watch = run(['watch', 'events', '--demo', '-o', 'json']);
     await watch.says(/INITIAL/);
     watch.closeOut();

@@ -26,7 +26,7 @@ test('a process alone brings an intent to its clusters, and ends once it is sett
   expect(propagate.err()).toMatch(/^DEMO .+\ndefault\/web: Settled, 3 of 3 clusters done, 4 of 4 replicas ready\n$/);
 });
 
-test('a process alone applies files, and says what is wrong with one', async () => {
+test('a single process applies files, and reports the error in one', async () => {
   await using apply = run('apply', '--demo', '-f', await file('settings.yaml', manifestFile(settings('settings'))));
   const created = ['eu-prod', 'staging', 'us-prod'].map((cluster) => `configmap/settings created (${cluster})\n`);
   expect([await apply.ended, apply.out(), apply.err()]).toEqual([0, created.join(''), expect.stringMatching(/^DEMO .+\n$/)]);

@@ -39,7 +39,7 @@ describe('10,000 streams that are hung up on', () => {
     await untilAllHold(gateway, [keeper], { clusters: ['north'] });
   }, 60_000);
 
-  test('over server-sent events, of which 1,000 will do, neither', async () => {
+  test('over server-sent events, with 1,000 clients, neither', async () => {
     await using gateway = await startGateway({ north: [pod('web'), pod('api')] });
     const keeper = await PodReader.open(gateway, { over: 'sse' });
     await untilAllHold(gateway, [keeper], { clusters: ['north'] });
@@ -56,7 +56,7 @@ describe('10,000 streams that are hung up on', () => {
   }, 60_000);
 });
 
-describe('C5: whoever goes in mid-query', () => {
+describe('C5: a client that disconnects during a query', () => {
   const live = '{ pod(cluster: "north", namespace: "default", name: "web", live: true) { metadata { name } } }';
 
   /** Counts live reads that the cluster has begun to answer and has not ended. */

@@ -35,7 +35,7 @@ test('the first query that names another namespace has its rows', async () => {
   expect(await podsIn(gateway, 'namespaces: "web", waitSeconds: 10')).toEqual({ pods: ['web/one'], ...whole });
 });
 
-test('the answer does not depend on what was asked before: what may not be read is told, of a namespace as of all', async () => {
+test('the answer does not depend on earlier queries: a missing right is reported, for one namespace and for all', async () => {
   await using gateway = await startRestricted();
   const denied = { pods: [], phases: ['MISSING'], faults: ['FORBIDDEN'] };
   const hidden = () => podsIn(gateway, 'namespaces: "hidden", waitSeconds: 10');
@@ -47,7 +47,7 @@ test('the answer does not depend on what was asked before: what may not be read 
   expect(await podsIn(gateway, 'waitSeconds: 0')).toEqual({ pods: ['shop/one', 'web/one'], phases: ['SYNCED'], faults: ['FORBIDDEN'] });
 });
 
-test('a query that does not wait is told that another namespace is not known yet', async () => {
+test('a query that does not wait reports a namespace that is not known yet', async () => {
   await using gateway = await startRestricted();
   await podsIn(gateway, 'namespaces: "shop", waitSeconds: 10');
   gateway.cluster('north').delay(3_000, { resource: 'selfsubjectaccessreviews' });

@@ -57,7 +57,7 @@ test('an answer of gigabytes is refused, however its fields select the same obje
   expect(await gateway.query('{ configMaps(first: 1) { totalCount } }')).toEqual({ configMaps: { totalCount: 100 } });
 });
 
-test('an object of more than 16 MiB is a fault of its kind, what is held stays, and other kinds live', async () => {
+test('an object of more than 16 MiB is a fault of its kind, the mirror keeps its objects, and other kinds are unaffected', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   await gateway.query('{ pods { totalCount } configMaps { totalCount } }');
   const north = gateway.cluster('north');
@@ -129,7 +129,7 @@ test('a socket that sends more headers than may be is answered so, and closed', 
   expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 0 } });
 });
 
-test('what is remembered of documents does not grow with their number', async () => {
+test('the cache of documents does not grow with their number', async () => {
   const [documents, errors] = [createDocumentCache<object>(), createErrorCache()];
   const introspections = new IntrospectionCache();
   const schema = buildSchema('type Query { hello: String }');

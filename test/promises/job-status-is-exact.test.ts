@@ -189,7 +189,7 @@ describe('jobStatus', () => {
     },
   );
 
-  test('says how many Jobs are of a cluster that is behind, until it is back', async () => {
+  test('reports how many Jobs belong to a stale cluster, until it is back', async () => {
     await using gateway = await startGateway({
       north: [job('one', 'RUNNING'), job('two', 'RUNNING')],
       south: [job('three', 'COMPLETE')],
@@ -216,7 +216,7 @@ describe('jobStatus', () => {
     expect(asRecord(counter.latest?.byPhase ?? [])).toMatchObject({ RUNNING: 1, COMPLETE: 2, FAILED: 1 });
   });
 
-  test('counts what was asked for, and every cluster that was asked', async () => {
+  test('counts the selected Jobs in every selected cluster', async () => {
     const jobs = [job('one', 'RUNNING'), job('two', 'COMPLETE'), job('else', 'FAILED', 'daily')];
     await using gateway = await startGateway({ north: jobs, south: jobs, east: [] });
     const chosen = new Counter(await gateway.subscribe(query, { labels: 'batch=nightly', clusters: ['south', 'east'] }));

@@ -35,7 +35,7 @@ const startTwo = () => startGateway({ north: [speakingNode, speakingPod(here)], 
 const openLogs = (gateway: TestGateway, name: string) =>
   gateway.cluster(name).requests.filter(({ resource, endedMs }) => resource?.subresource === 'log' && endedMs === undefined).length;
 
-test('one query reads the logs of all clusters, and tells what it could not read', async () => {
+test('one query reads the logs of all clusters, and reports those that it could not read', async () => {
   await using gateway = await startTwo();
   gateway.cluster('north').writeLog(main, 'north one', 'north two');
   gateway.cluster('south').writeLog(main, 'south one');
@@ -53,7 +53,7 @@ test('one query reads the logs of all clusters, and tells what it could not read
   expect(podLogs[0]?.lines[0]?.time).toMatch(/^2026-01-01T00:00:\d\d\.\d+Z$/);
 });
 
-test('a cluster whose Pods nobody knows is told of beside the answer', async () => {
+test('a cluster with unknown Pods is a fault next to the answer', async () => {
   await using gateway = await startGateway(
     { north: [speakingNode, speakingPod(here)], south: [] },
     { before: (cluster) => void cluster('south').forbid({ kind: 'Pod' }) },
@@ -119,7 +119,7 @@ describe.each(transports)('over %s', (transport) => {
     expect(stream.completed).toBe(false);
   });
 
-  test('who takes nothing loses the oldest lines, and reads how many', async () => {
+  test('a reader that takes nothing loses the oldest lines, and learns how many', async () => {
     await using gateway = await startTwo();
     const stream = await gateway.subscribe(followed, { labels: 'app=web' }, transport);
     await gateway.until(() => openLogs(gateway, 'north') === 1);

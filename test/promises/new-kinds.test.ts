@@ -49,7 +49,7 @@ test('two clusters that define it differently are joined, each field nullable', 
   ]);
 });
 
-test('what two clusters define so differently that nothing fits both is any JSON, and `conflicts` says where', async () => {
+test('a field with incompatible definitions in two clusters is JSON, and `conflicts` names it', async () => {
   const log: unknown[] = [];
   await using gateway = await startGateway(
     {
@@ -102,7 +102,7 @@ test('a definition that is deleted takes its objects along; named clusters say t
   expect((await gateway.query<Widgets>(named)).exampleWidgets.faults).toEqual([{ code: 'NOT_SERVED', cluster: { name: 'south' } }]);
 });
 
-test('P5: a definition that cannot be built leaves out its group only, and says so', async () => {
+test('P5: a definition that cannot be built leaves out its group only, and is reported', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   const north = gateway.cluster('north');
   // Another API server may serve a schema that is not valid.

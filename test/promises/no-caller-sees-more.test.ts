@@ -7,7 +7,7 @@ import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
 const allPods = '{ pods(waitSeconds: 0) { items { metadata { name } } faults { code cluster { name } } } }';
 
-test('B14: what may no longer be read is gone after a minute, other kinds stay, and it is back once granted again', async () => {
+test('B14: objects without the right to read disappear after a minute, other kinds stay, and they return once the right is granted again', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
   await gateway.query('{ pods { totalCount } }');
   const south = gateway.cluster('south');
@@ -25,7 +25,7 @@ test('B14: what may no longer be read is gone after a minute, other kinds stay, 
   await gateway.until(async () => (await names()).includes('api'), 15 * 60_000);
 });
 
-test('a Secret in a list shows that it is there, and nothing of what it holds', async () => {
+test('a Secret in a list shows that it exists, and none of its values', async () => {
   const value = 'c2VjcmV0LXZhbHVl';
   const secret: KubernetesObject = {
     apiVersion: 'v1',
@@ -47,7 +47,7 @@ test('a Secret in a list shows that it is there, and nothing of what it holds', 
   expect(JSON.stringify(answer)).not.toContain(value);
 });
 
-test('what the config calls sensitive is guarded as Secrets are, from the definition of its kind on', async () => {
+test('a kind that the config calls sensitive is as confidential as Secrets, from its definition on', async () => {
   const configFile = { sensitiveKinds: ['Widget.example.com'] };
   const value = 4711;
   await using gateway = await startGateway({ north: [widgetDefinition(), widget('press', { size: value })] }, { configFile });

@@ -148,7 +148,7 @@ describe('the verdict on', () => {
     expect(({} as { x?: unknown }).x).toBeUndefined();
   });
 
-  test('each subscription is the same over WebSocket and server-sent events; HTTP for JSON says where streams are', async () => {
+  test('each subscription is the same over WebSocket and server-sent events; a JSON request is told which transports stream', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const socket = await LiveSocket.open(gateway.url);
     for (const one of subscriptions) {

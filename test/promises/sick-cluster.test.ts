@@ -36,7 +36,7 @@ test('B1: is ready, and answers from the others, when a cluster is unreachable f
   expect(phaseOf(pods, 'north')).toBe('SYNCED');
 });
 
-test('B2: serves the last mirror of a cluster that dies, with its age; tells it within 10 s; recovers alone', async () => {
+test('B2: serves the last mirror of a cluster that dies, with its age; reports it within 10 s; recovers by itself', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
   expect(faultsIn(await askPods(gateway, ''))).toEqual([]);
   const south = gateway.cluster('south');
@@ -102,7 +102,7 @@ describe('B6: a cluster that asks for patience', () => {
   });
 });
 
-test('B7: bursts of 500 are waited out with growing patience, and what is held is kept', async () => {
+test('B7: bursts of 500 are retried with growing delays, and the mirror is kept', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
   await askPods(gateway, '');
   const south = gateway.cluster('south');
@@ -154,7 +154,7 @@ test('P13: a cluster that is down for 40 s at the start joins later by itself, a
   expect(namesIn(await askPods(gateway))).toEqual(['api', 'web']);
 });
 
-test('B3: a cluster that lists slowly is waited for as long as the query says, and not longer', async () => {
+test('B3: a query waits for a cluster that lists slowly as long as it specifies, and not longer', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
   using _slow = gateway.cluster('south').delay(30_000, { resource: 'pods' });
   const fromMs = gateway.clock.monotonic();

@@ -30,7 +30,7 @@ const reasonOf = async (gateway: TestGateway) => {
   return __type.fields.find(({ name }) => name === 'exampleWidgets')?.deprecationReason;
 };
 
-test('a kind that only a cluster defines which is down at the start can be asked for, and the cluster is said to be missing', async () => {
+test('a kind of a cluster that is down at the start can be queried, and the cluster is reported as missing', async () => {
   await withLock(async (schemaLock) => {
     await using gateway = await startGateway(
       { north: [pod('web')], south: [widgetDefinition(), widget('press')] },
@@ -48,7 +48,7 @@ test('a kind that only a cluster defines which is down at the start can be asked
   });
 });
 
-test('an object of a kind that only this cluster has outside of namespaces is said to be missing, not absent, while the cluster is down', async () => {
+test('a cluster-scoped object of such a kind is reported as missing, not as absent, while the cluster is down', async () => {
   await withLock(async (schemaLock) => {
     const definition = widgetDefinition();
     const clusterScoped = { ...definition, spec: { ...(definition.spec as object), scope: 'Cluster' } };
@@ -70,7 +70,7 @@ test('an object of a kind that only this cluster has outside of namespaces is sa
   });
 });
 
-test('a kind that nobody serves any more is deprecated once all clusters have said so', async () => {
+test('a kind that no cluster serves any more is deprecated once all clusters have reported it', async () => {
   await withLock(async (schemaLock) => {
     await using gateway = await startGateway({ north: [pod('web')], south: [widgetDefinition()] }, { flags: { schemaLock } });
     await gateway.until(async () => (await reasonOf(gateway)) === null, 5_000);
@@ -93,7 +93,7 @@ test('without the file the kind is gone with its cluster', async () => {
   });
 });
 
-test('a broken file is set aside and told, and all that is connected can be asked for', async () => {
+test('a broken file is set aside and reported, and kinds of connected clusters can be queried', async () => {
   await withLock(async (schemaLock) => {
     await writeFile(schemaLock, '{ this is no lock');
     await using gateway = await startGateway({ north: [widgetDefinition(), widget('press')] }, { flags: { schemaLock } });
@@ -105,7 +105,7 @@ test('a broken file is set aside and told, and all that is connected can be aske
   });
 });
 
-test('the names that two groups have chosen stand, whoever is there first the next time', async () => {
+test('the names of two groups stay the same, in any order of the next start', async () => {
   const other = (group: string) => {
     const definition = widgetDefinition();
     return JSON.parse(JSON.stringify(definition).replaceAll('example.com', group)) as typeof definition;
@@ -129,7 +129,7 @@ test('the names that two groups have chosen stand, whoever is there first the ne
   });
 });
 
-test('a definition that changed while the gateway was down is what it is now, and no other cluster is said to differ', async () => {
+test('a definition that changed while the gateway was down is read anew, and no other cluster is reported to differ', async () => {
   const sizeOf = async (gateway: TestGateway) => {
     const { __type, kinds } = await gateway.query<{
       __type: { fields: { name: string; type: { name: string } }[] };

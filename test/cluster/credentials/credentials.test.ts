@@ -49,7 +49,7 @@ function exec(program: string, more: Partial<Extract<Endpoint['credentials'], { 
 const answer = (status: string) =>
   `console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: ${status} }));`;
 
-describe('what is fixed', () => {
+describe('fixed credentials', () => {
   test('a token, trimmed; a password; nothing', async () => {
     expect(authorizationOf(await provider({ credentials: { type: 'token', token: 't \n' } }).credentials.obtain(never))).toBe('Bearer t');
     expect(
@@ -66,7 +66,7 @@ describe('what is fixed', () => {
     });
   });
 
-  test('acting as somebody: every group, every extra, as bytes of UTF-8', async () => {
+  test('impersonation headers have every group and every extra as bytes of UTF-8', async () => {
     const impersonation = { user: 'jürgen', uid: 'u', groups: ['a', 'b'], extra: { 'Example.com/Team (x)': ['1', '2'] } };
     const bytes = (text: string) => Buffer.from(text).toString('latin1');
     expect(headersOf(await provider({ impersonation }).credentials.obtain(never))).toEqual({
@@ -155,7 +155,7 @@ describe('files', () => {
 describe('exec plugins', () => {
   afterEach(() => rm(path.join(folder, 'runs'), { force: true }));
 
-  test('give a token that is kept until 10 s before it expires, and one run serves all who ask', async () => {
+  test('give a token that is kept until 10 s before it expires, and one run serves all callers', async () => {
     const { clock, credentials } = provider(exec(answer('{ token: "t" + runs, expirationTimestamp: "2026-01-01T00:01:00Z" }')));
     const all = await Promise.all(Array.from({ length: 10 }, () => credentials.obtain(never)));
     expect(new Set(all.map(authorizationOf))).toEqual(new Set(['Bearer t1']));
@@ -165,7 +165,7 @@ describe('exec plugins', () => {
     expect(authorizationOf(await credentials.obtain(never))).toBe('Bearer t2');
   });
 
-  test('are told by kubectl’s contract what is wanted, and get nothing but their environment', async () => {
+  test('receive the request of kubectl’s contract and only their own environment', async () => {
     const program = answer(
       '{ token: Buffer.from(JSON.stringify([JSON.parse(process.env.KUBERNETES_EXEC_INFO), process.env.OWN, process.env.HOME ?? null])).toString("base64") }',
     );
@@ -212,7 +212,7 @@ describe('exec plugins', () => {
     });
   });
 
-  test('one that is not there says how to get it', async () => {
+  test('a missing plugin fails with its install hint', async () => {
     const { credentials } = provider(exec('', { command: path.join(folder, 'nope'), installHint: 'get it there' }));
     expect(await credentials.obtain(never)).toMatchObject({ failure: { message: 'the exec plugin was not found (get it there)' } });
   });

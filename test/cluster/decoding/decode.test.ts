@@ -55,7 +55,7 @@ test('a bookmark has a version or none, and may end the initial events', () => {
   });
 });
 
-test('an ERROR event is the fault its Status says', () => {
+test('an ERROR event becomes the fault of its Status', () => {
   const expired = event({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } });
   expect(expired).toMatchObject({
     type: 'error',
@@ -82,7 +82,7 @@ test.each([
   expect(event(line)).toMatchObject({ type: 'unreadable' });
 });
 
-test('what is not UTF-8 is unreadable, wherever it stands', () => {
+test('bytes that are not UTF-8 are unreadable in any position', () => {
   const line = Buffer.concat([
     bytesOf('{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"web","resourceVersion":"7","labels":{"a":"'),
     Buffer.from([0xc3, 0x28]),
@@ -132,7 +132,7 @@ test('managedFields that are written with escapes, or twice, are cut too', () =>
   expect(JSON.stringify(decoded)).not.toContain('managedFields');
 });
 
-test('managedFields that hold what no API server writes are cut whole', () => {
+test('managedFields with content that no API server writes are removed whole', () => {
   for (const odd of [[{ a: [{ b: 1 }], c: 1 }], [{ a: [{ b: 1 }] }, { d: ']' }], [], [[]], {}, null, 'x']) {
     expect(decodeItem(bytesOf({ metadata: { name: 'web', managedFields: odd, uid: 'u' }, spec: { a: 1 } }))).toMatchObject({
       type: 'item',

@@ -88,7 +88,7 @@ test('only the items of the list itself are items', () => {
   expect(framer.end()).toEqual({});
 });
 
-test('managedFields that hold what no API server writes do not end an item early', () => {
+test('managedFields with content that no API server writes do not end an item early', () => {
   const items = [{ metadata: { managedFields: [{ a: [{ b: 1 }], c: 1 }], z: 1 } }, { metadata: { managedFields: [{ a: ']},"x' }], z: 1 } }];
   const framer = createListFramer();
   expect(texts(framer, [Buffer.from(JSON.stringify({ kind: 'PodList', items }))]).map((text) => JSON.parse(text))).toEqual(items);
@@ -122,7 +122,7 @@ test('an item that is no object is malformed', () => {
   }
 });
 
-test('an item, and what surrounds the items, has a bound', () => {
+test('an item, and the bytes around the items, have a bound', () => {
   const small = '{"kind":"PodList","items":[{"a":1},{"a":"0123456789"}]}';
   expect(createListFramer(40).push(Buffer.from(small)).broken).toBeUndefined();
   const large = createListFramer(40);

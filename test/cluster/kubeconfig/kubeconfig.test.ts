@@ -172,7 +172,7 @@ describe('where it is found', () => {
   });
 });
 
-describe('what a cluster says', () => {
+describe('the entry of a cluster', () => {
   test('server, authority, name, proxy, compression and namespace', async () => {
     const cluster = `server: https://a.example:6443/prefix/\ncertificate-authority-data: ${base64('CA')}\ntls-server-name: other\nproxy-url: http://proxy:3128\ndisable-compression: true`;
     const found = await endpoint({ cluster, context: 'namespace: team' });
@@ -187,7 +187,7 @@ describe('what a cluster says', () => {
     expect(found.trust.type === 'authority' ? textOf(found.trust.certificates) : found.trust).toBe('CA');
   });
 
-  test('an authority in a file stands beside the kubeconfig; data wins over it', async () => {
+  test('the file of an authority is relative to the kubeconfig, and inline data wins over it', async () => {
     const beside = await endpoint({ cluster: 'server: https://a\ncertificate-authority: pki/ca.crt' });
     expect(beside.trust.type === 'authority' && textOf(beside.trust.certificates)).toBe('/pki/ca.crt');
     const both = await endpoint({
@@ -222,7 +222,7 @@ describe('what a cluster says', () => {
       expect((await endpoint({ cluster: `server: ${server}` })).server).toBe(server);
   });
 
-  test('a context that names what is not there is broken alone', async () => {
+  test('a context with a missing cluster or user is the only broken one', async () => {
     const { contexts } = await load(
       `${configOf({})}\n- name: b\n  context: {cluster: nope}\n- name: c\n  context: {cluster: a, user: nope}\n- name: d\n  context: {}\n`,
     );
@@ -231,7 +231,7 @@ describe('what a cluster says', () => {
   });
 });
 
-describe('what a user says', () => {
+describe('the entry of a user', () => {
   test('certificates, as data or beside the kubeconfig', async () => {
     const data = await endpoint({ user: `client-certificate-data: ${base64('C')}\nclient-key-data: ${base64('K')}` });
     expect([textOf(data.clientCertificate?.certificate), textOf(data.clientCertificate?.key)]).toEqual(['C', 'K']);
@@ -250,7 +250,7 @@ describe('what a user says', () => {
     expect((await endpoint({ user: '{}' })).credentials).toEqual({ type: 'none' });
   });
 
-  test('acting as somebody takes uid, groups and extra along', async () => {
+  test('impersonation includes uid, groups and extra', async () => {
     const user = 'as: alice\nas-uid: u-1\nas-groups: [dev, ops]\nas-user-extra: {example.com/team: [a, b]}';
     expect((await endpoint({ user })).impersonation).toEqual({
       user: 'alice',
@@ -308,7 +308,7 @@ describe('what a user says', () => {
   });
 });
 
-test('reads from a file what client-node reads from it', async () => {
+test('reads the same from a file as client-node', async () => {
   const cluster = `server: https://a.example:6443\ncertificate-authority: ca.crt\ntls-server-name: other\nproxy-url: http://proxy:3128`;
   const user = `client-certificate: c.pem\nclient-key-data: ${base64('K')}\nas: alice`;
   const text = configOf({ cluster, user, context: 'namespace: team' });

@@ -15,7 +15,7 @@ const pods: LiveRequest = { method: 'GET', path: ['api', 'v1', 'namespaces', 'de
 const alice: Impersonation = { user: 'alice', groups: ['dev'], extra: {} };
 const headersSent = (since: number) => sim.requests.slice(since).map(({ headers }) => headers);
 
-test.each(['h2', 'http1'] as const)('a call for somebody else names the whole person, over %s', async (protocols) => {
+test.each(['h2', 'http1'] as const)('a call that impersonates a user sends the whole identity, over %s', async (protocols) => {
   await using other = await startSimCluster({ name: 'other', protocols });
   using south = connect(endpointFor(other));
   const as = { user: 'jürgen', uid: 'u-1', groups: ['dev', 'ops'], extra: { 'Example.com/Team': ['a', 'b'] } };
@@ -49,7 +49,7 @@ test.each<readonly [string, Impersonation, string]>([
   expect(headersSent(before)).toEqual([]);
 });
 
-test('whoever the credentials act for becomes nobody else', async () => {
+test('credentials that impersonate a user cannot impersonate another one', async () => {
   using south = connect(endpointFor(sim, { impersonation: { user: 'bob', groups: [], extra: {} } }));
   const before = sim.requests.length;
   expect(await south.api.send({ ...pods, as: alice }, never)).toMatchObject({ type: 'failed', fault: { code: 'FORBIDDEN' } });

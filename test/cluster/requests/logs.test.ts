@@ -108,7 +108,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(bytes).toBe(600_001 + 5);
   });
 
-  test('what is followed comes when it is written, and ends with the container', async () => {
+  test('a followed log sends lines when they are written, and ends with the container', async () => {
     const sim = await start({ protocols });
     sim.writeLog(main, 'old');
     using south = connect(endpointFor(sim));
@@ -127,7 +127,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(lines).toEqual(['old', 'new', 'closed']);
   });
 
-  test('an abort ends the request upstream, and tells nothing more', async () => {
+  test('an abort ends the request upstream, without a further part', async () => {
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim));
     const leaving = new AbortController();
@@ -164,7 +164,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(count).toBe(4_000);
   });
 
-  test('what the server refuses is told by what it means', async () => {
+  test('refusals of the server become faults by their meaning', async () => {
     const sim = await start({ protocols });
     sim.put(speakingPod({ name: 'new', states: { main: 'waiting' } }));
     sim.put(speakingPod({ name: 'unpulled', states: { main: { waiting: 'ImagePullBackOff' } } }));
@@ -192,7 +192,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(await fault({})).toEqual([undefined, undefined, undefined]);
   });
 
-  test('a connection that is cut is a fault after what came', async () => {
+  test('a lost connection is a fault after the received lines', async () => {
     const sim = await start({ protocols });
     sim.writeLog(main, 'one');
     using south = connect(endpointFor(sim));

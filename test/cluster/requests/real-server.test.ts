@@ -96,7 +96,7 @@ describe.skipIf(realPrograms === undefined)(`the transport against ${realServerT
     expect((await gather(south.api.watch(start, never))).last).toEqual({ type: 'closed' });
   });
 
-  test('what it refuses is classified', async () => {
+  test('refusals become faults with the right codes', async () => {
     const code = async (request: Parameters<Connected['api']['send']>[0]) => {
       const answer = await south.api.send(request, never);
       return answer.type === 'failed' ? `${answer.fault.code} ${answer.fault.status?.code}` : answer.status;
@@ -128,7 +128,7 @@ describe.skipIf(realPrograms === undefined)(`the transport against ${realServerT
     });
   });
 
-  test('whoever may not is told so, and acts as somebody only where he may', async () => {
+  test('a user without the right is refused, and may impersonate only with the right', async () => {
     using acting = connect({ ...endpoint, impersonation: { user: 'jürgen', groups: ['dev'], extra: { 'example.com/team': ['a'] } } });
     expect(faultIn(await gather(acting.api.list(pageOf(podResource), never)))).toMatchObject({
       code: 'FORBIDDEN',
@@ -150,7 +150,7 @@ describe.skipIf(realPrograms === undefined)(`the transport against ${realServerT
     });
   });
 
-  test('without a client certificate it is nobody', async () => {
+  test('a request without a client certificate is anonymous', async () => {
     const { clientCertificate: _, ...nobody } = endpoint;
     using anonymous = connect({ ...nobody, credentials: { type: 'token', token: 'wrong' } });
     expect(await anonymous.api.send({ method: 'GET', path }, never)).toMatchObject({ type: 'failed', fault: { code: 'UNAUTHENTICATED' } });

@@ -16,7 +16,7 @@ test.each<readonly [string, readonly string[], readonly string[]]>([
   expect(parseWarnings(headers)).toEqual(texts);
 });
 
-test('reads every text that is quoted as RFC 7230 says', () => {
+test('reads every text in the quoting of RFC 7230', () => {
   const quoted = (text: string) => `299 - "${Buffer.from(text.replace(/["\\]/g, '\\$&')).toString('latin1')}"`;
   fc.assert(
     fc.property(

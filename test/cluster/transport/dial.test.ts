@@ -76,7 +76,7 @@ describe('TLS', () => {
     expect(await ask(endpointFor({ url: `https://127.0.0.1:${port}`, caPem: certificate.ca }))).toMatch(/^UNREACHABLE/);
   });
 
-  test('P6: unverified it is spoken only where that was asked for, and the cluster says so', async () => {
+  test('P6: certificates stay unverified only on request, and the cluster has a fault for it', async () => {
     const sim = await startSim();
     const endpoint = endpointFor(sim, { trust: { type: 'unverified' } });
     using south = connect(endpoint);
@@ -113,7 +113,7 @@ describe('TLS', () => {
 });
 
 describe('a server that', () => {
-  test('nobody listens on is refused', async () => {
+  test('without a listener is refused', async () => {
     const server = net.createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -129,7 +129,7 @@ describe('a server that', () => {
     );
   });
 
-  test('takes the connection and says nothing is given up after 10 s, by all who wait for it', async () => {
+  test('that accepts the connection and stays silent fails after 10 s, for all waiting requests', async () => {
     const sockets: net.Socket[] = [];
     const port = await listen(net.createServer((socket) => sockets.push(socket.on('error', () => undefined))));
     const clock = createManualClock();

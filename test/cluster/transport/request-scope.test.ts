@@ -7,7 +7,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 const late = clusterFailure('TIMED_OUT', 'late');
 const later = clusterFailure('TIMED_OUT', 'later');
 
-test('a scope ends when its deadline passes, with what that deadline says', async () => {
+test('a scope ends when its deadline passes, with the failure of that deadline', async () => {
   const clock = createManualClock();
   using scope = openRequestScope([new AbortController().signal], clock);
   scope.setDeadline(1_000, late);
@@ -33,7 +33,7 @@ test('a deadline can be put off, brought forward, and taken back', async () => {
   expect(scope.failure).toBe(later);
 });
 
-test('the abort of any outer signal ends it without anything to tell', async () => {
+test('the abort of any outer signal ends it without a failure', async () => {
   const clock = createManualClock();
   const [caller, life] = [new AbortController(), new AbortController()];
   using scope = openRequestScope([caller.signal, life.signal], clock);
@@ -42,7 +42,7 @@ test('the abort of any outer signal ends it without anything to tell', async () 
   expect([scope.signal.aborted, scope.isAbandoned, scope.failure]).toEqual([true, true, undefined]);
 });
 
-test('disposing ends what is still open, and leaves no sleeper', async () => {
+test('disposing of it ends open work and leaves no timer', async () => {
   const clock = createManualClock();
   const scope = openRequestScope([new AbortController().signal], clock);
   scope.setDeadline(1_000, late);
@@ -78,7 +78,7 @@ test('a queue stops the sender past 1 MiB unread, and lets it go on when that is
   expect(told).toEqual(['pause', 'resume']);
 });
 
-test('what came before the end, or the failure, is read first; only the first of them counts', async () => {
+test('bytes before the end or the failure are read first, and only the first of both counts', async () => {
   const queue = createByteQueue({ pause: () => undefined, resume: () => undefined });
   queue.push(new Uint8Array(1));
   queue.fail(late);

@@ -230,7 +230,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect((await other).texts.join()).toContain('ConfigMap');
   });
 
-  test('a server that stands still is noticed', async () => {
+  test('a frozen server is noticed', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim), clock);
@@ -249,7 +249,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(clock.monotonic()).toBeLessThanOrEqual(limitMs + 100);
   });
 
-  test('a quiet watch stands as long as the server answers, and its age says so', async () => {
+  test('a quiet watch stays open while the server answers, and its age shows it', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim), clock);
@@ -379,7 +379,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect((await gather(south.api.list(pageOf(podResource), never))).last).toMatchObject({ type: 'pageEnded' });
   });
 
-  test('a 401 is answered with one refresh for all, and told when that did not help', async () => {
+  test('a 401 causes one refresh for all requests, and is reported if that did not help', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim), clock);
@@ -469,7 +469,7 @@ test('HTTP/2 watches share few connections, and leave room for everything else',
   await until(() => sim.openWatches().length === 0);
 });
 
-test('a server of ten streams hangs nobody: what has no room waits for it', async () => {
+test('a server with a limit of ten streams blocks no request: further ones wait for room', async () => {
   const sim = await start({ protocols: 'h2', maxConcurrentStreams: 10 });
   using south = connect(endpointFor(sim));
   const stop = new AbortController();

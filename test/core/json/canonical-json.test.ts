@@ -34,7 +34,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(1e30)).not.toBe(canonicalJson(parseJsonExactly('1000000000000000000000000000000')));
   });
 
-  test('prints what is in order as what is not', () => {
+  test('prints ordered and unordered maps alike', () => {
     for (const odd of ['1e300', '123456789012345680000.0', '9007199254740993', '-0', '1.5']) {
       const ordered = parseJsonExactly(`{"a":${odd},"b":[${odd}]}`);
       expect(canonicalJson(ordered)).toBe(canonicalJson(reversed(ordered)));
@@ -63,7 +63,7 @@ describe('the hash', () => {
     expect(sha256Of({ a: 1, b: [2] })).toBe(sha256Of({ b: [2], a: 1 }));
   });
 
-  test('tells two integers apart that a double cannot', () => {
+  test('distinguishes two integers that are the same double', () => {
     const hashes = ['9007199254740993', '9007199254740992', '9007199254740994'].map((text) => sha256Of(parseJsonExactly(text)));
     expect(new Set(hashes).size).toBe(3);
   });

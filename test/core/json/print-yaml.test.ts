@@ -159,7 +159,7 @@ data:
   expect(printYaml({})).toBe('{}\n');
 });
 
-test('no line break or mark of YAML 1.1 stands unescaped', () => {
+test('every line break and mark of YAML 1.1 is escaped', () => {
   expect(printYaml({ text: 'a\u0085b\u2028c\ufeff' })).toBe('text: "a\\u0085b\\u2028c\\ufeff"\n');
 });
 

@@ -37,7 +37,7 @@ test('so many run at a time, the others in the order they came, also after one t
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('what is aborted before its turn never runs, and takes no place', async () => {
+test('work that is aborted before it starts never runs, and takes no slot', async () => {
   const { begun, work, end } = startWork();
   const gate = createConcurrencyLimit(1);
   const life = new AbortController();
@@ -71,7 +71,7 @@ test('work that is aborted while it runs keeps its place until it has ended', as
   expect(await second).toBe('b');
 });
 
-test('a gate lets so many in, in their order, and forgets who left the line', async () => {
+test('runs at most the limit, in order, and forgets aborted work', async () => {
   const gate = createConcurrencyLimit(1);
   const ran: string[] = [];
   const first = Promise.withResolvers<void>();

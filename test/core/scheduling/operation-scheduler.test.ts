@@ -99,7 +99,7 @@ test('long operations have the same time', async () => {
   expect(Math.max(...usedMs) - Math.min(...usedMs)).toBeLessThanOrEqual(10);
 });
 
-test('what an operation does with its results belongs to the slice', async () => {
+test('the work of an operation with its results counts as part of the slice', async () => {
   const { clock, work, now } = createBusyClock();
   const operation = new TimeSliceScheduler(clock).createSlices(never);
   void operation.run(taking(work, 10));

@@ -19,7 +19,7 @@ function createWork() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('nobody works before the end of the turn in which they come', async () => {
+test('no work starts before the end of the turn in which it was scheduled', async () => {
   const { row, worker, done } = createWork();
   row.schedule(worker('a', 1));
   expect(done).toEqual([]);
@@ -34,7 +34,7 @@ test('each does one piece and goes to the end of the row', async () => {
   expect(done.join('')).toBe('abcacac');
 });
 
-test('who stands in the row already keeps its place', async () => {
+test('a worker that is already in the queue keeps its position', async () => {
   const { row, worker, done } = createWork();
   const [a, b] = [worker('a', 1), worker('b', 1)];
   for (const one of [a, b, a]) row.schedule(one);
@@ -42,7 +42,7 @@ test('who stands in the row already keeps its place', async () => {
   expect(done).toEqual(['a', 'b']);
 });
 
-test('who has left is passed over', async () => {
+test('a cancelled worker is skipped', async () => {
   const { row, worker, done } = createWork();
   const [a, b] = [worker('a', 1), worker('b', 1)];
   row.schedule(a);
@@ -87,7 +87,7 @@ test('no piece is begun that is likely to make the turn too long, judged by thos
   expect(Math.min(...lengths)).toBeGreaterThan(0);
 });
 
-test('what is left to be written at the end of a turn counts as time', async () => {
+test('bytes that are written at the end of a turn count as time', async () => {
   const { row, done } = createWork();
   const writer: ScheduledWorker = {
     work: () => {
@@ -103,7 +103,7 @@ test('what is left to be written at the end of a turn counts as time', async () 
   expect(done.length).toBe(4);
 });
 
-test('a row that never ends holds up nobody, even where time stands still', async () => {
+test('a queue that never empties blocks nothing, even if the clock stands still', async () => {
   const { row, worker, done } = createWork();
   row.schedule(worker('endless', Number.POSITIVE_INFINITY));
   await nextTurn();

@@ -8,7 +8,7 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 // A real API server deletes the objects of a definition itself. No other test can use the fleet afterwards.
 for (const kind of fleetKinds.filter(({ title }) => title.includes('real'))) {
   describe.skipIf(!kind.available)(kind.title, () => {
-    test('kubectl delete crd propagations.muster.dev deletes no copy until somebody confirms it', { timeout: 120_000 }, async () => {
+    test('kubectl delete crd propagations.muster.dev deletes no copy until it is confirmed', { timeout: 120_000 }, async () => {
       await using ground = await kind.open();
       await using fleet = await ground.start();
       const data = { a: '1' };

@@ -37,7 +37,7 @@ function deploymentOf({ namespace }: WritingFleet, name: string, replicas: numbe
 
 /** Objects of others are neither overwritten nor deleted: D6 to D10, D13. */
 export function foreignObjectPromises(declare: DeclarePromise): void {
-  declare('D6: a field that somebody else owns before our first write is a CONFLICT, with manager and path', async (fleet) => {
+  declare('D6: a field that another manager owns before our first write is a CONFLICT, with manager and path', async (fleet) => {
     const path = deploymentAt(fleet, 'web');
     const body = deploymentOf(fleet, 'web', 7);
     await othersApply(fleet, 'south', { path, body, manager: 'argocd-controller' });

@@ -111,7 +111,7 @@ test('D14: a Propagation deleted with kubectl in mid fan-out: the finalizer keep
   expect(fleet.cluster('north').objects('ClusterShare.muster.dev')).toEqual([]);
 });
 
-test('D4: who cannot renew its Lease stops before another may lead; what is asked meanwhile is accepted, and done afterwards', async () => {
+test('D4: a leader that cannot renew its Lease stops before another may lead; requests meanwhile are accepted, and carried out afterwards', async () => {
   await using fleet = await startEmbedded();
   await propagated(fleet, intentOf(fleet, 'before', [configMapOf(fleet, 'before', { a: '1' })]));
   await phaseOf(fleet, 'before', 'SETTLED');
@@ -129,7 +129,7 @@ test('D4: who cannot renew its Lease stops before another may lead; what is aske
   expect(await dataIn(fleet, 'meanwhile')).toEqual([{ a: '1' }, { a: '1' }, { a: '1' }]);
 });
 
-test('B18: while the hub is down reads go on, writes are UNAVAILABLE, and nothing is written by who cannot know; afterwards all goes on', async () => {
+test('B18: while the hub is down reads continue, writes are UNAVAILABLE, and no controller writes; afterwards everything continues', async () => {
   await using fleet = await startEmbedded();
   const north = fleet.cluster('north');
   const input = intentOf(fleet, 'hubless', [configMapOf(fleet, 'hubless', { a: '1' })], { placement: { clusters: ['south'] } });

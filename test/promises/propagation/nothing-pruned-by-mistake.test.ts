@@ -26,7 +26,7 @@ const many = (fleet: EmbeddedFleet, count: number): readonly JsonObject[] =>
 
 const countIn = (fleet: EmbeddedFleet) => fleet.names.map((name) => fleet.cluster(name).objects('ConfigMap', fleet.namespace).length);
 
-test('D10: a copy that others make anew between our read and our deletion is left: the server says 409, and we believe it', async () => {
+test('D10: a copy that others recreate between our read and our deletion stays: the server answers 409, and the deletion is given up', async () => {
   await using fleet = await startEmbedded();
   const south = fleet.cluster('south');
   await propagated(fleet, intentOf(fleet, 'race', [configMapOf(fleet, 'race', { a: '1' })], { placement: { clusters: ['south'] } }));
@@ -40,7 +40,7 @@ test('D10: a copy that others make anew between our read and our deletion is lef
   expect(south.requests.filter(({ resource, status }) => resource?.verb === 'delete' && status === 409)).toHaveLength(1);
 });
 
-test('D11: more than 30 % and more than 3 objects go only when somebody has confirmed that very prune', async () => {
+test('D11: more than 30 % and more than 3 objects are deleted only after this prune was confirmed', async () => {
   await using fleet = await startEmbedded();
   await propagated(fleet, intentOf(fleet, 'many', many(fleet, 5)));
   await phaseOf(fleet, 'many', 'SETTLED');
@@ -110,7 +110,7 @@ test('D12: copies in a cluster that left are pending until it is back, and are d
   expect(await dataIn(fleet, 'away')).toEqual([undefined, undefined, undefined]);
 });
 
-test('D12: what is pending in a lost cluster is given up only by an explicit act, and stays there', async () => {
+test('D12: pending work in a lost cluster is given up only on request, and its objects stay there', async () => {
   await using fleet = await startEmbedded();
   await propagated(fleet, intentOf(fleet, 'lost', [configMapOf(fleet, 'lost', { a: '1' })]));
   await phaseOf(fleet, 'lost', 'SETTLED');

@@ -140,7 +140,7 @@ describe('A8: a text of YAML', () => {
   });
 });
 
-test('A9: what is plain in YAML means what it means to kubectl', async () => {
+test('A9: plain scalars in YAML mean the same as to kubectl', async () => {
   const annotations = 'metadata: {name: plain, annotations: {mode: "0644", at: "2024-01-01"}}';
   const yaml = `apiVersion: v1\nkind: ConfigMap\n${annotations}\ndata: {time: "1:30", y: "2", none: ""}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: plain}\nspec: {replicas: 0x10, selector: {matchLabels: {at: 2024-01-01, half: 1:30}}, template: {metadata: {labels: {at: 2024-01-01, half: 1:30}}, spec: {containers: [{name: a, image: b, stdin: yes}], terminationGracePeriodSeconds: 1_000}}}\n`;
   const { done } = await fleet.query<Done>(applyText, { manifests: [{ yaml }], clusters: ['east'] });
@@ -223,7 +223,7 @@ describe('A12: size', () => {
 });
 
 describe('A13: a manifest', () => {
-  test('that was read from a cluster is applied without what a server fills in', async () => {
+  test('that was read from a cluster is applied without the fields that a server fills in', async () => {
     const metadata = {
       ...{
         name: 'exported',
@@ -309,7 +309,7 @@ describe('D16: an override', () => {
     expect(second).toEqual(first);
   });
 
-  test('cannot put a Secret in an intent: by reference only, and its data stands nowhere', async () => {
+  test('cannot put a Secret in an intent: only a reference is allowed, and its data is stored nowhere', async () => {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',

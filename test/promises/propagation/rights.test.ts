@@ -57,7 +57,7 @@ async function expectDenied(fleet: WritingFleet): Promise<void> {
   for (const cluster of fleet.names) expect(await objectAt(fleet, cluster, path)).toBeUndefined();
 }
 
-test('D17: what a ServiceAccount may not write is DENIED, and asked for as nobody else (the embedded fleet)', async () => {
+test('D17: a copy that the ServiceAccount may not write is DENIED, and written under no other account (the embedded fleet)', async () => {
   await using fleet: EmbeddedFleet = await startEmbedded();
   for (const name of fleet.names) fleet.cluster(name).forbid({ kind: 'RoleBinding', users: [userOf(fleet)] });
   await expectDenied(fleet);

@@ -47,7 +47,7 @@ function countWork() {
 const podNamed = (n: number, at: number) => pod(`p${n}`, { annotations: { at: String(at) } });
 
 describe('P8: a thousand equal views', () => {
-  test('are one upstream watch per cluster, one execution and one encoding per message, and all are told the same bytes', async () => {
+  test('cause one upstream watch per cluster, one execution and one encoding per message, and all get the same bytes', async () => {
     await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
     const names = ['north', 'south'];
     const streams = [
@@ -74,7 +74,7 @@ describe('P8: a thousand equal views', () => {
     expect(watchesOf(gateway, names)).toEqual([1, 1]);
   });
 
-  test('some of which ask by fragments, in another order or for less: all are told of the same changes', async () => {
+  test('some with fragments, in another order or with fewer fields: all get the same changes', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const whole =
       'type cluster { name } cursor fault { code } added { id metadata { name } } modified { id metadata { name } } deleted { id metadata { name } }';

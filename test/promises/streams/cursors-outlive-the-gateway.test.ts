@@ -129,7 +129,7 @@ describe('A17: a cursor that is none', () => {
   });
 });
 
-test('a cursor tells nothing: neither clusters nor versions can be read from it', async () => {
+test('a cursor is opaque: neither clusters nor versions can be read from it', async () => {
   await using gateway = await startTwo();
   const { messages } = await readerOf(gateway);
   const words = [...clusters, 'default', 'pods', 'Pod', 'cluster', 'version', 'epoch'];

@@ -58,7 +58,7 @@ describe('B5: an expired version', () => {
   });
 });
 
-describe('B8: what cannot be understood', () => {
+describe('B8: events that cannot be read', () => {
   test.each([
     ['garbage', 'not json at all\n'],
     ['null', 'null\n'],

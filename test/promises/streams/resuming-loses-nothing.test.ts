@@ -197,7 +197,7 @@ describe('after changes, stalls, joins, swaps and frozen API servers', () => {
   );
 });
 
-describe('what happened at once is told in several messages, and resumed from each of them', () => {
+describe('simultaneous changes come in several messages, and can be resumed from each of them', () => {
   test.each(transports)('over %s: 700 changes, and objects made anew under their names', async (over) => {
     const names = Array.from({ length: 700 }, (_, n) => `p${n}`);
     await using gateway = await startGateway({ north: names.map((name) => pod(name)), south: [pod('api')] });
@@ -244,7 +244,7 @@ describe('what happened at once is told in several messages, and resumed from ea
 });
 
 describe('a cursor', () => {
-  test('that is in the history gives what came after it, and nothing twice', async () => {
+  test('that is in the history gives all later changes, and none twice', async () => {
     await using gateway = await startGateway({ north: [pod('web'), pod('old')], south: [pod('api')] });
     const first = await PodReader.open(gateway);
     await untilAllHold(gateway, [first], { clusters: ['north', 'south'] });
@@ -260,7 +260,7 @@ describe('a cursor', () => {
     }
   });
 
-  test('with which nothing was missed is answered by what happens next alone', async () => {
+  test('of the latest message is followed by new changes only', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const first = await PodReader.open(gateway);
     await untilAllHold(gateway, [first], { clusters: ['north'] });

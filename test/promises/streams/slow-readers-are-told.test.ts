@@ -103,7 +103,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     await gateway.until(async () => (await streams()) === 0);
   });
 
-  test('reads late, but reads: it is merged what it missed, and never cut', async () => {
+  test('reads late, but reads: missed changes are merged, and it is never cut off', async () => {
     await using gateway = await startGateway({ north: [configMap('first')] });
     const slow = await openSynced(gateway, transport);
     for (let round = 0; round < 6; round++) {
@@ -120,7 +120,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
   });
 });
 
-test('what a slow reader is told in the end can be resumed from the middle of it', async () => {
+test('the last messages to a slow reader can be resumed from the middle', async () => {
   await using gateway = await startGateway({ north: [] });
   const north = gateway.cluster('north');
   north.fill('Pod', 600, pod('many'));
@@ -149,7 +149,7 @@ test('what a slow reader is told in the end can be resumed from the middle of it
 });
 
 describe('fault row 28: a relist', () => {
-  test('of 10,000 changes to readers who read cuts nobody off', async () => {
+  test('of 10,000 changes cuts off no reader that reads', async () => {
     await using gateway = await startGateway({ north: [] });
     const north = gateway.cluster('north');
     north.fill('Pod', 5_000, pod('many'));

@@ -67,7 +67,7 @@ describe('B5: an expired version', () => {
     },
   );
 
-  test('at the moment in which the list is fetched in pages, no part of a list is told', async () => {
+  test('at the moment in which the list is fetched in pages, no incomplete list is sent', async () => {
     await using gateway = await startGateway({ north: [pod('stays')] }, { clusters: { north: { version: '1.33.13' } } });
     const north = gateway.cluster('north');
     const readers = await openBoth(gateway);
@@ -91,7 +91,7 @@ describe('B5: an expired version', () => {
   });
 });
 
-describe('B8: what cannot be understood', () => {
+describe('B8: events that cannot be read', () => {
   test.each([
     ['garbage', 'not json at all\n'],
     ['null', 'null\n'],
@@ -144,7 +144,7 @@ describe('B16: an object made anew under its name', () => {
     }
   });
 
-  test('again and again, and while nobody listens, never skips a step', async () => {
+  test('again and again, and while nobody reads, never skips a step', async () => {
     const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
     await using _gateway = gateway;
     for (let n = 0; n < 5; n++) north.recreate('Pod', 'web', 'default');
@@ -180,7 +180,7 @@ describe('B16: an object made anew under its name', () => {
   });
 });
 
-test('what stops matching is deleted with its last state that matched, and what begins to match is added', async () => {
+test('an object that stops matching is deleted with its last matching state, and one that starts to match is added', async () => {
   await using gateway = await startGateway({ north: [pod('web'), pod('api')] });
   const north = gateway.cluster('north');
   const readers = await Promise.all(transports.map((over) => PodReader.open(gateway, { over, variables: { labels: 'app=web' } })));
@@ -198,7 +198,7 @@ test('what stops matching is deleted with its last state that matched, and what 
   }
 });
 
-test('a right that is lost for a while is told as a fault, never as deletions', async () => {
+test('a right that is lost for a while is reported as a fault, never as deletions', async () => {
   const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
   await using _gateway = gateway;
   const forbidden = north.forbid({ resource: 'pods' });

@@ -56,7 +56,7 @@ describe.each(transports)('over %s', (transport) => {
     expect(widgetsIn(known).at(-1)).toEqual({ metadata: { name: 'later' }, spec: { size: 4, colour: 'blue' } });
   });
 
-  test('equal documents on two schemas share no byte: each stream is told in the types it began with', async () => {
+  test('equal documents on two schemas share no byte: each stream keeps the types it began with', async () => {
     await using gateway = await startGateway({
       north: [widgetDefinition({ weight: { type: 'number' } }), widget('press', { weight: 1.5 })],
     });

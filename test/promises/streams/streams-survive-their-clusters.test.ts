@@ -12,7 +12,7 @@ const typesOf = (reader: PodReader, cluster: string) => messagesOf(reader, clust
 const untilMembers = (gateway: TestGateway, count: number) =>
   gateway.until(async () => (await gateway.query<{ clusters: readonly unknown[] }>('{ clusters { name } }')).clusters.length === count);
 
-describe('a cluster that stands still', () => {
+describe('a frozen cluster', () => {
   test.each(transports)('is FAILED over %s while the others go on, and has lost nothing when it is back', async (over) => {
     await using gateway = await startGateway({ north: [pod('web')], south: [pod('api'), pod('goes')] });
     const reader = await PodReader.open(gateway, { over });
@@ -32,7 +32,7 @@ describe('a cluster that stands still', () => {
     expect(typesOf(reader, 'south')).not.toContain('RESET');
   });
 
-  test('and in which nothing happened is said to be true again', async () => {
+  test('and that has no changes is reported as in sync again', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const reader = await PodReader.open(gateway);
     await untilAllHold(gateway, [reader], { clusters: ['north'] });
@@ -45,7 +45,7 @@ describe('a cluster that stands still', () => {
     expect(typesOf(reader, 'north').filter((type) => type !== 'BOOKMARK')).toEqual(['INITIAL', 'SYNCED', 'FAILED', 'LIVE']);
   });
 
-  test('is told to whoever joins meanwhile, who gets what is known and then the rest', async () => {
+  test('is reported to new readers, which get the known objects and then the rest', async () => {
     await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
     const first = await PodReader.open(gateway);
     await untilAllHold(gateway, [first], { clusters: ['north', 'south'] });
@@ -81,7 +81,7 @@ test('a cluster that cannot be reached from the start is FAILED, and begins with
   expect(typesOf(reader, 'south').filter((type) => type !== 'BOOKMARK')).toEqual(['FAILED', 'INITIAL', 'SYNCED']);
 });
 
-test('a cluster that lists slowly holds up nobody: time is that of the slowest, and each begins when it can', async () => {
+test('a cluster that lists slowly delays no other: each begins when it is ready', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')], east: [pod('db')] });
   const delays = ['south', 'east'].map((name) => gateway.cluster(name).delay(5_000, { resource: 'pods' }));
   const startMs = gateway.clock.monotonic();
@@ -120,7 +120,7 @@ describe('P12: a member', () => {
     },
   );
 
-  test('that left and is back begins anew, with what it has now', async () => {
+  test('that left and is back begins anew, with its current objects', async () => {
     await using gateway = await startGateway({ north: [pod('web')], south: [pod('api'), pod('goes')] });
     const reader = await PodReader.open(gateway);
     await untilAllHold(gateway, [reader], { clusters: ['north', 'south'] });
