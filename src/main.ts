@@ -60,7 +60,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   reader: {
     documents: async (text) => (await import('./manifests/yaml-documents.ts')).readYamlDocuments(text),
     manifests: async (text) => (await import('./manifests/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
-    intents: async (text, options) => (await import('./propagate/model/read-intents.ts')).parseIntents(text, options),
+    intents: async (text, options) => (await import('./propagate/model/parse-intents.ts')).parseIntents(text, options),
   },
   terminal,
   clock: systemClock,

@@ -5,7 +5,7 @@ import { printYaml } from '../core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { redact } from '../core/redaction.ts';
-import { portableOf, withoutServerFields } from './prune.ts';
+import { portableOf, withoutServerFields } from './portable-object.ts';
 
 /** An object before and after a change. Undefined: the object does not exist at that time. */
 interface ComparedObjects {

@@ -3,7 +3,7 @@ import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { isPathSegment } from '../core/names.ts';
 import { isDeeperThan, withoutMembers } from './json-edits.ts';
 import type { Manifest } from './manifest.ts';
-import { withoutServerFields } from './prune.ts';
+import { withoutServerFields } from './portable-object.ts';
 import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
 
 /**

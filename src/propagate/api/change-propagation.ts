@@ -15,8 +15,8 @@ import { type HubPorts, requesterOf, timestampOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
 import { refusedOutcome, saveSpec } from './propagate-input.ts';
 import { propagationViewOf } from './propagation-view.ts';
+import { inputNoteOf } from './read-propagation-input.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
-import { inputNoteOf } from './requested-propagation.ts';
 
 /** Options of `resumePropagation`: whether the held prune is confirmed, and the clusters whose copies are abandoned. */
 interface ResumeOptions {

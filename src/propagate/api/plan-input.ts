@@ -12,8 +12,8 @@ import type { PropagationInput, PropagationName } from '../model/propagations.ts
 import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type PropagationsPorts, requesterOf } from './api-ports.ts';
+import { readPropagationInput } from './read-propagation-input.ts';
 import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
-import { readPropagationInput } from './requested-propagation.ts';
 
 /**
  * Plans an input without writing anything. An existing Propagation of that name is read from the mirror. If the hub does not answer, the

@@ -13,8 +13,8 @@ import { type HubPorts, requesterOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
 import { existingPropagationOf, planRequestOf } from './plan-input.ts';
 import { propagationViewOf } from './propagation-view.ts';
+import { type InputResult, inputNoteOf, readPropagationInput } from './read-propagation-input.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
-import { type InputResult, inputNoteOf, readPropagationInput } from './requested-propagation.ts';
 
 /** The arguments of `propagate`. With a digest, exactly the plan with that digest is carried out. */
 interface PropagateRequest {

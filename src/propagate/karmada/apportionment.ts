@@ -1,6 +1,6 @@
 import { compareText } from '../../core/text.ts';
 import { assignSeats, fewestSeatsThenName, type SeatedParty, type TieBreak } from '../plan/placing/apportion.ts';
-import { sumBy } from '../plan/placing/sum-of.ts';
+import { sumBy } from '../plan/placing/sum-by.ts';
 
 /** Counts by name. */
 type Counts = Readonly<Record<string, number>>;

@@ -1,8 +1,8 @@
 import { clusterName } from '../../core/names.ts';
 import { fewestSeatsThenName } from '../plan/placing/apportion.ts';
-import { type DivisionTarget, divideReplicas } from '../plan/placing/divide.ts';
 import { addSeats, apportionOffers, type CapacityOffer, usedFirst } from '../plan/placing/divide-by-capacity.ts';
-import { sumBy } from '../plan/placing/sum-of.ts';
+import { type DivisionTarget, divideReplicas } from '../plan/placing/divide-replicas.ts';
+import { sumBy } from '../plan/placing/sum-by.ts';
 import { tieBreakOf } from './apportionment.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';

@@ -6,9 +6,9 @@ import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-po
 import type { Manifest } from '../../manifests/manifest.ts';
 import { containersIn } from '../../manifests/pod-specs.ts';
 import type { FieldOverride, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
+import { applyOverrides, overrideList } from '../plan/overrides/apply-overrides.ts';
 import { type FieldEdit, type ItemEdits, printEdits, withEdits } from '../plan/overrides/edits.ts';
 import { parseImageReference, printImageReference } from '../plan/overrides/image-reference.ts';
-import { applyOverrides, overrideList } from '../plan/overrides/override.ts';
 import { overrideImage } from '../plan/overrides/override-image.ts';
 import { memberClusterOf } from './karmada-cluster.ts';
 

@@ -1,7 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
-import { portableOf } from '../../manifests/prune.ts';
+import { portableOf } from '../../manifests/portable-object.ts';
 import { withMemberFields } from '../plan/copies/manifest-for-write.ts';
 
 /**

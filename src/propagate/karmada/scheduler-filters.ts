@@ -1,8 +1,8 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
 import type { Json } from '../../core/json.ts';
 import type { Stored } from '../../core/stored.ts';
+import { spreadGroupOf } from '../plan/placing/choose-by-spread.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
-import { spreadGroupOf } from '../plan/placing/take-spread.ts';
 import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../plan/placing/tolerations.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { affinitySetsOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';

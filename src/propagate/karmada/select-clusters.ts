@@ -1,9 +1,9 @@
 import type { Spread } from '../model/spec.ts';
+import { chooseBySpread, type LocatedCluster, spreadGroupsOf } from '../plan/placing/choose-by-spread.ts';
+import { chooseFromGroups, compareEligible, type SpreadResult } from '../plan/placing/choose-clusters.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
 import { groupScore } from '../plan/placing/group-score.ts';
 import { pickGroups } from '../plan/placing/pick-groups.ts';
-import { chooseFromGroups, compareEligible, type SpreadResult } from '../plan/placing/spread.ts';
-import { chooseBySpread, type LocatedCluster, spreadGroupsOf } from '../plan/placing/take-spread.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { affinitySetsOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
 import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';

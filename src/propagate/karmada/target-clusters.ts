@@ -1,7 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import { divideCompletions } from '../plan/placing/divide.ts';
 import { addSeats } from '../plan/placing/divide-by-capacity.ts';
+import { divideCompletions } from '../plan/placing/divide-replicas.ts';
 import { areReplicasChanged, isRescheduleRequested } from '../plan/placing/reschedule.ts';
 import { countFieldOf, withWorkloadCount } from '../plan/placing/workload-count.ts';
 import { tieBreakOf } from './apportionment.ts';

@@ -8,9 +8,9 @@ import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedClust
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { dependsOnUnknown } from './placing/cluster-set.ts';
-import { type DivisionTarget, divideReplicas } from './placing/divide.ts';
+import { type DivisionTarget, divideReplicas } from './placing/divide-replicas.ts';
 import { areReplicasChanged, rescheduleDueMs } from './placing/reschedule.ts';
-import { selectPlacement } from './placing/select.ts';
+import { selectPlacement } from './placing/select-placement.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';

@@ -1,7 +1,7 @@
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import { apportion } from './placing/apportion.ts';
-import { sumBy } from './placing/sum-of.ts';
+import { sumBy } from './placing/sum-by.ts';
 import { workloadCountOf } from './placing/workload-count.ts';
 import type { PreviousDecision, SnapshotCluster } from './snapshot/snapshot.ts';
 

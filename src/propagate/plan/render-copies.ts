@@ -10,7 +10,7 @@ import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import type { Override } from '../model/spec.ts';
-import { applyOverrides, matchingOverrides } from './overrides/override.ts';
+import { applyOverrides, matchingOverrides } from './overrides/apply-overrides.ts';
 import type { PlacedCluster } from './place-replicas.ts';
 import { countFieldOf, type WorkloadCount, withWorkloadCount } from './placing/workload-count.ts';
 import type { PlanSnapshot, TemplateObject } from './snapshot/snapshot.ts';

@@ -1,7 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { RolloutMark } from '../model/propagation.ts';
 import type { RolloutSpec } from '../model/spec-definition.ts';
-import { sumBy } from '../plan/placing/sum-of.ts';
+import { sumBy } from '../plan/placing/sum-by.ts';
 
 /** The change of the replica count in one cluster. */
 export interface CountMove {

@@ -8,7 +8,7 @@ import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-s
 import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
 import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
 import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
-import { divideReplicas } from '../../../src/propagate/plan/placing/divide.ts';
+import { divideReplicas } from '../../../src/propagate/plan/placing/divide-replicas.ts';
 import { division, rule, target } from '../plan/placing/placing-fixtures.ts';
 
 // Rules of Karmada that differ from Muster's rules on purpose. docs/internals/propagation.md describes each difference.

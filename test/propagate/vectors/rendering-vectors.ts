@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../../src/core/json-at.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
-import { portableOf } from '../../../src/manifests/prune.ts';
+import { portableOf } from '../../../src/manifests/portable-object.ts';
 import { conflictResolution, mergeSuspension, suspendDispatching } from '../../../src/propagate/karmada/dispatch.ts';
 import { applyPolicies, matchPolicies } from '../../../src/propagate/karmada/override-policies.ts';
 import {

@@ -2,7 +2,7 @@ import type { ManifestReader } from '../../../src/cli/client/manifest-reader.ts'
 import { type OwnGateway, type ProgramOptions, runProgram } from '../../../src/cli/program.ts';
 import { readManifestText } from '../../../src/manifests/read-manifests.ts';
 import { readYamlDocuments } from '../../../src/manifests/yaml-documents.ts';
-import { parseIntents } from '../../../src/propagate/model/read-intents.ts';
+import { parseIntents } from '../../../src/propagate/model/parse-intents.ts';
 import type { TestGateway } from '../gateway/start-gateway.ts';
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
 

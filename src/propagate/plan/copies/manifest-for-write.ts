@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { kindTextOf } from '../../../manifests/pod-specs.ts';
-import { portableOf } from '../../../manifests/prune.ts';
+import { portableOf } from '../../../manifests/portable-object.ts';
 import type { WriteMode } from '../../model/spec.ts';
 import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, withForeignKeys } from './managed-keys.ts';
 import { type RetainResult, retainFieldsOfKind } from './retain-fields.ts';

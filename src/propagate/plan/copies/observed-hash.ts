@@ -3,7 +3,7 @@ import { keyOfKind } from '../../../core/kinds.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../../manifests/object-key.ts';
-import { portableOf } from '../../../manifests/prune.ts';
+import { portableOf } from '../../../manifests/portable-object.ts';
 import type { OldValues } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { withMarks } from './copy-marks.ts';

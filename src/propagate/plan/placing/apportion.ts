@@ -1,5 +1,5 @@
 import { compareText } from '../../../core/text.ts';
-import { sumBy } from './sum-of.ts';
+import { sumBy } from './sum-by.ts';
 
 /** A participant of an apportionment, such as a cluster. Its seats are, for example, replicas. */
 export interface Party {

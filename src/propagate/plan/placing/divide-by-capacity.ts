@@ -1,6 +1,6 @@
 import { type Apportionment, apportion, type Party, type TieBreak } from './apportion.ts';
-import { type DivisionOptions, defaultBounds, type ReplicaCandidate } from './rules.ts';
-import { sumBy } from './sum-of.ts';
+import { type DivisionOptions, defaultBounds, type ReplicaCandidate } from './replica-bounds.ts';
+import { sumBy } from './sum-by.ts';
 
 /** `Available`: all clusters, by their room. `Aggregated`: as few clusters as have enough room together. */
 type CapacityStrategy = 'Available' | 'Aggregated';

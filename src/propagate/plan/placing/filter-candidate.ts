@@ -1,8 +1,8 @@
 import type { MemberCluster } from '../../../changes/members.ts';
 import type { PlacementCandidate, RejectionReason } from '../../model/placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../../model/spec.ts';
+import { spreadGroupOf } from './choose-by-spread.ts';
 import { dependsOnUnknown, matchesSet, mismatchOf } from './cluster-set.ts';
-import { spreadGroupOf } from './take-spread.ts';
 import { printTaint, untoleratedTaint } from './tolerations.ts';
 
 /**

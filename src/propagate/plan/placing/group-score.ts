@@ -1,4 +1,4 @@
-import { sumBy } from './sum-of.ts';
+import { sumBy } from './sum-by.ts';
 
 /** The properties of a cluster on which the score of its group depends. */
 export interface ScoredCluster {

@@ -4,7 +4,7 @@ import type { TypedObject } from '../../../core/objects.ts';
 import type { Stored } from '../../../core/stored.ts';
 import { acceptsPod } from './node-fit.ts';
 import { addAmounts, amountsIn, type ResourceAmounts, requestsOf, subtractAmounts, timesThatFit } from './resource-amounts.ts';
-import { sumBy } from './sum-of.ts';
+import { sumBy } from './sum-by.ts';
 
 /** Equal Nodes, and the free resources of each. `free` includes `pods`: without it, no Pod fits. */
 export interface NodeRoom {

@@ -1,5 +1,5 @@
 import { compareText } from '../../../core/text.ts';
-import { sumBy } from './sum-of.ts';
+import { sumBy } from './sum-by.ts';
 
 /** A group of clusters, such as a region. */
 export interface WeightedGroup {

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../../core/json/json-values.ts';
 import type { ReplicasSpec } from '../../model/spec.ts';
-import { sumBy } from './sum-of.ts';
+import { sumBy } from './sum-by.ts';
 
 /** The time for which a reschedule was requested, and the time of the last scheduling decision. */
 interface RescheduleTimes {

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import { withoutMembers } from '../../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest } from '../../../manifests/object-key.ts';
-import { portableOf } from '../../../manifests/prune.ts';
+import { portableOf } from '../../../manifests/portable-object.ts';
 import type { Note } from '../../model/notes.ts';
 import { marks } from '../../model/propagation.ts';
 import { copyFault } from '../copies/copy-reason.ts';

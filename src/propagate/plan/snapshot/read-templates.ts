@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
-import { portableOf } from '../../../manifests/prune.ts';
+import { portableOf } from '../../../manifests/portable-object.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import type { TemplateSource } from '../../model/template-definition.ts';

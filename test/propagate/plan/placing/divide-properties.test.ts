@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplicaDivision } from '../../../../src/propagate/model/placement.ts';
 import type { ReplicaRule } from '../../../../src/propagate/model/spec.ts';
-import { type DivisionInput, type DivisionTarget, divideReplicas } from '../../../../src/propagate/plan/placing/divide.ts';
+import { type DivisionInput, type DivisionTarget, divideReplicas } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
 import { division, rule, target } from './placing-fixtures.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -2,7 +2,7 @@ import type { MemberCluster } from '../../../../src/changes/members.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import type { PlacementCandidate } from '../../../../src/propagate/model/placement.ts';
 import type { Placement, ReplicaRule, ReplicasSpec, Spread } from '../../../../src/propagate/model/spec.ts';
-import type { DivisionInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide.ts';
+import type { DivisionInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
 
 /** A cluster of which only that is known. */
 export function member(name: string, facts: Partial<Omit<MemberCluster, 'name'>> = {}): MemberCluster {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { ClusterSelection, PlacementCandidate, RejectedCluster } from '../../../../src/propagate/model/placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
-import { divideReplicas } from '../../../../src/propagate/plan/placing/divide.ts';
-import { type SelectionInput, selectPlacement } from '../../../../src/propagate/plan/placing/select.ts';
+import { divideReplicas } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
+import { type SelectionInput, selectPlacement } from '../../../../src/propagate/plan/placing/select-placement.ts';
 import { candidate, division, member, placement, spreadBy } from './placing-fixtures.ts';
 
 const blue = { key: 'team', value: 'blue', effect: 'NoSchedule' };

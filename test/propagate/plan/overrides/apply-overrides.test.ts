@@ -4,7 +4,7 @@ import { valueAt } from '../../../../src/core/json-at.ts';
 import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import type { Override } from '../../../../src/propagate/model/spec.ts';
-import { applyOverrides, type OverrideResult } from '../../../../src/propagate/plan/overrides/override.ts';
+import { applyOverrides, type OverrideResult } from '../../../../src/propagate/plan/overrides/apply-overrides.ts';
 import { cluster, configMap, deployment, imagesOf, none, notesOf, objectOf, overridden, podSpec } from './overriding.ts';
 
 describe('command and args', () => {

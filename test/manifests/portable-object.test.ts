@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json.ts';
-import { portableOf } from '../../src/manifests/prune.ts';
+import { portableOf } from '../../src/manifests/portable-object.ts';
 import { deepFreeze } from '../support/store/store-objects.ts';
 
 const served = {

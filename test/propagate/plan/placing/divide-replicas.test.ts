@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplicaDivision } from '../../../../src/propagate/model/placement.ts';
-import { divideCompletions, divideReplicas } from '../../../../src/propagate/plan/placing/divide.ts';
+import { divideCompletions, divideReplicas } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
 import { division, rule, target } from './placing-fixtures.ts';
 
 describe('not divided', () => {

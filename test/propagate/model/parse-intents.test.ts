@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { documentOf } from '../../../src/propagate/model/input-spec.ts';
+import { type Intent, parseIntents } from '../../../src/propagate/model/parse-intents.ts';
 import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
-import { type Intent, parseIntents } from '../../../src/propagate/model/read-intents.ts';
 import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { rightDocument } from './arbitrary-document.ts';
 

@@ -1,6 +1,6 @@
 import { compareText } from '../../../core/text.ts';
 import { pickGroups } from './pick-groups.ts';
-import { sumBy } from './sum-of.ts';
+import { sumBy } from './sum-by.ts';
 
 /** A cluster that passed all filters. */
 export interface EligibleCluster {

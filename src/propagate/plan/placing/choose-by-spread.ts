@@ -1,7 +1,5 @@
 import type { MemberCluster } from '../../../changes/members.ts';
 import type { Spread } from '../../model/spec.ts';
-import { fieldValuesOf } from './cluster-set.ts';
-import { groupScore } from './group-score.ts';
 import {
   type ClusterGroup,
   type CountRange,
@@ -10,7 +8,9 @@ import {
   type EligibleCluster,
   printRange,
   type SpreadResult,
-} from './spread.ts';
+} from './choose-clusters.ts';
+import { fieldValuesOf } from './cluster-set.ts';
+import { groupScore } from './group-score.ts';
 
 /** The spread of a placement, and the replicas that need room. */
 interface SpreadDemand {

@@ -2,9 +2,9 @@ import { invariant } from '../../../core/errors.ts';
 import { compareText } from '../../../core/text.ts';
 import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster } from '../../model/placement.ts';
 import type { Placement, ReplicasSpec, Spread } from '../../model/spec.ts';
+import { chooseBySpread, type LocatedCluster, printSpread } from './choose-by-spread.ts';
+import { compareEligible, type SpreadResult } from './choose-clusters.ts';
 import { type CandidateFilters, filterCandidate, type PlacementStage } from './filter-candidate.ts';
-import { compareEligible, type SpreadResult } from './spread.ts';
-import { chooseBySpread, type LocatedCluster, printSpread } from './take-spread.ts';
 
 /** The input of `selectPlacement`: the placement, the clusters and the workload. */
 export interface SelectionInput {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Spread } from '../../../../src/propagate/model/spec.ts';
+import { chooseBySpread, printSpread, spreadGroupOf, spreadGroupsOf } from '../../../../src/propagate/plan/placing/choose-by-spread.ts';
 import {
   type CountRange,
   chooseClusters,
   chooseFromGroups,
   compareEligible,
   type EligibleCluster,
-} from '../../../../src/propagate/plan/placing/spread.ts';
-import { chooseBySpread, printSpread, spreadGroupOf, spreadGroupsOf } from '../../../../src/propagate/plan/placing/take-spread.ts';
+} from '../../../../src/propagate/plan/placing/choose-clusters.ts';
 import { member, spreadBy } from './placing-fixtures.ts';
 
 const infinity = Number.POSITIVE_INFINITY;

@@ -4,8 +4,8 @@ import type { ReplicaRule, ReplicasSpec } from '../../model/spec.ts';
 import { type Apportionment, apportion, fewestSeatsThenName, type Party, type TieBreak } from './apportion.ts';
 import { divideByCapacity } from './divide-by-capacity.ts';
 import { divisionNotes } from './division-notes.ts';
-import { boundsOf, type DivisionOptions, defaultBounds, type ReplicaCandidate } from './rules.ts';
-import { sumBy } from './sum-of.ts';
+import { boundsOf, type DivisionOptions, defaultBounds, type ReplicaCandidate } from './replica-bounds.ts';
+import { sumBy } from './sum-by.ts';
 
 /** A chosen cluster, with the facts on which its number of replicas depends. */
 export interface DivisionTarget {
