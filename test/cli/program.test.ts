@@ -33,12 +33,12 @@ async function run(...args: string[]) {
   return { code, ...seen, out: terminal.written, err: terminal.told };
 }
 
-test('serves when no command is named, and gives back its exit code', async () => {
+test('serves if no command is named, and returns its exit code', async () => {
   expect(await run()).toEqual({ code: 7, flags: {}, out: '', err: '' });
   expect(await run('serve')).toEqual({ code: 7, flags: {}, out: '', err: '' });
 });
 
-test('reads every flag, those that repeat in their order', async () => {
+test('parses every flag, and keeps the order of repeated ones', async () => {
   const args =
     '--kubeconfig k --context a --context b --demo --host ::1 --port 0 --allow-origin https://a --allow-origin https://b --token-file t --schema-lock s --log-level debug --config c';
   const flags = {
@@ -81,7 +81,7 @@ test.each([
   else expect(err).toMatch(message);
 });
 
-test.each([[['--help']], [['help']], [['serve', '--help']]])('helps with every flag at %j, each once', async (args) => {
+test.each([[['--help']], [['help']], [['serve', '--help']]])('prints the help with every flag once at %j', async (args) => {
   const { code, out } = await run(...args);
   expect(code).toBe(0);
   for (const flag of [
@@ -98,7 +98,7 @@ test.each([[['--help']], [['help']], [['serve', '--help']]])('helps with every f
     expect(out.split(`\n  ${flag} `)).toHaveLength(2);
 });
 
-test('flags may stand before their command', async () => {
+test('accepts flags before their command', async () => {
   expect((await run('--context', 'a', '--log-level=debug', 'serve', '--port', '0')).flags).toEqual({
     context: ['a'],
     logLevel: 'debug',
@@ -108,11 +108,11 @@ test('flags may stand before their command', async () => {
   expect(out).toMatch(/^Usage: muster list/);
 });
 
-test('tells its version', async () => {
+test('prints its version', async () => {
   expect((await run('--version')).out).toBe('1.2.3\n');
 });
 
-describe('a command that asks a gateway', () => {
+describe('a command with a gateway', () => {
   const refusing = (code: string, message: string) => async () => {
     throw new MusterError(code as 'BAD_INPUT', message);
   };
@@ -133,7 +133,7 @@ describe('a command that asks a gateway', () => {
     return { code, out: terminal.written, err: terminal.told, terminal };
   }
 
-  test('starts one for itself where none is named, tells how far that is, shows its token, and ends it', async () => {
+  test('starts its own gateway by default, shows the progress, sends its token, and ends it', async () => {
     const seen: { flags?: unknown; authorization?: string | undefined; hasEnded: boolean } = { hasEnded: false };
     const server = createServer((request, response) => {
       seen.authorization = request.headers.authorization;
@@ -161,25 +161,25 @@ describe('a command that asks a gateway', () => {
     expect(terminal.statuses).toEqual(['starting: 1 of 1 clusters', 'starting: 1 of 2 clusters, waiting for south (connecting)', '']);
   });
 
-  test('is found behind flags of its own', async () => {
+  test('is found after its own flags', async () => {
     const { code, err } = await runWith(['--gateway', 'ftp://x', '-n', 'list', 'logs', 'web']);
     expect([code, err]).toEqual([2, expect.stringMatching(/^muster: --gateway: expected a URL/)]);
   });
 
-  test('is found behind a flag that has a value in some commands only', async () => {
+  test('is found after a flag that has a value in some commands only', async () => {
     // `-f` means --follow for logs and a file for apply.
     expect((await runWith(['-f', 'logs', 'web', '--gateway', 'ftp://x'])).err).toMatch(/^muster: --gateway: expected a URL/);
     expect((await runWith(['-f', 'none.yaml', 'apply', '--gateway', 'ftp://x'])).err).toMatch(/^muster: --gateway: expected a URL/);
     expect((await runWith(['-f', 'xyzzy', 'aply'])).err).toBe('muster: there is no command aply: did you mean apply?\n');
   });
 
-  test('a fleet that is named wins over a gateway of the environment', async () => {
+  test('uses a named fleet instead of the gateway of the environment', async () => {
     const environment = { MUSTER_GATEWAY: '127.0.0.1:1' };
     expect((await runWith(['clusters', '--demo'], { environment })).err).toBe('muster: nothing is started\n');
     expect((await runWith(['clusters'], { environment })).err).toContain('http://127.0.0.1:1/graphql');
   });
 
-  test('ends at once when the signal aborts, also while a gateway starts', async () => {
+  test('ends at once when the signal aborts, even while a gateway starts', async () => {
     const life = new AbortController();
     const running = runWith(['clusters'], { signal: life.signal, start: () => new Promise(() => undefined) });
     life.abort();
@@ -213,7 +213,7 @@ describe('a command that asks a gateway', () => {
       ['query - --operation B', 'mutation A { restart(targets: []) { ok } } query B { clusters { name } }', false],
     ];
 
-    test.each(commands)('%s of %s: whether it writes is known before a gateway starts (%s)', async (command, input, isWrite) => {
+    test.each(commands)('%s of %s: knows before a gateway starts whether it writes (%s)', async (command, input, isWrite) => {
       const seen: { writes?: boolean } = {};
       const start: ProgramOptions['start'] = async ({ writes }) => {
         seen.writes = writes;
@@ -250,7 +250,7 @@ describe('a command that asks a gateway', () => {
       /^muster: expected a gateway at http:\S+, got an answer that is not GraphQL \(200 text\/html\)\n$/,
     ],
     ['is none either', 404, 'application/json', '{"error":"x"}', /^muster: expected a gateway at/],
-  ])('a gateway that %s is one line and exit code 2', async (_, status, type, body, line) => {
+  ])('prints one line and exits with 2 for a gateway that %s', async (_, status, type, body, line) => {
     const server = createServer((__, response) => response.writeHead(status, { 'content-type': type }).end(body));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { code, err } = await runWith(['clusters', '--gateway', `127.0.0.1:${(server.address() as AddressInfo).port}`]);
@@ -276,7 +276,7 @@ describe('a command that asks a gateway', () => {
     'restart',
   ];
 
-  test.each(commands)('%s --help tells how a gateway is found', async (command) => {
+  test.each(commands)('%s --help explains how a gateway is chosen', async (command) => {
     const { code, out } = await runWith([command, '--help']);
     expect(code).toBe(0);
     for (const flag of ['--context', '--gateway', '--token-file', '--kubeconfig', '--hub', '--demo', '--config'])

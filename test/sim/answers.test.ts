@@ -28,7 +28,7 @@ async function settled<T>(promise: Promise<T>, step: () => Promise<void>): Promi
 }
 
 describe.each(protocols)('over %s', (protocol) => {
-  test('answers so many requests as it is told, in its scope, with a Status where no body is given', async () => {
+  test('gives as many prepared answers as configured, in their scope, with a Status as default body', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     south.answer({ status: 500, times: 2 }, { resource: 'configmaps' });
@@ -47,7 +47,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(await client.read(configMaps)).toEqual({ kind: 'Odd' });
   });
 
-  test('sends elsewhere', async () => {
+  test('redirects', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     {
@@ -58,7 +58,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(await statusesOf(client, configMaps)).toEqual([200]);
   });
 
-  test('answers late', async () => {
+  test('delays an answer', async () => {
     const clock = createManualClock();
     await using south = await start({ clock });
     await using client = createWireClient(south, protocol);
@@ -71,7 +71,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect((await late).status).toBe(200);
   });
 
-  test('drips a byte per second, headers at once', async () => {
+  test('sends the headers at once and then one byte per second', async () => {
     const clock = createManualClock();
     await using south = await start({ clock });
     await using client = createWireClient(south, protocol);
@@ -96,7 +96,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(pieces.chunks.length).toBeGreaterThan(pieces.bytes.length / 2);
   });
 
-  test('cuts a compressed list in its middle', async () => {
+  test('cuts a compressed list in the middle', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     south.fill('ConfigMap', 400, (index) => ({ metadata: { name: 'c' }, data: { key: `${index}`.repeat(100) } }));
@@ -113,7 +113,7 @@ describe.each(protocols)('over %s', (protocol) => {
   });
 });
 
-test('stalls one stream, headers too, while the connection lives', async () => {
+test('stalls one stream including its headers, while the connection works', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   let isAnswered = false;
@@ -132,7 +132,7 @@ test('stalls one stream, headers too, while the connection lives', async () => {
   expect(await stalled).toBe(200);
 });
 
-test('forbids a kind, some namespaces of it, or all but some, and says so in reviews', async () => {
+test('forbids a kind, some namespaces or all others, also in access reviews', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const review = async (namespace?: string) => {
@@ -168,7 +168,7 @@ test('forbids a kind, some namespaces of it, or all but some, and says so in rev
   expect([...(await statusesOf(client, secrets)), await review('other')]).toEqual([200, true]);
 });
 
-test('accepts one token: nobody is 403, a stranger 401, and so is who comes with the old one', async () => {
+test('accepts one token: 403 without a token, 401 for an unknown or rotated one', async () => {
   await using south = await start();
   const first = { url: south.url, caPem: south.caPem, token: south.token };
   await using client = createWireClient(first, 'h2');
@@ -196,7 +196,7 @@ const freshnessOf = async (client: WireClient, group: string) => {
   return items.find(({ metadata }) => metadata.name === group)?.versions[0]?.freshness;
 };
 
-test('serves an aggregated API whose objects have neither uid nor version, and which may break', async () => {
+test('serves an aggregated API without uids and versions, which can fail', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   south.aggregate(metrics);
@@ -224,7 +224,7 @@ test('serves an aggregated API whose objects have neither uid nor version, and w
   expect(await freshnessOf(client, 'metrics.k8s.io')).toBe('Current');
 });
 
-test('cannot be watched: 405, and discovery does not offer it', async () => {
+test('refuses a watch with 405, and leaves it out of discovery', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const verbs = async () => {
@@ -239,7 +239,7 @@ test('cannot be watched: 405, and discovery does not offer it', async () => {
   expect(await verbs()).toBe(true);
 });
 
-test('serves what its version serves', async () => {
+test('serves the kinds of its version', async () => {
   await using south = await start({ version: '1.33.13' });
   await using client = createWireClient(south, 'h2');
   const devices = '/apis/resource.k8s.io/v1/deviceclasses';
@@ -254,7 +254,7 @@ test('serves what its version serves', async () => {
   expect(await again.read('/version')).toMatchObject({ minor: '36' });
 });
 
-test('is another version with another default, at the same versions of the objects', async () => {
+test("upgrades to a version with another default, without changing the objects' versions", async () => {
   await using south = await start();
   const before = south.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v' } });
   south.upgrade('1.37.0', (object) => (object.kind === 'ConfigMap' ? { ...object, immutable: false } : object));
@@ -266,7 +266,7 @@ test('is another version with another default, at the same versions of the objec
   });
 });
 
-test('keeps pages of one list together for five minutes, or until they are let expire', async () => {
+test('keeps the pages of a list for five minutes, or until they are expired', async () => {
   const clock = createManualClock();
   await using south: SimCluster = await start({ clock });
   await using client = createWireClient(south, 'h2');
@@ -285,7 +285,7 @@ test('keeps pages of one list together for five minutes, or until they are let e
   expect(await statusesOf(client, configMaps)).toEqual([200]);
 });
 
-test('lets the next list at a version expire', async () => {
+test('expires the next list at a version', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const { version } = south.list('ConfigMap');

@@ -55,7 +55,7 @@ const job = (outcome?: string): object => ({
 const progressOf = (object: KubernetesObject | undefined) =>
   listAt(object?.status, 'conditions').find((condition) => textAt(condition, 'type') === 'Progressing');
 
-test('rolls out what is applied, and leaves its fields to who applied them', async () => {
+test('rolls out an applied workload, and leaves its fields to their manager', async () => {
   const { cluster, clock, apply } = await startApplying();
   await apply(deployments, deployment('web:1', { replicas: 3 }));
   await clock.advance(20_000);
@@ -75,7 +75,7 @@ test('rolls out what is applied, and leaves its fields to who applied them', asy
   expect(Object.keys(labelsAt(cluster.get('Deployment', 'web')?.metadata, 'annotations'))).toEqual(['deployment.kubernetes.io/revision']);
 });
 
-test('lets a rollout fail whose pods nobody can run: sums alone look well, the condition tells after the deadline', async () => {
+test('fails a rollout whose pods cannot run: the counts look good, but the condition fails after the deadline', async () => {
   const { cluster, clock, apply } = await startApplying();
   await apply(deployments, deployment('web:1'));
   await clock.advance(20_000);
@@ -91,7 +91,7 @@ test('lets a rollout fail whose pods nobody can run: sums alone look well, the c
   expect(pending.map(({ spec }) => objectAt(spec, 'nodeSelector'))).toEqual([{ disk: 'none' }]);
 });
 
-test('gives the next rollout its whole deadline after one that failed', async () => {
+test('gives the rollout after a failed one its whole deadline', async () => {
   const { cluster, clock, apply } = await startApplying();
   await apply(deployments, deployment('web:1'));
   await clock.advance(20_000);
@@ -110,7 +110,7 @@ test('gives the next rollout its whole deadline after one that failed', async ()
 test.each([
   [undefined, 'Complete'],
   ['failed', 'Failed'],
-])('runs a Job that is applied, with the outcome %s, to its condition %s', async (outcome, condition) => {
+])('runs an applied Job with the outcome %s to its condition %s', async (outcome, condition) => {
   const { cluster, clock, apply } = await startApplying();
   await apply(jobs, job(outcome));
   await clock.advance(60_000);

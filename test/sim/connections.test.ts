@@ -22,7 +22,7 @@ async function dial(url: string): Promise<string> {
 }
 
 describe.each(protocols)('over %s', (protocol) => {
-  test('answers, and writes down what it was asked', async () => {
+  test('answers and logs requests', async () => {
     const clock = createManualClock();
     await using south = await start({ clock });
     await using client = createWireClient(south, protocol);
@@ -42,7 +42,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(south.connections()).toBe(1);
   });
 
-  test('knows its open watches', async () => {
+  test('lists its open watches', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     using watch = await client.open('/api/v1/pods?watch=1&resourceVersion=0');
@@ -54,7 +54,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(south.requests[0]?.endedMs).toBeGreaterThanOrEqual(south.requests[0]?.startedMs ?? Number.POSITIVE_INFINITY);
   });
 
-  test('falls silent: nothing is sent or read, connections stand, and what was due comes afterwards', async () => {
+  test('goes silent: sends and reads nothing, keeps connections, and continues afterwards', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     using watch = await client.open('/api/v1/configmaps?watch=1&resourceVersion=0');
@@ -88,7 +88,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect((await second.ask('/version')).status).toBe(200);
   });
 
-  test('stops with all its connections, and gives the port back', async () => {
+  test('stops with all its connections, and frees the port', async () => {
     const south = await start();
     await using client = createWireClient(south, protocol);
     using watch = await client.open('/api/v1/pods?watch=1&resourceVersion=0');
@@ -109,7 +109,7 @@ describe.each(protocols)('over %s', (protocol) => {
   });
 });
 
-test('answers no PING while silent, and answers it afterwards', async () => {
+test('does not answer a PING while silent, but afterwards', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   await client.ask('/version');
@@ -128,7 +128,7 @@ test('answers no PING while silent, and answers it afterwards', async () => {
   expect(acknowledged).toBe(true);
 });
 
-test('refuses connections while open ones go on, and takes them again on the same port', async () => {
+test('refuses new connections while open ones continue, and accepts them again on the same port', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   await client.ask('/version');
@@ -140,7 +140,7 @@ test('refuses connections while open ones go on, and takes them again on the sam
   await expect.poll(() => dial(south.url)).toBe('open');
 });
 
-test('says GOAWAY: open streams go on, and the session takes no more', async () => {
+test('sends GOAWAY: open streams continue, and the session accepts no new ones', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   using watch = await client.open('/api/v1/configmaps?watch=1&resourceVersion=0');
@@ -152,7 +152,7 @@ test('says GOAWAY: open streams go on, and the session takes no more', async () 
   expect(client.session?.closed).toBe(true);
 });
 
-test('speaks what it is told to speak, from the next connection on', async () => {
+test('uses the configured protocol from the next connection on', async () => {
   await using south = await start({ protocols: 'http1' });
   await using one = createWireClient(south, 'http1');
   expect((await one.ask('/version')).status).toBe(200);
@@ -167,7 +167,7 @@ test('speaks what it is told to speak, from the next connection on', async () =>
   expect((await old.ask('/version')).status).toBe(0);
 });
 
-test('allows as many streams as it is told', async () => {
+test('allows the configured number of streams', async () => {
   await using south = await start({ maxConcurrentStreams: 3 });
   await using client = createWireClient(south, 'h2');
   await client.ask('/version');

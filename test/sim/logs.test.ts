@@ -20,7 +20,7 @@ async function start(options: Partial<SimClusterOptions> = {}): Promise<SimClust
 const linesOf = async (client: WireClient, query = '') => (await client.ask(`${path}?${query}`)).text.split('\n').slice(0, -1);
 
 describe.each<WireProtocol>(['h2', 'http1'])('over %s', (protocol) => {
-  test('tells what was written, as far as it is asked for', async () => {
+  test('sends the written lines that the query selects', async () => {
     const clock = createManualClock();
     await using south = await start({ clock });
     await using client = createWireClient(south, protocol);
@@ -37,7 +37,7 @@ describe.each<WireProtocol>(['h2', 'http1'])('over %s', (protocol) => {
     expect([cut.text, cut.headers['content-type']]).toEqual(['a\nb', 'text/plain']);
   });
 
-  test('follows until the container has ended, or its Pod is gone', async () => {
+  test('follows until the container has ended or its Pod is gone', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     const followed = client.ask(`${path}?follow=true`);
@@ -65,7 +65,7 @@ describe.each<WireProtocol>(['h2', 'http1'])('over %s', (protocol) => {
     expect(await linesOf(client, 'previous=true')).toEqual(['first']);
   });
 
-  test('says why there is none, as a kubelet does', async () => {
+  test('explains why there is no log, as a kubelet does', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     const messageFor = async (pod: Parameters<typeof speakingPod>[0]) => {
@@ -82,7 +82,7 @@ describe.each<WireProtocol>(['h2', 'http1'])('over %s', (protocol) => {
     expect((await client.read(path)).message).toBe(`${which} is not available`);
   });
 
-  test('needs a right of its own', async () => {
+  test('needs its own permission', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     using _forbidden = south.forbid({ resource: 'pods/log' });
@@ -103,7 +103,7 @@ test('keeps the last 10,000 lines of a run', async () => {
   expect([lines.length, lines[0], lines.at(-1)]).toEqual([10_000, '2000', '11999']);
 });
 
-test('containers of a talkative cluster say the same whoever asks, and go on saying it', async () => {
+test('generates the same lines for every reader, and continues them', async () => {
   const clock = createManualClock({ startMs: Date.UTC(2026, 0, 1, 0, 1) });
   await using south = await start({ clock, generatesLogs: true });
   await using client = createWireClient(south, 'h2');
@@ -123,7 +123,7 @@ test('containers of a talkative cluster say the same whoever asks, and go on say
   expect(told.some((line) => line >= '2026-01-01T00:01:20')).toBe(true);
 });
 
-test('a living pod that crashes counts the restart when it restarts, and has the log of the run before', async () => {
+test('a crashing pod counts a restart when it restarts, and has the log of the previous run', async () => {
   const clock = createManualClock();
   const end = new AbortController();
   await using south = await startSimCluster({ name: 'south', clock, generatesLogs: true });

@@ -40,7 +40,7 @@ const imagesOf = (pods: readonly KubernetesObject[]) => new Set(pods.map(({ spec
 const reasonsOf = (cluster: SimCluster) => new Set(cluster.objects('Event').map((event) => textAt(event, 'reason')));
 
 describe('a Deployment', () => {
-  test('that is there already stands rolled out when life begins', async () => {
+  test('that exists at the start is already rolled out', async () => {
     const { cluster } = await startLiving(deployment());
     expect(held(cluster, 'Deployment', 'web').status).toMatchObject({
       observedGeneration: 1,
@@ -66,7 +66,7 @@ describe('a Deployment', () => {
     }
   });
 
-  test('that is new runs seconds later, not at once', async () => {
+  test('that is new runs seconds later', async () => {
     const { cluster, clock } = await startLiving();
     cluster.put(deployment());
     await clock.advance(250);
@@ -76,7 +76,7 @@ describe('a Deployment', () => {
     expect([...reasonsOf(cluster)]).toEqual(expect.arrayContaining(['ScalingReplicaSet', 'SuccessfulCreate', 'Scheduled', 'Started']));
   });
 
-  test('rolls a new image out within surge and unavailability, and keeps the old ReplicaSet empty', async () => {
+  test('rolls out a new image within surge and unavailability, and keeps the old ReplicaSet empty', async () => {
     const { cluster, clock } = await startLiving(deployment());
     const counts: { total: number; ready: number }[] = [];
     using _following = cluster.observe(({ kind }) => {
@@ -103,7 +103,7 @@ describe('a Deployment', () => {
     expect(Math.min(...counts.map(({ ready }) => ready))).toBe(3);
   });
 
-  test('whose new pods never start says so after its deadline, and the old ones go on', async () => {
+  test('reports new pods that never start after its deadline, and keeps the old ones', async () => {
     const { cluster, clock } = await startLiving(deployment({ progressDeadlineSeconds: 30 }));
     const web = held(cluster, 'Deployment', 'web');
     cluster.put({ ...web, spec: { ...objectAt(web.spec), template: template('web:9.9.9', 'no-image') } });
@@ -115,7 +115,7 @@ describe('a Deployment', () => {
     expect(textAt(listAt(stuck[0]?.status, 'containerStatuses')[0], 'state', 'waiting', 'reason')).toBe('ImagePullBackOff');
   });
 
-  test('takes pods away when it is scaled down, and all of them when it goes', async () => {
+  test('removes pods when it is scaled down or deleted', async () => {
     const { cluster, clock } = await startLiving(deployment());
     const web = held(cluster, 'Deployment', 'web');
     cluster.put({ ...web, spec: { ...objectAt(web.spec), replicas: 1 } });
@@ -126,7 +126,7 @@ describe('a Deployment', () => {
     expect([...cluster.objects('ReplicaSet'), ...cluster.objects('Pod')]).toEqual([]);
   });
 
-  test('replaces a pod that somebody deletes', async () => {
+  test('replaces a deleted pod', async () => {
     const { cluster, clock } = await startLiving(deployment({ replicas: 1 }));
     const [before] = cluster.objects('Pod');
     cluster.remove('Pod', before?.metadata.name ?? '', 'default');
@@ -138,7 +138,7 @@ describe('a Deployment', () => {
 });
 
 describe('a Job', () => {
-  test('runs its pods and is complete', async () => {
+  test('runs its pods and completes', async () => {
     const { cluster, clock } = await startLiving();
     cluster.put(job({ completions: 3, parallelism: 2 }));
     await clock.advance(1_500);
@@ -149,7 +149,7 @@ describe('a Job', () => {
     expect(cluster.objects('Pod').map(podPhaseOf)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
-  test('fails once more pods have failed than it allows', async () => {
+  test('fails once more pods have failed than allowed', async () => {
     const { cluster, clock } = await startLiving();
     cluster.put(job({}, 'failed'));
     await clock.advance(60_000);
@@ -158,13 +158,13 @@ describe('a Job', () => {
     expect(reasonsOf(cluster)).toContain('BackoffLimitExceeded');
   });
 
-  test('runs for ever where it is told to', async () => {
+  test('runs for ever if its annotation says so', async () => {
     const { cluster, clock } = await startLiving(job({}, 'forever'));
     await clock.advance(120_000);
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ active: 1, ready: 1 });
   });
 
-  test('is gone, with its pods, when its time after the end is over', async () => {
+  test('is removed with its pods after its TTL', async () => {
     const { cluster, clock } = await startLiving();
     cluster.put(job({ ttlSecondsAfterFinished: 30 }));
     await clock.advance(20_000);
@@ -174,7 +174,7 @@ describe('a Job', () => {
   });
 });
 
-test('a CronJob starts a Job in its minute, and keeps as many as its history holds', async () => {
+test('a CronJob starts a Job in its minute, and keeps as many Jobs as its history limits', async () => {
   const cron = { schedule: '*/2 * * * *', successfulJobsHistoryLimit: 2, jobTemplate: { spec: job().spec ?? {} } };
   const { cluster, clock } = await startLiving();
   cluster.put({ apiVersion: 'batch/v1', kind: 'CronJob', metadata: metadata('tick'), spec: cron });
@@ -223,7 +223,7 @@ test.each([
   expect(isScheduled({ schedule: '0 9 * * *', timeZone }, new Date(at))).toBe(expected);
 });
 
-test('a StatefulSet makes its pods one after the other, and renews them from the last to the first', async () => {
+test('a StatefulSet creates its pods one after the other, and updates them from the last to the first', async () => {
   const spec = { replicas: 3, serviceName: 'db', selector: { matchLabels: { app: 'web' } }, template: template('db:1') };
   const { cluster, clock } = await startLiving();
   const order: string[] = [];
@@ -240,7 +240,7 @@ test('a StatefulSet makes its pods one after the other, and renews them from the
   expect(status).toMatchObject({ readyReplicas: 3, updatedReplicas: 3, currentRevision: textAt(status, 'updateRevision') });
 });
 
-test('a DaemonSet has a pod on every node, also on one that comes', async () => {
+test('a DaemonSet has a pod on every node, including a new one', async () => {
   const spec = { selector: { matchLabels: { app: 'web' } }, template: template() };
   const { cluster, clock } = await startLiving({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: metadata('agent'), spec });
   const nodes = () =>
@@ -255,7 +255,7 @@ test('a DaemonSet has a pod on every node, also on one that comes', async () => 
   expect(held(cluster, 'DaemonSet', 'agent').status).toMatchObject({ desiredNumberScheduled: 3, numberReady: 3 });
 });
 
-test('a pod that no node fits stays pending and says why, until one comes', async () => {
+test('a pod that fits no node stays pending with a reason, until a node fits', async () => {
   const picky = { ...template(), spec: { ...objectAt(template().spec), nodeSelector: { gpu: 'yes' } } };
   const { cluster, clock } = await startLiving(deployment({ replicas: 1, template: picky }));
   await clock.advance(30_000);
@@ -267,7 +267,7 @@ test('a pod that no node fits stays pending and says why, until one comes', asyn
   expect(textAt(cluster.objects('Pod')[0]?.spec, 'nodeName')).toBe('node-gpu');
 });
 
-test('a crashing pod restarts again and again, ever later', async () => {
+test('a crashing pod restarts with growing delays', async () => {
   const { cluster, clock } = await startLiving();
   cluster.put(deployment({ replicas: 1, template: template('web:1', 'crash') }));
   const restarts = () => numberAt(listAt(cluster.objects('Pod')[0]?.status, 'containerStatuses')[0], 'restartCount') ?? 0;
@@ -279,7 +279,7 @@ test('a crashing pod restarts again and again, ever later', async () => {
   expect(restarts() - early).toBeLessThanOrEqual(early);
 });
 
-test('nodes beat, and one that is taken off the air is not ready until it is back', async () => {
+test('nodes send heartbeats, and an unreachable node is not ready', async () => {
   const { cluster, clock } = await startLiving();
   const beat = () => textAt(listAt(cluster.get('Node', 'node-a')?.status, 'conditions')[0], 'lastHeartbeatTime');
   const before = beat();
@@ -313,7 +313,7 @@ test('a Service gets an address, and an EndpointSlice that follows its pods', as
   expect(endpoints()).toHaveLength(3);
 });
 
-test('Events that happen again are counted, old ones go, and there are never more than 400', async () => {
+test('repeated Events are counted, old ones are removed, and there are at most 400', async () => {
   const { cluster, clock } = await startLiving();
   cluster.put(deployment({ replicas: 1, template: template('web:1', 'crash') }));
   await clock.advance(5 * 60_000);
@@ -339,7 +339,7 @@ test('namespaces have a ServiceAccount and a certificate', async () => {
   expect(valueAt(cluster.get('ConfigMap', 'kube-root-ca.crt', 'shop'), 'data', 'ca.crt')).toBeDefined();
 });
 
-test('what is made up before life begins is younger than what made it, and older than now', async () => {
+test('simulated past objects are younger than their owners, and older than now', async () => {
   const creationTimestamp = '2025-11-01T00:00:00Z';
   const { cluster, clock } = await startLiving({ ...deployment(), metadata: { ...metadata('web'), creationTimestamp } });
   for (const pod of cluster.objects('Pod')) {
@@ -349,7 +349,7 @@ test('what is made up before life begins is younger than what made it, and older
   }
 });
 
-test('a cluster at rest changes nothing but its heartbeats', async () => {
+test('an idle cluster changes only its heartbeats', async () => {
   const { cluster, clock } = await startLiving(deployment());
   await clock.advance(60_000);
   const changed = new Set<string>();
@@ -358,7 +358,7 @@ test('a cluster at rest changes nothing but its heartbeats', async () => {
   expect([...changed].toSorted()).toEqual(['Lease', 'Node']);
 });
 
-test('ends with its signal, and leaves neither timer nor listener', async () => {
+test('ends with its signal, without a timer or listener left', async () => {
   const { cluster, clock, end } = await startLiving(deployment());
   await end();
   expect(clock.sleepers).toBe(0);

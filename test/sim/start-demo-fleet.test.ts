@@ -12,7 +12,7 @@ const start = async (seed = 1) => {
   return { clock, fleet: await startDemoFleet({ hubDefinitions: [], clock, log: silentLog }) };
 };
 
-test('has three clusters, one of them a few versions older, one with kinds of its own', async () => {
+test('has three clusters, one a few versions older, and one with custom kinds', async () => {
   await using fleet = (await start()).fleet;
   const gitVersions = fleet.clusters.map(async (cluster) => {
     await using client = createWireClient(cluster, 'h2');
@@ -34,7 +34,7 @@ test('has three clusters, one of them a few versions older, one with kinds of it
   expect(clusters.map(({ cluster }) => cluster.server)).toEqual(fleet.clusters.map(({ url }) => url));
 });
 
-test('runs from its first moment, and some of it is unhealthy', async () => {
+test('runs from the start, with some unhealthy workloads', async () => {
   await using fleet = (await start()).fleet;
   const pods = fleet.clusters.flatMap((cluster) => cluster.objects('Pod'));
   expect(pods.length).toBeGreaterThan(90);
@@ -68,7 +68,7 @@ test('keeps moving without growing', { timeout: 120_000 }, async () => {
   expect(fleet.clusters[0]?.objects('Deployment').every((one) => one.metadata.generation !== undefined)).toBe(true);
 });
 
-test('leaves nothing behind when it ends', async () => {
+test('leaves nothing running when it ends', async () => {
   const { clock, fleet } = await start();
   await fleet[Symbol.asyncDispose]();
   await clock.advance(0);

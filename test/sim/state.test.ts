@@ -20,7 +20,7 @@ function followed(cluster: SimCluster): string[] {
   return told;
 }
 
-test('gives an object what only a cluster can give, and leaves what the object says', async () => {
+test('sets the metadata that only a cluster can set, and keeps the values of the object', async () => {
   await using south = await start();
   const made = south.put(configMap('a', { data: { k: 'v' } }));
   expect(made).toMatchObject({
@@ -34,7 +34,7 @@ test('gives an object what only a cluster can give, and leaves what the object s
   expect(own.metadata).toMatchObject({ ...given, resourceVersion: String(Number(made.metadata.resourceVersion) + 1) });
 });
 
-test('counts revisions over all kinds, generations of the spec, and nothing where nothing changed', async () => {
+test('counts revisions over all kinds and generations of specs, and nothing for an unchanged object', async () => {
   await using south = await start();
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 1 } };
   const first = south.put(deployment);
@@ -51,7 +51,7 @@ test('counts revisions over all kinds, generations of the spec, and nothing wher
   expect([again.metadata.generation, again.metadata.creationTimestamp]).toEqual([3, first.metadata.creationTimestamp]);
 });
 
-test('keeps managedFields of a real size', async () => {
+test('keeps managedFields of realistic size', async () => {
   await using south = await start();
   const spec = {
     nodeName: 'n',
@@ -80,7 +80,7 @@ test('keeps managedFields of a real size', async () => {
   ]);
 });
 
-test('keeps integers, odd keys and duplicate ones exactly, also as they go over the wire', async () => {
+test('keeps integers, odd keys and duplicate keys exactly, also in answers', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const annotations = JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, string>;
@@ -95,7 +95,7 @@ test('keeps integers, odd keys and duplicate ones exactly, also as they go over 
   expect([text.includes(deep), text.includes('"__proto__":"a"')]).toEqual([true, true]);
 });
 
-test('takes with an object what it owns alone, and lets go what another owns too', async () => {
+test('deletes objects owned only by the deleted one, and keeps those with another owner', async () => {
   await using south = await start();
   const owner = south.put(configMap('owner'));
   const other = south.put(configMap('other'));
@@ -122,7 +122,7 @@ test('takes with an object what it owns alone, and lets go what another owns too
   expect(south.remove('ConfigMap', 'owner')).toBe(false);
 });
 
-test('deletes in the foreground: dependents first; orphans: not at all', async () => {
+test('deletes dependents first in the foreground, and keeps orphans', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const family = (name: string) => {
@@ -150,7 +150,7 @@ test('deletes in the foreground: dependents first; orphans: not at all', async (
   expect(south.get('ConfigMap', 'orphaned-child')?.metadata.ownerReferences).toBeUndefined();
 });
 
-test('empties a namespace before it goes, and waits for what has finalizers', async () => {
+test('empties a namespace before it is deleted, and waits for finalizers', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   south.put({ ...configMap('a'), metadata: { name: 'a', namespace: 'shop' } });
@@ -182,7 +182,7 @@ const widgets = (changes: object = {}): KubernetesObject => ({
 });
 const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { z: 1, a: 2 } };
 
-test('serves a kind while it is defined, in all its versions, and tells its end', async () => {
+test('serves a kind in all its versions while it is defined, and reports its end', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   expect(() => south.put(widget)).toThrow('no kind Widget.example.com is served');
@@ -205,7 +205,7 @@ test('serves a kind while it is defined, in all its versions, and tells its end'
   expect(await client.read('/apis/example.com/v1/widgets')).toMatchObject({ items: [] });
 });
 
-test('ends the watches of a kind that is defined anew in another form, and keeps its objects', async () => {
+test('ends the watches of a kind that is redefined in another form, and keeps its objects', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   south.define(widgets());
@@ -221,7 +221,7 @@ test('ends the watches of a kind that is defined anew in another form, and keeps
   ]);
 });
 
-test('defines and withdraws kinds for who asks over the network too', async () => {
+test('defines and withdraws kinds over the network too', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -231,7 +231,7 @@ test('defines and withdraws kinds for who asks over the network too', async () =
   expect((await client.ask('/apis/example.com/v1/widgets')).status).toBe(404);
 });
 
-test('fills a kind with numbered objects', async () => {
+test('creates numbered objects of a kind', async () => {
   await using south = await start();
   south.fill('Pod', 3, (index) => ({
     metadata: { name: 'web', namespace: `n${index % 2}`, labels: { index: String(index) } },
@@ -249,7 +249,7 @@ test('fills a kind with numbered objects', async () => {
   ]);
 });
 
-test('churns: first ones changed, last ones gone, copies of the first added', async () => {
+test('churns: changes the first objects, deletes the last, and copies the first', async () => {
   await using south = await start();
   south.fill('ConfigMap', 4, { data: { k: 'v' } });
   const told = followed(south);
@@ -262,7 +262,7 @@ test('churns: first ones changed, last ones gone, copies of the first added', as
   ]);
 });
 
-test('names kinds by their key, and says when a name is nobody’s', async () => {
+test('finds kinds by key, and reports unknown names', async () => {
   await using south = await start();
   expect(south.objects('Event')).toEqual([]);
   expect(south.objects({ group: 'events.k8s.io', kind: 'Event' })).toEqual([]);

@@ -11,7 +11,7 @@ function configOf(clusters: Parameters<typeof kubeconfigOf>[0], context: string)
   return config;
 }
 
-test('serves a client that knows nothing of it: list, create, watch, update, delete', async () => {
+test('serves an ordinary client: list, create, watch, update, delete', async () => {
   await using north = await startSimCluster({ name: 'north', version: '1.34.2' });
   await using south = await startSimCluster({ name: 'south' });
   const config = configOf([north, south], 'south');
@@ -50,7 +50,7 @@ test('serves a client that knows nothing of it: list, create, watch, update, del
   expect(told).toEqual(['ADDED web front', 'MODIFIED web back', 'DELETED web back']);
 });
 
-test('pages through a list for it, and defines its kinds', async () => {
+test('serves pages and custom kinds to an ordinary client', async () => {
   await using south = await startSimCluster({ name: 'south' });
   const config = configOf([south], 'south');
   south.fill('ConfigMap', 5);

@@ -14,7 +14,7 @@ const putMap = (cluster: SimCluster, name: string, data: Readonly<Record<string,
 const versionOf = (cluster: SimCluster) => cluster.list('ConfigMap').version;
 
 describe.each(protocols)('over %s', (protocol) => {
-  test('cuts the next event in mid-line, or in mid-character, resets or ends, and tells the rest to who resumes', async () => {
+  test('cuts the next event inside a line or character, resets or ends, and sends the rest after a resume', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     const after = `${path}?watch=1&resourceVersion=${versionOf(south)}`;
@@ -36,7 +36,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(await whole.take(2)).toEqual(['ADDED a', 'ADDED b']);
   });
 
-  test('emits text, bytes and events as they are', async () => {
+  test('sends text, bytes and events unchanged', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     using watch = await client.open(`${path}?watch=1&resourceVersion=0`);
@@ -51,7 +51,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect((await other.rest()).text).toBe('');
   });
 
-  test('ends watches with ERROR, those open or those to come', async () => {
+  test('ends open or later watches with ERROR', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     using open = await client.open(`${path}?watch=1&resourceVersion=0`);
@@ -71,7 +71,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(await last.take(1)).toEqual(['ADDED a']);
   });
 
-  test('expires as a status, as an event, and now', async () => {
+  test('expires a watch as a status, as an event, or at once', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     const after = `${path}?watch=1&resourceVersion=${versionOf(south)}`;
@@ -88,7 +88,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(await fresh.take(1)).toEqual(['ADDED a']);
   });
 
-  test('closes at once, and holds headers until the first event', async () => {
+  test('closes at once, and delays headers until the first event', async () => {
     await using south = await start();
     await using client = createWireClient(south, protocol);
     {
@@ -110,7 +110,7 @@ describe.each(protocols)('over %s', (protocol) => {
   });
 });
 
-test('sends bookmarks about every minute to those that allow them, and ends each watch in its time', async () => {
+test('sends bookmarks about every minute if allowed, and ends each watch at its timeout', async () => {
   const clock = createManualClock();
   await using south = await start({ clock });
   await using client = createWireClient(south, 'h2');
@@ -129,7 +129,7 @@ test('sends bookmarks about every minute to those that allow them, and ends each
   expect(clock.sleepers).toBe(0);
 });
 
-test('sends a bookmark when it is told to: of now, of another version, of none', async () => {
+test('sends a bookmark on demand, with the current, another or no version', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   using watch = await client.open(`${path}?watch=1&resourceVersion=${versionOf(south)}&${bookmarks}`);
@@ -138,7 +138,7 @@ test('sends a bookmark when it is told to: of now, of another version, of none',
   expect(await watch.take(3)).toEqual([`BOOKMARK ${versionOf(south)}`, 'BOOKMARK 3', 'BOOKMARK undefined']);
 });
 
-test('remembers so many changes, and not what came before them', async () => {
+test('keeps the configured number of changes, and no older ones', async () => {
   await using south = await start({ historyLength: 8 });
   await using client = createWireClient(south, 'h2');
   const old = versionOf(south);
@@ -156,7 +156,7 @@ test('remembers so many changes, and not what came before them', async () => {
   expect(await now.take(1)).toEqual(['ADDED new']);
 });
 
-test('streams initial events wrongly: refused, without an end, dying, late', async () => {
+test('streams initial events wrongly: refused, without an end, broken, late', async () => {
   const clock = createManualClock();
   await using south = await start({ clock });
   await using client = createWireClient(south, 'h2');
@@ -192,7 +192,7 @@ test('streams initial events wrongly: refused, without an end, dying, late', asy
   expect(await late.take(1)).toEqual([`BOOKMARK ${versionOf(south)}`]);
 });
 
-test('lags behind after a fail-over, until it has caught up', async () => {
+test('lags after a fail-over, until it has caught up', async () => {
   const clock = createManualClock();
   await using south = await start({ clock });
   const before = versionOf(south);
@@ -219,7 +219,7 @@ test('lags behind after a fail-over, until it has caught up', async () => {
   expect(await names('resourceVersion=0')).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('goes back to a backup: objects, version and history', async () => {
+test('restores a backup: objects, version and history', async () => {
   await using south = await start();
   putMap(south, 'a', { k: 'old' });
   const backup = south.backup();
@@ -245,7 +245,7 @@ test('goes back to a backup: objects, version and history', async () => {
   expect((await silent.rest()).text).toBe('');
 });
 
-test('recreates an object in one turn: the old one deleted, then a new uid', async () => {
+test('recreates an object in one turn: deletes the old one, then has a new uid', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   const old = putMap(south, 'a', { k: 'v' });
@@ -261,7 +261,7 @@ test('recreates an object in one turn: the old one deleted, then a new uid', asy
   expect([fresh.data, fresh.metadata.uid === old.metadata.uid]).toEqual([{ k: 'v' }, false]);
 });
 
-test('streams the initial events of a large kind, and what happens meanwhile comes after them', async () => {
+test('streams the initial events of a large kind, and later changes after them', async () => {
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   south.fill('ConfigMap', 3_000, { data: { text: 'x'.repeat(1_000) } });

@@ -39,7 +39,7 @@ const bodyOf = ({ text }: WireAnswer): WireBody => JSON.parse(text);
 const briefly = ({ seq, verb, name, result, isDry }: SimWrite) => `${seq} ${verb} ${name} ${result}${isDry ? ' dry' : ''}`;
 
 describe('the log of writes', () => {
-  test('lists each write that was done, dry ones too, with who, how and under which conditions', async () => {
+  test('lists each completed write, including dry runs, with its author, method and preconditions', async () => {
     const { south, client, apply } = await startWriting();
     south.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'own' } });
     const made = bodyOf(await apply('a', { k: '1' }, { metadata: { resourceVersion: '1' } }));
@@ -71,14 +71,14 @@ describe('the log of writes', () => {
     expect(south.requests.filter(({ user }) => user === 'alice')).toHaveLength(1);
   });
 
-  test('has one entry for each object of a collection that is deleted', async () => {
+  test('has one entry for each object of a deleted collection', async () => {
     const { south, client } = await startWriting();
     south.fill('ConfigMap', 2);
     await client.ask(configMaps, { method: 'DELETE' });
     expect(south.writes().map(briefly)).toEqual(['1 deletecollection configmap-0 deleted', '2 deletecollection configmap-1 deleted']);
   });
 
-  test('knows the part that was written', async () => {
+  test('records the written subresource', async () => {
     const { south, client } = await startWriting();
     south.put({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db' }, spec: { replicas: 1 } });
     const path = '/apis/apps/v1/namespaces/default/statefulsets/db';
@@ -87,8 +87,8 @@ describe('the log of writes', () => {
   });
 });
 
-describe('who waits for writes', () => {
-  test('is told of each before it is answered, and may hold the answer', async () => {
+describe('a hook on writes', () => {
+  test('is called before each answer, and may delay it', async () => {
     const { south, apply } = await startWriting();
     const held = Promise.withResolvers<undefined>();
     const told: string[] = [];
@@ -103,7 +103,7 @@ describe('who waits for writes', () => {
     expect([(await answer).status, told]).toEqual([201, ['1 patch a created']]);
   });
 
-  test('may lose the answer: the write stands, and the caller knows nothing', async () => {
+  test('may lose the answer: the write is stored, and the caller gets no answer', async () => {
     const { south, apply, client } = await startWriting();
     const hook = south.onWrite(({ seq }) => (seq === 2 ? 'lost' : undefined));
     expect((await apply('a', {})).status).toBe(201);
@@ -114,7 +114,7 @@ describe('who waits for writes', () => {
     expect((await apply('c', {})).status).toBe(201);
   });
 
-  test('hears nothing of what was only tried, or refused', async () => {
+  test('is not called for dry runs or refused writes', async () => {
     const { south, apply } = await startWriting();
     const told: string[] = [];
     south.onWrite((write) => void told.push(write.name));
@@ -136,7 +136,7 @@ describe('refused writes', () => {
       { type: 'invalid', field: 'data.k' },
       { code: 422, details: { causes: [{ field: 'data.k' }] } },
     ],
-  ])('are told by their cause: %j', async (refusal, expected) => {
+  ])('have their cause: %j', async (refusal, expected) => {
     const { south, apply, client } = await startWriting();
     const refusing = south.refuseWrites(refusal, { kind: 'ConfigMap' });
     for (const query of ['', '&dryRun=All']) expect(bodyOf(await apply('a', {}, { query }))).toMatchObject(expected);
@@ -146,7 +146,7 @@ describe('refused writes', () => {
     expect((await apply('a', {})).status).toBe(201);
   });
 
-  test('are those of one namespace, verb or number only', async () => {
+  test('may be limited to a namespace, verb or number', async () => {
     const { south, apply, client } = await startWriting();
     south.refuseWrites({ type: 'quota' }, { verb: 'patch', times: 1 });
     south.refuseWrites({ type: 'quota' }, { namespace: 'elsewhere' });
@@ -155,7 +155,7 @@ describe('refused writes', () => {
   });
 });
 
-describe('acting for somebody', () => {
+describe('impersonation', () => {
   const review = (verb: string) => ({
     method: 'POST',
     body: { spec: { resourceAttributes: { verb, group: '', resource: 'configmaps', namespace: 'default' } } },
@@ -163,7 +163,7 @@ describe('acting for somebody', () => {
   });
   const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
-  test('is decided by the rights of who is named', async () => {
+  test('uses the rights of the impersonated user', async () => {
     const { south, client, apply } = await startWriting();
     south.forbid({ users: ['alice'], verbs: ['patch'], kind: 'ConfigMap' });
     const refused = bodyOf(await apply('a', {}, { headers: { 'impersonate-user': 'alice' } }));
@@ -176,7 +176,7 @@ describe('acting for somebody', () => {
     ]);
   });
 
-  test('is a right of its own', async () => {
+  test('needs its own permission', async () => {
     const { south, apply } = await startWriting();
     south.forbid({ verbs: ['impersonate'] });
     const refused = bodyOf(await apply('a', {}, { headers: { 'impersonate-user': 'alice' } }));

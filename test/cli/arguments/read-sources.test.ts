@@ -57,8 +57,8 @@ async function failureOf(reading: Promise<unknown>): Promise<string> {
   return error.message.replaceAll(`${directory}/`, '');
 }
 
-describe('objects', () => {
-  test('are those of a file, of a directory by name, and of standard input, in that order', async () => {
+describe('readManifestFiles', () => {
+  test('reads files, directories by file name, and standard input, in the order of the flags', async () => {
     expect(await manifestsOf({ filename: at('placed.yaml', 'app', '-') }, settings('read'))).toEqual([
       'shop/placed',
       '/a',
@@ -69,7 +69,7 @@ describe('objects', () => {
     ]);
   });
 
-  test('stand where -n says', async () => {
+  test('puts objects into the namespace of -n', async () => {
     expect(await manifestsOf({ filename: at('placed.yaml', 'app/b.yaml'), namespace: 'shop' })).toEqual(['shop/placed', 'shop/b']);
   });
 
@@ -88,8 +88,8 @@ describe('objects', () => {
   });
 });
 
-describe('intents', () => {
-  test('are those of all files', async () => {
+describe('readIntentFiles', () => {
+  test('reads the intents of all files', async () => {
     const found = await readIntentFiles(createCliSession({ input: intent('late') }), {
       filename: at('intents.yaml', '-'),
       namespace: 'shop',
@@ -97,7 +97,7 @@ describe('intents', () => {
     expect(found.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(['shop/web', 'shop/api', 'shop/late']);
   });
 
-  test('say all that is wrong with a file, each with its document and path', async () => {
+  test('prints every problem of a file with its document and path', async () => {
     const session = createCliSession();
     expect(await failureOf(readIntentFiles(session, { filename: at('wrong.yaml') }))).toMatch(
       /^wrong\.yaml: document 2: spec\.conflict: expected one of .*, got "Never"$/,
@@ -106,7 +106,7 @@ describe('intents', () => {
     expect(told).toMatch(/^muster: wrong\.yaml: document 2: spec\.placement: .*\n$/);
   });
 
-  test('of objects that are none are refused', async () => {
+  test('refuses objects that are no Propagation', async () => {
     expect(await failureOf(readIntentFiles(createCliSession(), { filename: at('placed.yaml') }))).toBe(
       'placed.yaml: expected a Propagation of muster.dev/v1alpha1, got a ConfigMap of v1: only as a template of one is it propagated',
     );

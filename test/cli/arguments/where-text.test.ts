@@ -36,11 +36,11 @@ test.each<[text: string, where: JsonObject]>([
   ['spec.containers[*].image~nginx', { path: 'spec.containers.image', contains: 'nginx' }],
   ['{.spec.replicas}>3', { path: 'spec.replicas', gt: 3 }],
   ['{"path": "spec.replicas", "in": [1, 2]}', { path: 'spec.replicas', in: [1, 2] }],
-])('%s', (text, where) => {
+])('parses the condition %s', (text, where) => {
   expect(parseWhere(text)).toEqual(where);
 });
 
-test.each(['', '=3', '>', '!spec.nodeName=3', 'spec.x[', '{"path"', 'spec.x=null'])('%s is no condition', (text) => {
+test.each(['', '=3', '>', '!spec.nodeName=3', 'spec.x[', '{"path"', 'spec.x=null'])('refuses the condition %s', (text) => {
   expect(() => parseWhere(text)).toThrow(InvalidArgumentError);
 });
 
@@ -52,11 +52,11 @@ test.each([
   ['.metadata.labels.app\\.kubernetes\\.io/name.x', 'metadata.labels["app.kubernetes.io/name"].x'],
   ['metadata.labels["a.b"]', 'metadata.labels["a.b"]'],
   ['.status.containerStatuses[*].restartCount', 'status.containerStatuses.restartCount'],
-])('the path %s is %s', (text, path) => {
+])('converts the path %s to %s', (text, path) => {
   expect(schemaPath(text)).toBe(path);
 });
 
-test('all conditions must hold, and none is none', () => {
+test('combines conditions that must all hold, and returns null for none', () => {
   expect(allConditions()).toBeNull();
   expect(allConditions([{ path: 'a', eq: 1 }])).toEqual({ path: 'a', eq: 1 });
   expect(

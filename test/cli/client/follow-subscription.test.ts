@@ -39,7 +39,7 @@ function lossText({ delayMs, code }: { readonly delayMs: number; readonly code: 
   return `lost, ${delayMs} ms${code === '' ? '' : `, ${code}`}`;
 }
 
-test('goes on where it was lost, later each time', async () => {
+test('resumes at the position of the loss, with growing delays', async () => {
   const { clock, told, asked } = following(
     [message(1), lost()],
     [lost({ wasOpen: false })],
@@ -56,19 +56,19 @@ test('goes on where it was lost, later each time', async () => {
   expect(told).toEqual(['message 1', 'lost, 1000 ms', 'lost, 2000 ms', 'lost, 4000 ms', 'resumed', 'message 2']);
 });
 
-test('tells what the gateway called a loss', async () => {
+test('reports the code that the gateway gives for a loss', async () => {
   const { told } = following([message(1), new StreamLost('GONE it is gone', { wasOpen: true, code: 'GONE' })]);
   await turns();
   expect(told).toEqual(['message 1', 'lost, 1000 ms, GONE']);
 });
 
-test('waits 30 s at most, and 1 s again once a stream has held', async () => {
+test('waits at most 30 s, and 1 s again after a stream that lasted', async () => {
   const { clock, told } = following([message(1), lost()], ...Array.from({ length: 8 }, () => [lost()]), [message(2), 'stay']);
   await clock.advance(1_000 + 2_000 + 4_000 + 8_000 + 16_000 + 4 * 30_000);
   expect(told.slice(5)).toEqual(['lost, 16000 ms', ...Array(4).fill('lost, 30000 ms'), 'resumed', 'message 2']);
 });
 
-test('a stream that held for half a minute was a good one: the wait after it is the first', async () => {
+test('resets the delay after a stream that lasted half a minute', async () => {
   const clock = createManualClock();
   const delays: number[] = [];
   const open: OpenSubscription = async function* (_, signal) {
@@ -86,7 +86,7 @@ test('a stream that held for half a minute was a good one: the wait after it is 
   expect(delays).toEqual([1_000, 1_000, 1_000]);
 });
 
-test('chance makes the waits shorter, by half at most', async () => {
+test('shortens the delay by chance, to half at most', async () => {
   const clock = createManualClock({ random: () => 0.999 });
   const delays: number[] = [];
   const open: OpenSubscription = async function* () {
@@ -104,13 +104,13 @@ test('chance makes the waits shorter, by half at most', async () => {
   expect(delays[0]).toBeLessThan(510);
 });
 
-test('of an end that was to be expected nothing is said', async () => {
+test('reports nothing for a planned end', async () => {
   const { clock, told } = following([message(1), lost({ isPlanned: true })], [message(2), 'stay']);
   await clock.advance(1_000);
   expect(told).toEqual(['message 1', 'message 2']);
 });
 
-test('begins anew if what it resumes from is refused', async () => {
+test('starts from the beginning if the gateway refuses to resume', async () => {
   const { clock, told, asked } = following([message(1), lost()], [new StreamRefused(2, 'no such cursor')], [message(2), 'stay']);
   await clock.advance(1_000);
   expect(asked()).toEqual(['first', 'resumed', 'anew']);
@@ -133,7 +133,7 @@ test.each([
   await expect(run).rejects.toMatchObject({ exitCode, message: text });
 });
 
-test.each(['in a stream', 'in a wait'])('an abort %s ends it, and leaves nothing that waits', async (when) => {
+test.each(['in a stream', 'in a wait'])('ends on an abort %s, without a pending timer', async (when) => {
   const { clock, run, stop } = when === 'in a stream' ? following([message(1), 'stay']) : following([message(1), lost()]);
   await turns();
   stop();

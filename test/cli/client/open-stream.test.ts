@@ -48,7 +48,7 @@ async function read(signal: AbortSignal = never) {
   }
 }
 
-test('gives the messages in order and exactly, shows the token, and tells the gateway when nobody reads any more', async () => {
+test('yields exact messages in order, sends the token, and tells the gateway when the caller stops reading', async () => {
   const completed = new Promise((resolve) => server.once('connection', (socket) => socket.once('completed', resolve)));
   script = (socket, id) => {
     for (const x of ['1', '2', '9007199254740993']) socket.send(`{"id":"${id}","type":"next","payload":{"data":{"x":${x}}}}`);
@@ -61,7 +61,7 @@ test('gives the messages in order and exactly, shows the token, and tells the ga
   await completed;
 });
 
-test('an abort ends it without an error', async () => {
+test('ends on an abort without an error', async () => {
   const life = new AbortController();
   script = () => life.abort();
   expect(await read(life.signal)).toEqual({ seen: [] });
@@ -71,7 +71,7 @@ test.each([
   ['1001', 1001, true, false],
   ['1013', 1013, true, false],
   ['4403, the end of its hour', 4403, true, true],
-])('a close with %s loses it', async (_, code, wasOpen, isPlanned) => {
+])('counts a close with %s as lost', async (_, code, wasOpen, isPlanned) => {
   script = (socket, id) => {
     socket.send(next(id, { data: { x: 1 } }));
     socket.close(code, 'why');
@@ -82,14 +82,14 @@ test.each([
   expect(error).toMatchObject({ wasOpen, isPlanned, message: `the connection was closed: ${code} why` });
 });
 
-test('a connection that is cut, and a stream that is completed, are lost too', async () => {
+test('counts a cut connection and a completed stream as lost', async () => {
   script = (socket) => socket.terminate();
   expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true, code: '' });
   script = (socket, id) => socket.send(JSON.stringify({ id, type: 'complete' }));
   expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true });
 });
 
-test.each(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE'])('so it is when it ends with %s', async (code) => {
+test.each(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE'])('counts an end with %s as lost', async (code) => {
   script = (socket, id) => socket.send(next(id, { errors: [{ message: 'why', extensions: { code } }] }));
   expect((await read()).error).toMatchObject({ name: 'StreamLost', message: `${code} why`, code });
 });
@@ -108,12 +108,12 @@ test.each([
     (socket: WebSocket, id: string) => socket.send(JSON.stringify({ id, type: 'error', payload: [{ message: 'no' }] })),
     1,
   ],
-])('ends for good with %s', async (_, does, exitCode) => {
+])('fails for good with %s', async (_, does, exitCode) => {
   script = does;
   expect((await read()).error).toMatchObject({ name: 'CommandFailure', exitCode });
 });
 
-test('tells a refusal of what was asked from the others', async () => {
+test('distinguishes a refused request from other errors', async () => {
   script = (socket, id) =>
     socket.send(JSON.stringify({ id, type: 'error', payload: [{ message: 'no', extensions: { code: 'BAD_INPUT' } }] }));
   const { error } = await read();
@@ -121,7 +121,7 @@ test('tells a refusal of what was asked from the others', async () => {
   expect(error).toMatchObject({ exitCode: 2, message: 'no' });
 });
 
-test('an error beside data is about a part of the message: it goes on', async () => {
+test('continues after an error with data, which concerns a part of the message', async () => {
   script = (socket, id) => {
     socket.send(next(id, { data: { x: 1 }, errors: [{ message: 'in a field' }] }));
     socket.close(1001);
@@ -129,12 +129,12 @@ test('an error beside data is about a part of the message: it goes on', async ()
   expect((await read()).seen).toEqual([{ x: 1 }]);
 });
 
-test('a gateway that is not there was never open', async () => {
+test('reports that an unreachable gateway was never open', async () => {
   await new Promise((resolve) => server.close(resolve));
   expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: false });
 });
 
-test('who does not read loses the stream at 1,000 messages, after those', async () => {
+test('loses the stream at 1,000 unread messages, after yielding them', async () => {
   script = (socket, id) => {
     for (let x = 0; x < 2_000; x++) socket.send(next(id, { data: { x } }));
   };
@@ -152,7 +152,7 @@ test('who does not read loses the stream at 1,000 messages, after those', async 
   expect(count).toBeLessThanOrEqual(1_001);
 });
 
-test('a gateway that no longer answers is asked, and given up after half a minute', async () => {
+test('pings a silent gateway and gives up after half a minute', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const pinged = new Promise<void>((resolve) => {

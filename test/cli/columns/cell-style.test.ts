@@ -17,10 +17,10 @@ test.each([
   ['TYPE', 'Warning', '33(Warning)'],
   ['TYPE', 'ClusterIP', 'ClusterIP'],
   ['NAME', 'Running', 'Running'],
-])('%s %s is %s', (header, cell, shown) => {
+])('the cell %s %s is %s', (header, cell, shown) => {
   expect(stylesOf([header], [[cell]], paint)(cell, { row: 0, column: 0 })).toBe(shown);
 });
 
-test('headers stand out', () => {
+test('headers are bold', () => {
   expect(stylesOf(['STATUS'], [], paint)('STATUS', { row: -1, column: 0 })).toBe('1(STATUS)');
 });

@@ -28,7 +28,7 @@ const headers = (...definitions: readonly Definition[]) =>
 const cells = (item: ListedItem, ...definitions: readonly Definition[]) =>
   columnsOfDefinitions(definitions).map((column) => column.cell(item, { nowMs, isMixed: false }));
 
-test('the columns of a definition stand behind NAME, as it has them', () => {
+test('prints the columns of a definition after NAME', () => {
   expect(headers(definition('north', { v1: [size, phase, age] }))).toEqual(['NAME', 'SIZE of object', 'PHASE wide of object', 'AGE']);
   expect(cells(widget('north'), definition('north', { v1: [size, phase, age] }))).toEqual(['one', '3', 'Up', '60m']);
 });
@@ -37,12 +37,12 @@ test.each<[which: string, definitions: readonly Definition[]]>([
   ['no definition', []],
   ['no columns', [definition('north', { v1: [] })]],
   ['nothing said of columns', [definition('north', { v1: null })]],
-])('of %s there are NAME and AGE, for which no whole object is asked', (_, definitions) => {
+])('prints NAME and AGE for %s, without selecting whole objects', (_, definitions) => {
   expect(headers(...definitions)).toEqual(['NAME', 'AGE']);
   expect(cells(widget('north'), ...definitions)).toEqual(['one', '60m']);
 });
 
-test('clusters that differ show each what their own definition says, and nothing in the columns of others', () => {
+test('prints the cells of each cluster by its own definition, and nothing in columns of other clusters', () => {
   const both = [
     definition('north', { v1: [size] }),
     definition('south', {
@@ -57,13 +57,13 @@ test('clusters that differ show each what their own definition says, and nothing
   expect(cells(widget('south'), ...both)).toEqual(['one', 'Up', 'Up']);
 });
 
-test('the version that an object was read in decides', () => {
+test('chooses the columns by the version in which the object was read', () => {
   const versions = definition('north', { v1: [size], v2: [age] });
   expect(cells(widget('north', 'v1'), versions)).toEqual(['one', undefined, '3']);
   expect(cells(widget('north', 'v2'), versions)).toEqual(['one', '60m', undefined]);
 });
 
-test('order and priority are those of the version that is read: the best one that is served', () => {
+test('takes order and priority from the version that is read: the best served one', () => {
   const wideSize = { ...size, priority: 1 };
   const versions = definition('north', { v1beta1: [size, phase, age], v1: [age, { ...phase, priority: 0 }, wideSize], v2: [phase] });
   const served = (versions.spec?.versions ?? []).map((version) => ({ ...version, served: version.name !== 'v2' }));
@@ -72,23 +72,23 @@ test('order and priority are those of the version that is read: the best one tha
   expect(cells(widget('north', 'v1'), read)).toEqual(['one', '60m', 'Up', '3']);
 });
 
-test('columns whose names differ in case only stay two, and so do columns of one name', () => {
+test('keeps two columns whose names are equal or differ only in case', () => {
   const twice = definition('north', { v1: [size, { ...phase, name: 'size' }, { ...age, name: 'SIZE' }] });
   expect(headers(twice)).toEqual(['NAME', 'SIZE of object', 'SIZE wide of object', 'SIZE']);
   expect(cells(widget('north'), twice)).toEqual(['one', '3', 'Up', '60m']);
 });
 
-test('a cluster whose definition may not be read shows ages all the same', () => {
+test('prints AGE for a cluster whose definition may not be read', () => {
   expect(cells(widget('south'), definition('north', { v1: [size, age] }))).toEqual(['one', undefined, '60m']);
 });
 
-test('a column is wide if all say so', () => {
+test('makes a column wide if all definitions do', () => {
   expect(headers(definition('north', { v1: [phase] }), definition('south', { v1: [{ ...phase, priority: 0 }] }))).toEqual([
     'NAME',
     'PHASE of object',
   ]);
 });
 
-test('a path that is not understood shows nothing', () => {
+test('prints nothing for an invalid path', () => {
   expect(cells(widget('north'), definition('north', { v1: [{ ...size, jsonPath: '..size' }] }))).toEqual(['one', '']);
 });

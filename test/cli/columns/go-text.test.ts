@@ -14,11 +14,11 @@ test.each([
   [0.00001, '1e-05'],
   [0.0000125, '1.25e-05'],
   [-0.5, '-0.5'],
-])('the double %s is %s', (value, text) => {
+])('prints the double %s as %s', (value, text) => {
   expect(goFloat(value)).toBe(text);
 });
 
-test('JSON has its members by name, and escapes what HTML reads', () => {
+test('prints JSON members in order of name, and escapes HTML characters', () => {
   expect(goJson({ b: '<&>\u2028\b\f', 10: 1, 2: 1.5e-7, a: [1e21, 'é', null, true, {}] })).toBe(
     '{"10":1,"2":1.5e-7,"a":[1e+21,"é",null,true,{}],"b":"\\u003c\\u0026\\u003e\\u2028\\b\\f"}',
   );

@@ -10,7 +10,7 @@ import { relatedFields } from '../../../src/cli/lists/related-objects.ts';
 const schema = buildSchema(readFileSync(path.join(import.meta.dirname, '../../../schema/muster.graphql'), 'utf8'));
 
 test.each(kindTables.map((table) => [`${table.kind}.${table.group}`, table] as const))(
-  'the columns of %s are fields of the schema',
+  'the columns of %s select fields of the schema',
   (_, table) => {
     const kind = { ...table, type: table.kind, plural: '', namespaced: true, source: 'BUILT_IN' };
     const query = `query { resources { items { ${selectionForColumns(kind, table.columns)} ...${summaryFragment} ${relatedFields(kind)} } } } ${summaryDefinition}`;

@@ -115,7 +115,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
     return rowsOf(terminal.written).map(([, ...cells]) => cells);
   }
 
-  test('every kind is compared', async () => {
+  test('compares every kind', async () => {
     const { stdout } = await run(kubectl ?? '', ['--kubeconfig', cluster.kubeconfigPath, 'api-resources', '--verbs=list', '-o', 'name']);
     const served = stdout
       .trim()

@@ -24,7 +24,7 @@ const web = manifestFile(settings('settings'), deployment('web', 1));
 const lines = (...told: readonly string[]) => told.map((line) => `${line}\n`).join('');
 
 describe('apply', () => {
-  test('writes each object in each cluster, and says what that did', async () => {
+  test('writes each object in each cluster, and prints the results', async () => {
     expect(await run(['apply', '-f', '-'], web)).toEqual({
       code: 0,
       out: lines(
@@ -51,7 +51,7 @@ describe('apply', () => {
     expect(settingsIn('north', 'odd')?.data).toEqual({ mode: '0644', true: '2', time: '1:30' });
   });
 
-  test('of a directory, in a namespace, in clusters that are named', async () => {
+  test('reads a directory, sets the namespace, and writes only in named clusters', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'muster-apply-'));
     await writeFile(path.join(directory, '1.yaml'), manifestFile({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }));
     await writeFile(path.join(directory, '2.json'), JSON.stringify(settings('settings')));
@@ -70,7 +70,7 @@ describe('apply', () => {
     expect(settingsIn('north', 'settings', 'shop')).toBeUndefined();
   });
 
-  test('--dry-run writes nothing, and shows what would change', async () => {
+  test('--dry-run writes nothing, and shows the changes', async () => {
     const { code, out } = await run(['apply', '-f', '-', '--dry-run', '--context', 'north'], manifestFile(settings('shared', { b: '2' })));
     expect(code).toBe(0);
     expect(out).toMatch(/^configmap\/shared configured \(north\) \(server dry run\)\n--- live\n\+\+\+ planned\n/);
@@ -78,7 +78,7 @@ describe('apply', () => {
     expect(settingsIn('north', 'shared')?.data).toEqual({ a: '1' });
   });
 
-  test('a field of another manager is a conflict, which --force takes', async () => {
+  test('reports a field of another manager as a conflict, which --force takes', async () => {
     const theirs = { ...settings('owned', { a: 'theirs' }) };
     await gateway.query(
       `mutation ($ref: ResourceRef!) { patch(targets: [{ ref: $ref }], type: MERGE, patch: { data: { a: "theirs" } }) { ok } }`,
@@ -94,7 +94,7 @@ describe('apply', () => {
     expect((await run(args, manifestFile(theirs))).out).toBe('configmap/owned created (north)\n');
   });
 
-  test('one cluster that cannot be written stops no other', async () => {
+  test('writes the other clusters if one fails', async () => {
     using _down = gateway.cluster('east').refuse();
     gateway.cluster('east').disconnect();
     await gateway.pass(2_000);
@@ -117,7 +117,7 @@ describe('apply', () => {
 });
 
 describe('delete', () => {
-  test('of names, where they are', async () => {
+  test('deletes named objects in the clusters that have them', async () => {
     expect(await run(['delete', 'cm', 'shared'])).toEqual({
       code: 0,
       out: lines('configmap/shared deleted (north)', 'configmap/shared deleted (south)'),
@@ -127,14 +127,14 @@ describe('delete', () => {
     expect((await run(['delete', 'cm/shared'])).code).toBe(1);
   });
 
-  test('of a file, dry, tells what would go', async () => {
+  test('--dry-run shows what a file would delete', async () => {
     const { code, out } = await run(['delete', '-f', '-', '--dry-run', '--context', 'north'], manifestFile(settings('shared')));
     expect(code).toBe(0);
     expect(out).toMatch(/^configmap\/shared deleted \(north\) \(server dry run\)\n--- live\n[\s\S]*\n- {2}a: "1"\n/);
     expect(settingsIn('north', 'shared')).toBeDefined();
   });
 
-  test('--cascade says what becomes of what they own', async () => {
+  test('--cascade decides what happens to owned objects', async () => {
     const owned = (name: string, uid = '') => ({
       ...standing(name, {}),
       metadata: { name, namespace: 'default', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'shared', uid }] },
@@ -155,7 +155,7 @@ describe('scale and restart', () => {
     for (const cluster of ['north', 'south']) expect((await run(['apply', '-f', '-', '--context', cluster], web)).code).toBe(0);
   });
 
-  test('change workloads where they are', async () => {
+  test('change workloads in the clusters that have them', async () => {
     const absent = 'warning: east: deployment.apps/web: NOT_FOUND there is no Deployment named "web" in the namespace "default"\n';
     expect(await run(['scale', 'deploy/web', '--replicas', '3'])).toEqual({
       code: 0,
@@ -171,18 +171,18 @@ describe('scale and restart', () => {
     expect(JSON.stringify(workloadIn('north', 'web')?.spec)).not.toContain('restartedAt');
   });
 
-  test('of a dry run show what would change', async () => {
+  test('show the changes of a dry run', async () => {
     const { out } = await run(['scale', 'deploy/web', '--replicas', '7', '--dry-run', '--context', 'north']);
     expect(out).toMatch(/^deployment\.apps\/web scaled \(north\) \(server dry run\)\n[\s\S]*\n- {2}replicas: 1\n\+ {2}replicas: 7\n/);
     expect(workloadIn('north', 'web')?.spec).toMatchObject({ replicas: 1 });
   });
 
-  test('take what stands in a file', async () => {
+  test('take the objects of a file', async () => {
     const { code, out } = await run(['restart', '-f', '-', '--context', 'north', '-o', 'name'], manifestFile(deployment('web')));
     expect([code, out]).toEqual([0, 'north/default/deployment.apps/web\n']);
   });
 
-  test('name a cluster, and it must be there', async () => {
+  test('fail if a named cluster does not have the object', async () => {
     const { code, out } = await run(['scale', 'deploy/web', '--replicas', '2', '--context', 'north', '--context', 'east']);
     expect([code, out]).toEqual([1, 'deployment.apps/web scaled (north)\n']);
   });
@@ -194,7 +194,7 @@ describe('scale and restart', () => {
     ['a kind that nobody knows', ['restart', 'deploymnet/web'], 2, 'no kind deploymnet; did you mean '],
     ['a Propagation', ['scale', 'prop/web', '--replicas', '1'], 2, 'expected workloads to scale, got a Propagation: change its intent'],
     ['nothing', ['restart'], 2, 'expected KIND NAME, KIND/NAME or -f'],
-  ])('are refused for %s', async (_, args, exitCode, message) => {
+  ])('refuse %s', async (_, args, exitCode, message) => {
     const { code, out, err } = await run(args);
     expect([code, out]).toEqual([exitCode, '']);
     expect(err).toContain(message);
@@ -202,7 +202,7 @@ describe('scale and restart', () => {
 });
 
 describe('--dry-run', () => {
-  test('=client asks no API server, and says what would be written where', async () => {
+  test('=client sends no request to an API server, and lists what would be written where', async () => {
     const all = (line: string) => lines(...['east', 'north', 'south'].map((cluster) => `${line} (${cluster}) (dry run)`));
     expect(await run(['apply', '-f', '-', '--dry-run=client'], web)).toEqual({
       code: 0,
@@ -220,7 +220,7 @@ describe('--dry-run', () => {
     expect(settingsIn('north', 'shared')).toBeDefined();
   });
 
-  test('=server is what it is without a value, and a word behind it is no value', async () => {
+  test('=server is the default value, and the next word is no value', async () => {
     const { out } = await run(['delete', '--dry-run', 'cm', 'shared', '--context', 'north']);
     expect(out).toMatch(/^configmap\/shared deleted \(north\) \(server dry run\)\n/);
     expect((await run(['delete', 'cm', 'shared', '--context', 'north', '--dry-run=server'])).out).toBe(out);
@@ -235,13 +235,13 @@ describe('--dry-run', () => {
   test.each([
     ['another word', ['delete', 'cm', 'shared', '--dry-run=maybe'], 'Allowed choices are server, client, none'],
     ['whole objects of the client', ['delete', 'cm', 'shared', '--dry-run=client', '-o', 'json'], 'expected --dry-run=server with -o json'],
-  ])('is refused for %s', async (_, args, message) => {
+  ])('refuses %s', async (_, args, message) => {
     const { code, out, err } = await run(args);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)]);
   });
 });
 
-test('-o json prints the whole outcome, with objects', async () => {
+test('-o json prints the whole result, with objects', async () => {
   const { out } = await run(['apply', '-f', '-', '--context', 'north', '-o', 'json'], manifestFile(settings('settings')));
   expect(JSON.parse(out)).toMatchObject({
     ok: true,

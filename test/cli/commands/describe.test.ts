@@ -64,7 +64,7 @@ const describeIt = (...args: string[]) => runCli(gateway, ['describe', ...args])
 /** Replaces ages, which grow, and the spaces that depend on them. */
 const still = (text: string) => text.replaceAll(/\b\d+m(?:\d+s)?\b|\b\d+s\b/g, '0s').replaceAll(/ {2,}(?=\S)/g, '  ');
 
-test('shows columns, what it is related to, YAML and events, of each cluster', async () => {
+test('shows columns, related objects, YAML and events for each cluster', async () => {
   const { code, out, err } = await describeIt('deploy', 'web', '-n', 'shop');
   expect([code, err]).toEqual([0, '']);
   const [north = '', south = ''] = out.split(/^(?=CLUSTER)/m);
@@ -91,7 +91,7 @@ test('shows columns, what it is related to, YAML and events, of each cluster', a
   expect(south).toMatch(/\nEvents: <none>\n$/);
 });
 
-test('a Pod with all that it is related to', async () => {
+test('shows a Pod with all related objects', async () => {
   const { out } = await describeIt('po/web-1-a');
   expect(still(out).split('\nObject:')[0]?.split('Related:\n')[1]?.trimEnd().split('\n')).toEqual([
     '  RELATION  NAME  READY  STATUS  AGE',
@@ -102,12 +102,12 @@ test('a Pod with all that it is related to', async () => {
   ]);
 });
 
-test('what is related to a thing of no namespace says its own', async () => {
+test('shows the namespaces of objects related to a cluster-scoped object', async () => {
   const { out } = await describeIt('node/worker');
   expect(still(out)).toContain('  RELATION  NAMESPACE  NAME  READY  STATUS  AGE\n  pods  shop  pod/web-1-a  1/1  Running  0s\n');
 });
 
-test('never shows a value of a Secret, nor what a terminal would obey', async () => {
+test('never prints a value of a Secret or a terminal control character', async () => {
   const { code, out } = await describeIt('secret/keys', 'cm/odd');
   expect(code).toBe(0);
   expect(out).toContain('  kind: Secret\n');
@@ -118,7 +118,7 @@ test('never shows a value of a Secret, nor what a terminal would obey', async ()
   expect(whole.out).not.toContain('aHVudGVyMg');
 });
 
-test('-o json is a list of objects with what they are related to', async () => {
+test('-o json is a list of objects with their related objects', async () => {
   const { out } = await describeIt('deploy', 'web', '--context', 'north', '-o', 'json');
   const { cluster, object, related, events } = JSON.parse(out);
   expect([cluster, object.kind, object.spec.replicas]).toEqual(['north', 'Deployment', 2]);
@@ -130,7 +130,7 @@ test('-o json is a list of objects with what they are related to', async () => {
   expect(events.map((one: { reason: string }) => one.reason)).toEqual(['Reason5', 'Reason0']);
 });
 
-test('a name that is in no cluster is told, and the others are shown', async () => {
+test('reports a name that no cluster has, and shows the others', async () => {
   const { code, out, err } = await describeIt('deploy', 'web', 'api', '-n', 'shop');
   expect([code, err]).toEqual([1, 'muster: deploy api is in no cluster, in shop\n']);
   expect(out).toMatch(/^CLUSTER/);
@@ -140,7 +140,7 @@ test.each([
   ['no name', ['deploy'], 'muster: expected names of deploy: muster list shows all objects of a kind\n'],
   ['several kinds', ['deploy,pods', 'web'], 'muster: expected one kind, got deploy,pods: write several kinds as KIND/NAME\n'],
   ['an unknown kind', ['nope', 'web'], /^muster: no kind nope/],
-])('%s is refused', async (_, args, line) => {
+])('refuses %s', async (_, args, line) => {
   const { code, out, err } = await describeIt(...args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(line);

@@ -63,7 +63,7 @@ test.each([
   expect(out).toBe(lines.map((line) => `${line}\n`).join(''));
 });
 
-test('prints a table of each of several kinds, with names that say the kind, and leaves out what there is none of', async () => {
+test('prints a table per kind, with the kind in names, and none for a kind without objects', async () => {
   const { out } = await list('pods,deploy,jobs,Node', '--context', 'north');
   expect(out.replaceAll(/(?:\d+m|\d+s)$/gm, '60m')).toBe(
     [
@@ -80,7 +80,7 @@ test('prints a table of each of several kinds, with names that say the kind, and
   );
 });
 
-test('-o wide adds the wide columns of kubectl', async () => {
+test("-o wide adds kubectl's wide columns", async () => {
   const { out } = await list('deploy', '-o', 'wide', '--context', 'north');
   expect(out.split('\n')[0]).toBe('CLUSTER   NAMESPACE   NAME   READY   UP-TO-DATE   AVAILABLE   AGE   CONTAINERS   IMAGES    SELECTOR');
   expect(out.split('\n')[1]).toMatch(/ web +nginx:1 +app=web$/);
@@ -93,7 +93,7 @@ test.each([
   ['with a label', ['--where', 'metadata.labels["app"]'], ['north/shop/pod/web', 'south/shop/pod/web']],
   ['without one', ['--where', '!metadata.labels.app'], ['north/default/pod/other']],
   ['as JSON says', ['--where', '{"path": "metadata.name", "in": ["other", "third"]}'], ['north/default/pod/other']],
-])('lists what is %s', async (_, args, lines) => {
+])('lists objects with %s', async (_, args, lines) => {
   const { out } = await list('po', '-o', 'name', ...args);
   expect(out.trimEnd().split('\n')).toEqual(lines);
 });
@@ -108,7 +108,7 @@ test.each([
   ['spec.nodeName', ['pods'], ''],
   ['metadata.labels.app', ['pods'], ''],
   ['cluster.region', ['pods'], ''],
-])('hints at the value of a Boolean, if only its presence is asked for: %s', async (condition, kinds, hint) => {
+])('prints a hint for a condition on the presence of a Boolean: %s', async (condition, kinds, hint) => {
   const { code, err } = await list(...kinds, '--where', condition);
   expect([code, err.replace('No resources found\n', '')]).toEqual([0, hint]);
 });
@@ -127,7 +127,7 @@ test.each(['.status.phase', '{.status.phase}', 'phase'])('sorts by %s', async (p
   );
 });
 
-test('of several kinds that cannot all be asked so, nothing is printed', async () => {
+test('prints nothing if one of several kinds refuses the condition', async () => {
   expect(await list('pods,Node', '--where', 'phase=Running')).toEqual({
     code: 2,
     out: '',
@@ -135,13 +135,13 @@ test('of several kinds that cannot all be asked so, nothing is printed', async (
   });
 });
 
-test('colors what a terminal shows, and nothing else', async () => {
+test('colors the output of a terminal only', async () => {
   const { out } = await runCli(gateway, ['list', 'pods', '--context', 'south'], { hasColor: true });
   expect(out).toContain('\x1b[1mCLUSTER\x1b[0m');
   expect(out).toContain('\x1b[32mRunning\x1b[0m');
 });
 
-test('-o json is a List as kubectl prints it, of whole objects that say their cluster', async () => {
+test('-o json is a List as kubectl prints it, of whole objects with their clusters', async () => {
   const { out } = await list('deploy', '-o', 'json');
   const { apiVersion, kind, items } = JSON.parse(out) as { apiVersion: string; kind: string; items: (typeof deployment)[] };
   expect([apiVersion, kind]).toEqual(['v1', 'List']);
@@ -153,13 +153,13 @@ test('-o json is a List as kubectl prints it, of whole objects that say their cl
   expect(out).toMatch(/^\{\n {4}"apiVersion": "v1",\n {4}"items": \[\n {8}\{\n {12}"apiVersion": "apps\/v1",\n/);
 });
 
-test('-o json of nothing is an empty List', async () => {
+test('-o json prints an empty List if there is no object', async () => {
   const { code, out, err } = await list('deploy', '-n', 'nowhere', '-o', 'json');
   expect([code, err]).toEqual([0, '']);
   expect(JSON.parse(out)).toEqual({ apiVersion: 'v1', kind: 'List', metadata: {}, items: [] });
 });
 
-test('-o yaml is a document per object, below its cluster', async () => {
+test('-o yaml prints a document per object, after its cluster', async () => {
   const { out } = await list('cm', '-l', '!x', '-n', 'shop', '-o', 'yaml');
   const documents = out.split('---\n').filter((text) => text.includes('name: huge'));
   expect(documents).toHaveLength(1);
@@ -180,14 +180,14 @@ describe('names', () => {
     ],
     ['two names of a kind', ['pod/other', 'po/web', '--context', 'north'], ['north/default/pod/other', 'north/shop/pod/web']],
     ['kinds and a name', ['pods,deploy', 'web', '--context', 'south'], ['south/shop/pod/web', 'south/shop/deployment.apps/web']],
-  ])('%s show these objects', async (_, args, lines) => {
+  ])('%s select these objects', async (_, args, lines) => {
     expect(await get(...args, '-o', 'name')).toEqual({ code: 0, out: lines.map((line) => `${line}\n`).join(''), err: '' });
     const { out } = await get(...args);
     expect(out.split('\n').filter((line) => /^(?:north|south) /.test(line))).toHaveLength(lines.length);
     expect((JSON.parse((await get(...args, '-o', 'json')).out) as { items: unknown[] }).items).toHaveLength(lines.length);
   });
 
-  test('a name that no cluster has is a failure, and the others are shown', async () => {
+  test('fails for a name that no cluster has, and shows the others', async () => {
     const { code, out, err } = await get('pod', 'web', 'nosuch');
     expect([code, err]).toEqual([1, 'muster: pod nosuch is in no cluster\n']);
     expect(out.split('\n')).toHaveLength(4);
@@ -198,17 +198,17 @@ describe('names', () => {
     ['labels', ['pod', 'web', '-l', 'app=web']],
     ['conditions', ['pod/web', '--where', 'phase=Running']],
     ['a kind alone', ['deploy/web', 'pods']],
-  ])('are refused beside %s', async (_, args) => {
+  ])('are refused together with %s', async (_, args) => {
     const { code, out, err } = await get(...args);
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/^muster: expected .+\n$/)]);
   });
 });
 
-test('says that there is nothing, as kubectl does', async () => {
+test('reports that nothing was found, as kubectl does', async () => {
   expect(await list('jobs')).toEqual({ code: 0, out: '', err: 'No resources found\n' });
 });
 
-test('a kind that no cluster serves any more is a failure', async () => {
+test('fails for a kind that no cluster serves any more', async () => {
   const names = { plural: 'gizmos', singular: 'gizmo', kind: 'Gizmo' };
   const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } };
   const metadata = { name: 'gizmos.example.com' };
@@ -221,7 +221,7 @@ test('a kind that no cluster serves any more is a failure', async () => {
   expect(await list('gizmos')).toEqual({ code: 1, out: '', err: 'muster: no cluster serves gizmos\n' });
 });
 
-test('goes through all pages', async () => {
+test('reads all pages', async () => {
   for (let at = 0; at < 1_203; at++)
     gateway.cluster('south').put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: `s-${at}`, namespace: 'many' } });
   await gateway.until(
@@ -233,7 +233,7 @@ test('goes through all pages', async () => {
   expect(new Set(out.trim().split('\n')).size).toBe(1_203);
 });
 
-describe('what is wrong with the command line is one line and exit code 2', () => {
+describe('an invalid command line prints one line and exits with 2', () => {
   test.each([
     ['an unknown kind', ['list', 'nope'], /^muster: no kind nope.*\n$/],
     ['an unknown cluster', ['list', 'pods', '--context', 'nroth'], /^muster: .*nroth.*\n$/],
@@ -268,19 +268,19 @@ describe('with a cluster that is down', () => {
   });
   afterAll(() => half[Symbol.asyncDispose]());
 
-  test('lists what is known of all, and tells what is not so below', async () => {
+  test('lists all known objects, and reports the fault below', async () => {
     const { code, out, err } = await runCli(half, ['list', 'pods', '-o', 'name']);
     expect([code, out]).toEqual([0, 'north/shop/pod/web\nsouth/shop/pod/web\n']);
     expect(err).toMatch(/^warning: south: pods: UNREACHABLE .+\n$/);
   });
 
-  test('exits with 1 if that cluster was named', async () => {
+  test('exits with 1 if that cluster is named', async () => {
     expect((await runCli(half, ['list', 'pods', '--context', 'south'])).code).toBe(1);
     expect((await runCli(half, ['list', 'pods', '--context', 'north'])).code).toBe(0);
     expect((await runCli(half, ['clusters', '--context', 'south'])).code).toBe(1);
   });
 
-  test('clusters shows it, with what is wrong', async () => {
+  test('clusters shows it with its fault', async () => {
     const { code, out, err } = await runCli(half, ['clusters']);
     expect(code).toBe(0);
     expect(out).toMatch(/^south +v\S+ +(?:UNREACHABLE|DEGRADED) +.*\d+s$/m);

@@ -23,7 +23,7 @@ function job(name: string, condition?: 'Complete' | 'Failed') {
   };
 }
 
-test('watch tells what is there and what changes, of all clusters, over a real socket', async () => {
+test('watch prints existing objects and changes of all clusters over a real socket', async () => {
   const { until, stop, ended, terminal } = startCli(gateway, ['watch', 'cm', '-l', 'watch=me']);
   await until(({ written }) => written.includes('old'));
   gateway.cluster('south').put(configMap('new'));
@@ -46,7 +46,7 @@ test('watch tells what is there and what changes, of all clusters, over a real s
   await ended();
 });
 
-test('watch jobs --until all waits for the first Job, and for the last to be complete', async () => {
+test('watch jobs --until all waits for the first Job, and until the last one is complete', async () => {
   const { until, ended, terminal } = startCli(gateway, ['watch', 'jobs', '-l', 'batch=nightly', '--until', 'all'], { isInteractive: true });
   await until(({ frames }) => frames.at(-1)?.at(-1)?.startsWith('all     0') === true);
   for (const name of ['north', 'south']) gateway.cluster(name).put(job('nightly'));
@@ -76,7 +76,7 @@ test('watch jobs --until all ends with 1 as soon as one has failed', async () =>
   expect(await ended()).toBe(1);
 });
 
-test('a cluster that falls ill is told in the table, with the Jobs that were last known', async () => {
+test('watch jobs shows a failing cluster in the table, with its last known Jobs', async () => {
   gateway.cluster('south').put(job('nightly'));
   const { until, stop, ended, terminal } = startCli(gateway, ['watch', 'jobs'], { isInteractive: true });
   await until(({ frames }) => frames.at(-1)?.some((line) => line.includes('Running')) === true);
@@ -100,7 +100,7 @@ function runningPod(name: string) {
   };
 }
 
-test('logs reads and follows the containers of all clusters, also of a Pod that appears later', async () => {
+test('logs reads and follows the containers of all clusters, including a Pod that appears later', async () => {
   const write = (cluster: string, pod: string, ...lines: readonly string[]) =>
     gateway.cluster(cluster).writeLog({ namespace: 'shop', pod, container: 'app' }, ...lines);
   for (const cluster of ['north', 'south']) gateway.cluster(cluster).put(node);

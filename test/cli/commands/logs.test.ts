@@ -46,8 +46,8 @@ const batch = (pod: string, lines: readonly [string, string][], parts: object = 
   ...parts,
 });
 
-describe('followed', () => {
-  test('lines say where they come from, aligned, and what was lost is told', async () => {
+describe('followed logs', () => {
+  test('have aligned prefixes with their source, and report missing lines', async () => {
     const { send, until, stop, ended, terminal, asked } = following([
       'web',
       'pod/api',
@@ -81,7 +81,7 @@ describe('followed', () => {
     await ended();
   });
 
-  test('after a loss they go on where they were, and none is told twice', async () => {
+  test('resume after a loss without repeating a line', async () => {
     const { send, fail, until, stop, ended, terminal, asked } = following(['-l', 'app=web', '--timestamps']);
     send('podLogs', batch('web', [['2026-01-01T00:00:01.5Z', 'one']]));
     fail(new StreamLost('1006', { wasOpen: true }));
@@ -101,7 +101,7 @@ describe('followed', () => {
     await ended();
   });
 
-  test('a container that cannot be read is told, and the others go on', async () => {
+  test('report a container that cannot be read, and continue with the others', async () => {
     const { send, until, stop, ended, terminal } = following(['-l', 'app=web']);
     const fault = { code: 'FORBIDDEN', message: 'not allowed', cluster: { name: 'north' }, kind: null };
     send('podLogs', batch('web', [], { type: 'FAILED', fault }));
@@ -112,7 +112,7 @@ describe('followed', () => {
     await ended();
   });
 
-  test('each container has its color on a terminal', async () => {
+  test('have a color per container on a terminal', async () => {
     const { send, until, stop, ended, terminal } = following(['-l', 'app=web'], { hasColor: true });
     for (const pod of ['web', 'api', 'web']) send('podLogs', batch(pod, [['2026-01-01T00:00:02Z', 'x']]));
     await until(({ written }) => written.split('\n').length > 3);
@@ -124,7 +124,7 @@ describe('followed', () => {
   });
 });
 
-describe('what was named and does not exist is told, and is a failure', () => {
+describe('a named Pod or container that does not exist is reported, and fails the command', () => {
   test.each([
     ['a Pod that is nowhere', ['nosuch'], 'there is no Pod nosuch'],
     ['one that is elsewhere', ['api', '-n', 'shop', '--context', 'south'], 'there is no Pod api in shop of south'],
@@ -135,18 +135,18 @@ describe('what was named and does not exist is told, and is a failure', () => {
     expect(await logs(...args)).toEqual({ code: 1, out: '', err: `muster: ${line}\n` });
   });
 
-  test('beside what does', async () => {
+  test('together with one that exists', async () => {
     const { code, out, err } = await logs('web', 'nosuch', 'neither', '-c', 'app');
     expect([code, out]).toEqual([1, 'north/shop/web/app of north\nsouth/shop/web/app of south\n']);
     expect(err).toBe('muster: there is no Pod nosuch\nmuster: there is no Pod neither\n');
   });
 
-  test('but not that no Pod has the labels', async () => {
+  test('except labels without Pods', async () => {
     expect(await logs('-l', 'app=nosuch')).toEqual({ code: 0, out: '', err: 'No containers found\n' });
     expect(await logs('-l', 'app=nosuch', '-c', 'app')).toEqual({ code: 0, out: '', err: 'No containers found\n' });
   });
 
-  test('who follows waits for it, and is told so', async () => {
+  test('following reports it and waits', async () => {
     const { send, until, stop, ended, terminal } = following(['web', 'nosuch', '-c', 'app']);
     send('podLogs', batch('web', [['2026-01-01T00:00:01Z', 'one']]));
     await until(({ written }) => written.includes('one'));
@@ -156,21 +156,21 @@ describe('what was named and does not exist is told, and is a failure', () => {
   });
 });
 
-test('what the API server says of a container is told', async () => {
+test('reports the message of the API server about a container', async () => {
   const { code, err } = await logs('starting', '-c', 'app');
   expect(code).toBe(0);
   expect(err).toMatch(/^warning: north\/shop\/starting\/app: NOT_FOUND .+: container "app" in pod "starting" is waiting to start: .+\n$/);
   expect((await logs('starting', '-c', 'app', '--context', 'north')).code).toBe(1);
 });
 
-test('--tail -1 tells more than is told by default', async () => {
+test('--tail -1 prints more lines than the default', async () => {
   const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
   gateway.cluster('north').writeLog({ namespace: 'shop', pod: 'api', container: 'app' }, ...lines);
   const count = async (...args: string[]) => (await logs('api', '-c', 'app', ...args)).out.split('\n').length - 1;
   expect([await count(), await count('--tail', '-1'), await count('--tail', '3')]).toEqual([200, 300, 3]);
 });
 
-describe('a cluster whose Pods are not known', () => {
+describe('a cluster whose Pods are unknown', () => {
   let half: TestGateway;
   beforeAll(async () => {
     half = await startGateway(
@@ -181,7 +181,7 @@ describe('a cluster whose Pods are not known', () => {
   });
   afterAll(() => half[Symbol.asyncDispose]());
 
-  test('is told, beside the logs of the others, and is a failure if it was named', async () => {
+  test('is reported next to the logs of the others, and fails the command if it is named', async () => {
     const all = await runCli(half, ['logs', '-l', 'app=web', '-c', 'app']);
     expect(all).toEqual({ code: 0, out: 'north/shop/web/app one\n', err: expect.stringMatching(/^warning: south: pods: FORBIDDEN .+\n$/) });
     const named = await runCli(half, ['logs', '-l', 'app=web', '--context', 'south']);
@@ -191,7 +191,7 @@ describe('a cluster whose Pods are not known', () => {
     );
   });
 
-  test('is told with what its API server said', async () => {
+  test('is reported with the message of its API server', async () => {
     const { err } = await runCli(half, ['list', 'pods', '-o', 'name']);
     expect(err).toMatch(/^warning: south: pods: FORBIDDEN .+: pods is forbidden: .+\n$/);
   });

@@ -25,7 +25,7 @@ const settingsIntent = (name: string, spec = {}) =>
   intentFile(name, { template: [{ json: settings(name) }], replicas: { mode: 'Duplicated' }, ...spec });
 
 describe('plan', () => {
-  test('tells what an intent would do, and touches nothing', async () => {
+  test('shows what an intent would do, without writing', async () => {
     const overrides = [
       { name: 'tag', set: { clusters: ['south'] }, image: [{ component: 'tag', operator: 'Replace', value: '2.0' }] },
       { name: 'idle', labels: [{ operator: 'Remove', values: { none: 'such' } }] },
@@ -52,7 +52,7 @@ describe('plan', () => {
     expect((await run(['rollout', 'status', 'web'])).code).toBe(1);
   });
 
-  test('of several intents tells each under its name; -o prints all of them whole', async () => {
+  test('shows several intents under their names, and whole with -o', async () => {
     const both = `${settingsIntent('a')}---\n${settingsIntent('b')}`;
     expect((await run(['plan', '-f', '-', '-n', 'default'], both)).out).toMatch(
       /^default\/a\nCLUSTER [\s\S]*\ndigest: \w+\n\ndefault\/b\nCLUSTER /,
@@ -63,13 +63,13 @@ describe('plan', () => {
     expect(JSON.parse(json)).toMatchObject({ ok: true, clusters: [{ objects: [{ manifest: { data: { mode: '0644' } } }] }, {}, {}] });
   });
 
-  test('exits with 1 where it could not be done, and says why', async () => {
+  test('exits with 1 and the reason if the plan has an error', async () => {
     const { code, out } = await run(['plan', '-f', '-'], settingsIntent('a', { placement: { clusters: ['nowhere'] } }));
     expect(code).toBe(1);
     expect(out).toContain('error: UNKNOWN_CLUSTER placement.clusters[0]: ');
   });
 
-  test('shows the clusters that are named', async () => {
+  test('shows only named clusters', async () => {
     const { out } = await run(['plan', '-f', '-', '--context', 'south'], settingsIntent('a'));
     expect(
       out
@@ -107,7 +107,7 @@ describe('plan', () => {
       settingsIntent('a'),
       /expected -o json or yaml with --dry-run/,
     ],
-  ])('is refused with 2 for %s', async (_, args, input, message) => {
+  ])('exits with 2 for %s', async (_, args, input, message) => {
     const { code, out, err } = await run(args, input);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(message);
@@ -115,7 +115,7 @@ describe('plan', () => {
 });
 
 describe('propagate', () => {
-  test('returns once the intent is recorded; with --wait once it is settled', async () => {
+  test('returns once the intent is recorded, or with --wait once it is settled', async () => {
     expect(await run(['propagate', '-f', '-'], settingsIntent('recorded'))).toEqual({
       code: 0,
       out: 'propagation.muster.dev/recorded created\n',
@@ -135,7 +135,7 @@ describe('propagate', () => {
     );
   });
 
-  test('without a gateway that runs stays until no copy waits', async () => {
+  test('waits until the rollout ends without a running gateway', async () => {
     const { code, out, err } = await run(['propagate', '-f', '-'], settingsIntent('alone'), own);
     expect([code, err]).toEqual([0, 'default/alone: Settled, 3 of 3 clusters done\n']);
     expect(out).toContain('Settled');
@@ -143,7 +143,7 @@ describe('propagate', () => {
       expect(inCluster(cluster, 'ConfigMap', 'alone')).toMatchObject({ data: { mode: '0644' } });
   });
 
-  test('draws a table where somebody looks', async () => {
+  test('draws a table on a terminal', async () => {
     const { ended, terminal } = startCli(gateway, ['propagate', '-f', '-', '--wait'], { input: intentFile('seen'), isInteractive: true });
     expect(await ended()).toBe(0);
     expect(terminal.written).toBe('propagation.muster.dev/seen created\n');
@@ -157,7 +157,7 @@ describe('propagate', () => {
     expect(terminal.late).toBe(0);
   });
 
-  test('does exactly the plan of a digest, or nothing and tells the new one', async () => {
+  test('carries out exactly the plan of a digest, or nothing and shows the new plan', async () => {
     const intent = settingsIntent('exact');
     const digest = /digest: (\w+)\n$/.exec((await run(['plan', '-f', '-'], intent)).out)?.[1] ?? '';
     gateway.cluster('south').put(standing('exact', { theirs: '1' }));
@@ -172,7 +172,7 @@ describe('propagate', () => {
     expect((await run(['propagate', '-f', '-', '--digest', now], intent)).out).toBe('propagation.muster.dev/exact created\n');
   });
 
-  test('is refused with all that stands against it', async () => {
+  test('prints all reasons for a refusal', async () => {
     const { code, out, err } = await run(
       ['propagate', '-f', '-', '--wait'],
       settingsIntent('refused', { placement: { clusters: ['nowhere'] } }),
@@ -183,7 +183,7 @@ describe('propagate', () => {
     );
   });
 
-  test('of several does what can be done, and says which could not', async () => {
+  test('carries out the valid ones of several intents, and reports the others', async () => {
     const both = `${settingsIntent('first')}---\n${settingsIntent('second', { placement: { clusters: ['nowhere'] } })}`;
     const { code, out, err } = await run(['propagate', '-f', '-', '--wait'], both);
     expect(code).toBe(1);
@@ -191,7 +191,7 @@ describe('propagate', () => {
     expect(err).toMatch(/\nmuster: default\/second: refused, and nothing was written\ndefault\/first: Settled, 3 of 3 clusters done\n$/);
   });
 
-  test('ends with 1 where a stranger is in the way, and says where', async () => {
+  test('ends with 1 if an object is not owned, and names it', async () => {
     gateway.cluster('east').put(standing('theirs', { theirs: '1' }));
     const { code, out, err } = await run(['propagate', '-f', '-', '--wait'], settingsIntent('theirs'));
     expect(code).toBe(1);
@@ -199,7 +199,7 @@ describe('propagate', () => {
     expect(err).toMatch(/^default\/theirs: (Paused|Degraded), .*\n {2}Applied: Failed east\n/);
   });
 
-  test('-o json and yaml print the outcome, with the state it ended in', async () => {
+  test('-o json and yaml print the result with the last state', async () => {
     const { code, out, err } = await run(['propagate', '-f', '-', '--wait', '-o', 'json'], settingsIntent('whole'));
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -210,13 +210,13 @@ describe('propagate', () => {
     expect((await run(['propagate', '-f', '-', '-o', 'yaml'], settingsIntent('whole'))).out).toMatch(/^result: UNCHANGED\npropagation:\n/);
   });
 
-  test('--dry-run is a plan', async () => {
+  test('--dry-run shows the plan', async () => {
     expect((await run(['propagate', '-f', '-', '--dry-run'], settingsIntent('dry'))).out).toMatch(/\ndigest: \w+\n$/);
     expect(inCluster('north', 'ConfigMap', 'dry')).toBeUndefined();
   });
 });
 
-test('without a hub says how to name one', async () => {
+test('explains how to name a hub', async () => {
   await using bare = await startGateway({ north: [] });
   const { code, err } = await runCli(bare, ['propagate', '-f', '-'], { input: settingsIntent('web') });
   expect(code).toBe(1);

@@ -22,7 +22,7 @@ async function ask(document: string, ...args: string[]) {
   return runCli(gateway, ['query', file, ...args]);
 }
 
-test('asks what stands in a file, and prints the answer', async () => {
+test('executes the document of a file, and prints the answer', async () => {
   expect(await ask('{ clusters { name } }')).toEqual({
     code: 0,
     out: `${JSON.stringify({ data: { clusters: [{ name: 'north' }] } }, null, 2)}\n`,
@@ -30,19 +30,19 @@ test('asks what stands in a file, and prints the answer', async () => {
   });
 });
 
-test('or on standard input', async () => {
+test('executes the document of standard input', async () => {
   const { code, out } = await runCli(gateway, ['query', '-'], { input: '{ gateway { demo } }' });
   expect([code, JSON.parse(out)]).toEqual([0, { data: { gateway: { demo: false } } }]);
 });
 
-test('variables are JSON where they can be read as such, else text', async () => {
+test('parses variables as JSON, else takes them as text', async () => {
   const document =
     'query ($names: [String!], $labels: String, $first: Int!) { clusters(names: $names, labels: $labels) { name } pods(first: $first) { totalCount } }';
   const { code, out } = await ask(document, '--var', 'names=["north"]', '--var', 'labels=!x', '--var', 'first=3');
   expect([code, JSON.parse(out)]).toEqual([0, { data: { clusters: [{ name: 'north' }], pods: { totalCount: 0 } } }]);
 });
 
-test('of a subscription each message is a line, until nobody waits any more', async () => {
+test('prints each message of a subscription on a line, until it is interrupted', async () => {
   const file = path.join(folder, 'live.graphql');
   await writeFile(file, 'query One { clusters { name } } subscription Two { pods { type cluster { name } } }');
   const running = startCli(gateway, ['query', file, '--operation', 'Two']);
@@ -57,7 +57,7 @@ test('of a subscription each message is a line, until nobody waits any more', as
   expect(types).toContain('SYNCED');
 });
 
-test('a variable after @ is the JSON of a file', async () => {
+test('reads the JSON of a file for a variable after @', async () => {
   const names = path.join(folder, 'names.json');
   await writeFile(names, '["north"]');
   const document = 'query ($names: [String!]) { clusters(names: $names) { name } }';
@@ -98,12 +98,12 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringMatching(line)]);
 });
 
-test('a variable that the operation does not declare is refused, as nothing would come of it', async () => {
+test('refuses a variable that the operation does not declare', async () => {
   const { code, err, out } = await ask('query ($names: [String!]) { clusters(names: $names) { name } }', '--var', 'name=north');
   expect([code, err, out]).toEqual([2, 'muster: the operation has no variable $name: it has $names\n', '']);
 });
 
-test('what a terminal would obey is escaped', async () => {
+test('escapes terminal control characters', async () => {
   const { out } = await ask('query ($names: [String!]) { clusters(names: $names) { name } }', '--var', 'names=["\u009b31m"]');
   expect(out).toContain('\\u009b31m');
   expect(out).not.toContain('\u009b');
@@ -115,7 +115,7 @@ test('exits with 1 if the answer has errors, and prints them', async () => {
   expect(JSON.parse(out).errors[0].message).toContain('nothing');
 });
 
-test('chooses among several operations', async () => {
+test('chooses one of several operations', async () => {
   const document = 'query A { clusters { name } } query B { gateway { demo } }';
   expect((await ask(document)).code).toBe(1);
   expect(JSON.parse((await ask(document, '--operation', 'B')).out)).toEqual({ data: { gateway: { demo: false } } });

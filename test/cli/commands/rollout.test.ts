@@ -25,7 +25,7 @@ const settingsIntent = (name: string, data = { mode: '0644' }) =>
 const dataIn = (cluster: string, name: string) => gateway.cluster(cluster).get({ group: '', kind: 'ConfigMap' }, name, 'default')?.data;
 
 describe('status', () => {
-  test('once is a table, and what it is in', async () => {
+  test('without watching prints a table of the state', async () => {
     await propagate(intentFile('once'));
     const { code, out, err } = await run(['rollout', 'status', 'once', '--watch=false']);
     expect([code, err]).toEqual([0, '']);
@@ -38,7 +38,7 @@ describe('status', () => {
     ]);
   });
 
-  test('waits for what is under way', async () => {
+  test('waits until the rollout ends', async () => {
     expect((await run(['propagate', '-f', '-'], intentFile('waits'))).code).toBe(0);
     const { ended, terminal } = startCli(gateway, ['rollout', 'status', 'propagation/waits', '-n', 'default'], { isInteractive: true });
     expect(await ended()).toBe(0);
@@ -46,7 +46,7 @@ describe('status', () => {
     expect(terminal.told).toBe('default/waits: Settled, 2 of 2 clusters done, 4 of 4 replicas ready\n');
   });
 
-  test.each(['json', 'yaml', 'name'])('-o %s prints it at once', async (output) => {
+  test.each(['json', 'yaml', 'name'])('-o %s prints the state at once', async (output) => {
     const { out } = await run(['rollout', 'status', 'once', '-o', output]);
     if (output === 'json') expect(JSON.parse(out)).toMatchObject({ name: 'once', phase: 'SETTLED', progress: { done: 2 } });
     else if (output === 'yaml') expect(out).toMatch(/^namespace: default\nname: once\n/);
@@ -54,14 +54,14 @@ describe('status', () => {
   });
 });
 
-test('pause and resume are told as kubectl tells them; twice is once', async () => {
+test('pause and resume print results as kubectl does, and repeating them changes nothing', async () => {
   await propagate(settingsIntent('paused'));
   const words = [];
   for (const action of ['pause', 'pause', 'resume', 'resume']) words.push((await run(['rollout', action, 'paused'])).out);
   expect(words).toEqual(['paused', 'unchanged', 'resumed', 'unchanged'].map((word) => `propagation.muster.dev/paused ${word}\n`));
 });
 
-test('what is paused begins nothing; without a gateway that runs resume stays until it is settled', async () => {
+test('a paused Propagation starts nothing, and resume with an own gateway waits until it is settled', async () => {
   await propagate(settingsIntent('held'));
   await run(['rollout', 'pause', 'held']);
   expect((await run(['propagate', '-f', '-'], settingsIntent('held', { mode: '0600' }))).out).toBe(
@@ -78,7 +78,7 @@ test('what is paused begins nothing; without a gateway that runs resume stays un
   expect(dataIn('south', 'held')).toEqual({ mode: '0600' });
 });
 
-test('a breach ends the wait with 1, and rollback brings back what was before', async () => {
+test('a breach ends the wait with 1, and rollback restores the previous revision', async () => {
   const broken = deployment('broken', 2, 'registry.example.com/web:2.0');
   const nowhere = [{ name: 'nowhere', jsonPatch: [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { none: 'such' } }] }];
   await propagate(intentFile('broken', { template: [{ json: deployment('broken', 2) }] }));
@@ -98,7 +98,7 @@ test('a breach ends the wait with 1, and rollback brings back what was before', 
   expect(JSON.stringify(image?.spec)).toContain('web:1.0');
 });
 
-test('rollback takes a revision, and none that was not', async () => {
+test('rollback accepts an existing revision only', async () => {
   await propagate(settingsIntent('many', { mode: '1' }));
   await propagate(settingsIntent('many', { mode: '2' }));
   await propagate(settingsIntent('many', { mode: '3' }));
@@ -109,7 +109,7 @@ test('rollback takes a revision, and none that was not', async () => {
   expect(missing.err).toMatch(/^error: .*\n[\s\S]*muster: default\/many: refused, and nothing was written\n$/);
 });
 
-test('deletions that are held are told, and confirmed by resume', async () => {
+test('held deletions are reported, and resume confirms them', async () => {
   const template = ['a', 'b', 'c', 'd'].map((name) => ({ json: settings(`prune-${name}`) }));
   const intent = (clusters: readonly string[]) =>
     intentFile('prune', { template, placement: { clusters }, replicas: { mode: 'Duplicated' } });
@@ -125,7 +125,7 @@ test('deletions that are held are told, and confirmed by resume', async () => {
   expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('UNKNOWN_CLUSTER abandon: ')]);
 });
 
-describe('is refused', () => {
+describe('refuses', () => {
   test.each([
     ['for one that is not there', ['status', 'none'], 1, 'muster: there is no Propagation none in the namespace default of the hub\n'],
     ['to pause one that is not there', ['pause', 'none'], 1, 'muster: there is no Propagation none in the namespace default of the hub\n'],
@@ -155,7 +155,7 @@ describe('delete', () => {
   const named = (name: string) =>
     gateway.query<{ readonly propagation: object | null }>(`{ propagation(namespace: "default", name: "${name}") { id } }`);
 
-  test('takes a Propagation back, and with --wait stays until it is gone', async () => {
+  test('deletes a Propagation with its copies, and waits with --wait until it is gone', async () => {
     await propagate(settingsIntent('taken'));
     const { code, out, err } = await run(['delete', 'propagation/taken', '--wait']);
     expect([code, err]).toEqual([0, 'default/taken: gone\n']);
@@ -166,7 +166,7 @@ describe('delete', () => {
     expect([again.code, again.err]).toEqual([1, 'muster: there is no Propagation taken in the namespace default of the hub\n']);
   });
 
-  test('of a file takes back what stands in it; --cascade orphan leaves the copies', async () => {
+  test('deletes the Propagations of a file, and --cascade orphan keeps the copies', async () => {
     const intent = settingsIntent('kept');
     await propagate(intent);
     expect((await run(['delete', '-f', '-', '--cascade', 'orphan'], intent, own)).code).toBe(0);
@@ -187,7 +187,7 @@ describe('delete', () => {
     expect([await ended(), terminal.told]).toEqual([0, 'default/slow: gone\n']);
   });
 
-  test('has no dry run of that', async () => {
+  test('refuses a dry run of a Propagation', async () => {
     const { code, err } = await run(['delete', 'prop/once', '--dry-run']);
     expect([code, err]).toEqual([2, expect.stringContaining('expected no --dry-run with a Propagation')]);
     expect((await named('once')).propagation).not.toBeNull();

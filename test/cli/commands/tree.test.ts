@@ -78,7 +78,7 @@ const shown = async (...args: string[]) => {
   return lines.map((line) => `${line.split(' ')[0]} ${line.slice(start, end).trimEnd()}`);
 };
 
-test('shows what is owned below its owner, in each cluster, with how it is', async () => {
+test('shows owned objects with their states below their owner, in each cluster', async () => {
   const { code, out, err } = await tree('deploy', 'web', '-n', 'shop');
   expect([code, err]).toEqual([0, '']);
   expect(out.replaceAll(/\d+m$/gm, '60m')).toBe(
@@ -93,11 +93,11 @@ test('shows what is owned below its owner, in each cluster, with how it is', asy
   );
 });
 
-test('and below its owners, up to the outermost', async () => {
+test('shows the owners above the object, up to the outermost', async () => {
   expect(await shown('pod/web-1-a')).toEqual(['north deployment.apps/web', 'north └─replicaset.apps/web-1', 'north   └─pod/web-1-a']);
 });
 
-test('an owner that is not there is named', async () => {
+test('names an owner that does not exist', async () => {
   expect(await shown('cm/orphan')).toEqual(['north configmap/nobody (not found, or not readable)', 'north └─configmap/orphan']);
 });
 
@@ -108,26 +108,26 @@ test.each([
     ['north configmap/round', 'north └─configmap/about', 'north   ├─configmap/below', 'north   └─configmap/round (circle of owners)'],
   ],
   ['of itself', 'itself', ['north configmap/itself', 'north └─configmap/itself (circle of owners)']],
-])('owners in a circle %s end where it closes', async (_, name, lines) => {
+])('ends a circle of owners %s where it closes', async (_, name, lines) => {
   expect(await shown(`cm/${name}`)).toEqual(lines);
 });
 
-test('what is below a circle shows its owners, each once', async () => {
+test('shows the owners of an object below a circle, each once', async () => {
   expect(await shown('cm/below')).toEqual(['north configmap/round', 'north └─configmap/about', 'north   └─configmap/below']);
 });
 
-test('what several own is shown once, below its controller, and nobody owns into another namespace', async () => {
+test('shows an object of several owners once below its controller, and owners only within a namespace', async () => {
   expect(await shown('cm', 'left', 'right')).toEqual(['north configmap/left', 'north configmap/right', 'north └─configmap/shared']);
 });
 
-test('a chain of a thousand comes to an end, however far down and up', async () => {
+test('shows a chain of a thousand objects upwards and downwards', async () => {
   const lines = await shown(`cm/link-${links - 50}`);
   expect(lines).toHaveLength(links);
   expect(lines[0]).toBe('south configmap/link-0');
   expect(lines.at(-1)).toBe(`south ${' '.repeat(2 * (links - 2))}└─configmap/link-${links - 1}`);
 }, 60_000);
 
-test('-o json has what is owned within what owns it', async () => {
+test('-o json nests owned objects in their owners', async () => {
   const { out } = await tree('rs/web-1', '-o', 'json');
   const deployment = JSON.parse(out);
   expect(deployment).toMatchObject({ cluster: 'north', kind: 'Deployment', name: 'web', ready: '1/2' });
@@ -137,11 +137,11 @@ test('-o json has what is owned within what owns it', async () => {
   ]);
 });
 
-test('a name that is in no cluster is told, with exit code 1', async () => {
+test('exits with 1 for a name that no cluster has', async () => {
   expect(await tree('deploy/none')).toEqual({ code: 1, out: '', err: 'muster: deploy none is in no cluster\n' });
 });
 
-test('what a cluster cannot do is told once, whatever number of kinds that is true of', async () => {
+test('prints a fault of a cluster once, for any number of kinds', async () => {
   await using half = await startGateway({ north: [workload('Deployment', 'web')], south: [workload('Deployment', 'web')] });
   await half.query('{ resources { totalCount } }');
   half.cluster('south').disconnect();

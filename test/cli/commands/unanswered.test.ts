@@ -86,13 +86,13 @@ describe('while one of two clusters does not answer', () => {
     expect([code, err]).toEqual([3, expect.stringContaining(line)]);
   });
 
-  test('what is found is shown as usual, with a warning', async () => {
+  test('shows found objects as usual, with a warning', async () => {
     const { code, out, err } = await runCli(gateway, ['list', 'pods', '-o', 'name']);
     expect([code, out]).toEqual([0, 'north/shop/pod/web\n']);
     expect(err).toMatch(/^warning: south: pods: UNREACHABLE .+\n$/);
   });
 
-  test('absence is claimed in the clusters that are named, if these have answered', async () => {
+  test('absence is claimed if all named clusters have answered', async () => {
     expect(await runCli(gateway, ['list', 'pods', '-l', 'app=nosuch', '--context', 'north'])).toEqual({
       code: 0,
       out: '',

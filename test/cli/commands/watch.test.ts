@@ -39,7 +39,7 @@ const change = (type: string, parts: object = {}, cluster = 'north') => ({
 });
 
 describe('objects', () => {
-  test('are told as they are first, then as they change, in columns', async () => {
+  test('are printed in columns, first as they exist, then as they change', async () => {
     const { send, until, stop, ended, terminal, asked } = watching(['po', '-n', 'shop', '-l', 'app=web', '--context', 'north']);
     send('resources', change('INITIAL', { added: [pod('web'), pod('recommendations')] }));
     send('resources', change('SYNCED'));
@@ -59,7 +59,7 @@ describe('objects', () => {
     await ended();
   });
 
-  test('go on where they were lost; what fell behind is told', async () => {
+  test('resume after a loss, and report a reader that fell behind', async () => {
     const { send, fail, until, stop, ended, terminal, asked } = watching(['pods']);
     send('resources', change('INITIAL', { added: [pod('web')] }));
     fail(new StreamLost('1001', { wasOpen: true }));
@@ -76,7 +76,7 @@ describe('objects', () => {
     await ended();
   });
 
-  test('begin anew where the cursor is refused, and only the difference is told', async () => {
+  test('start from the beginning if the cursor is refused, and print only differences', async () => {
     const { send, fail, until, stop, ended, terminal, asked } = watching(['pods']);
     send('resources', change('INITIAL', { added: [pod('web'), pod('gone')] }));
     send('resources', change('SYNCED'));
@@ -97,7 +97,7 @@ describe('objects', () => {
     await ended();
   });
 
-  test('of several kinds say theirs', async () => {
+  test('of several kinds are printed with their kinds', async () => {
     const { send, until, stop, ended, terminal } = watching(['pods,jobs']);
     send('resources', change('INITIAL', { added: [pod('web')] }));
     await until(({ written }) => written.includes('ADDED'));
@@ -108,7 +108,7 @@ describe('objects', () => {
     await ended();
   });
 
-  test('-o json prints the messages, with whole objects; what begins anew is told by RESET', async () => {
+  test('-o json prints messages with whole objects, and RESET for a restart', async () => {
     const { send, fail, until, stop, ended, terminal } = watching(['pods', '-o', 'json']);
     send('resources', change('INITIAL', { added: [pod('web')] }));
     fail(new StreamLost('1006', { wasOpen: true }));
@@ -142,7 +142,7 @@ const status = (type: string, jobs: readonly ReturnType<typeof jobState>[], part
 });
 
 describe('jobs', () => {
-  test('are a line per change where nobody looks', async () => {
+  test('are a line per change without a terminal', async () => {
     const { send, until, stop, ended, terminal } = watching(['jobs.batch']);
     const [before, after] = [jobState('north', 'nightly'), jobState('north', 'nightly', complete)];
     send('jobStatus', status('INITIAL', [before], { added: [before] }));
@@ -157,7 +157,7 @@ describe('jobs', () => {
     await ended();
   });
 
-  test('are a table on a terminal, drawn anew as they change, as time passes and as its size does', async () => {
+  test('are a table on a terminal, redrawn after changes, every second and on resize', async () => {
     const { send, until, stop, ended, terminal } = watching(['jobs'], { isInteractive: true });
     const [before, after] = [jobState('north', 'nightly'), jobState('north', 'nightly', complete)];
     await until(({ frames }) => frames.length > 0);
@@ -179,7 +179,7 @@ describe('jobs', () => {
     expect([terminal.settled > 0, terminal.late]).toEqual([true, 0]);
   });
 
-  test('many changes at once are one frame', async () => {
+  test('are drawn in one frame after many changes at once', async () => {
     const { send, until, stop, ended, terminal } = watching(['jobs'], { isInteractive: true });
     await until(({ frames }) => frames.length > 0);
     const jobs = Array.from({ length: 200 }, (_, at) => jobState('north', `job-${at}`));
@@ -200,7 +200,7 @@ describe('jobs', () => {
   const inSouth = { cluster: { name: 'south' } };
   const none = [status('SYNCED', []), status('SYNCED', [], inSouth)];
 
-  test('--until any ends well once one is complete, badly once all have failed', async () => {
+  test('--until any ends with 0 once one is complete, and with 1 once all have failed', async () => {
     expect(await ends('any', ...none, status('LIVE', [running]), status('LIVE', [running, good]))).toEqual({
       code: 0,
       told: '2 Jobs: 1 complete, 0 failed\n',
@@ -211,7 +211,7 @@ describe('jobs', () => {
     });
   });
 
-  test('--until all ends well once each is complete and every cluster is in sync, badly once one has failed', async () => {
+  test('--until all ends with 0 once all are complete and every cluster is in sync, and with 1 once one has failed', async () => {
     const unsure = status('LIVE', [good], {}, ['south']);
     expect(await ends('all', ...none, unsure, status('LIVE', [running, good]), status('LIVE', [good]))).toEqual({
       code: 0,
@@ -223,7 +223,7 @@ describe('jobs', () => {
     });
   });
 
-  test.each(['any', 'all'])('--until %s tells first what is there, of all clusters that have some', async (until) => {
+  test.each(['any', 'all'])('--until %s first prints the existing Jobs of all clusters that have some', async (until) => {
     const other = jobState('south', 'd', complete);
     const { send, ended, terminal } = watching(['jobs', '--until', until]);
     const all = [good, other];
@@ -237,7 +237,7 @@ describe('jobs', () => {
     expect(terminal.told).toBe('2 Jobs: 2 complete, 0 failed\n');
   });
 
-  test('--until leaves the table as it was last', async () => {
+  test('--until keeps the last table', async () => {
     const { send, ended, terminal } = watching(['jobs', '--until', 'all'], { isInteractive: true });
     send('jobStatus', status('INITIAL', [good], { added: [good] }));
     send('jobStatus', status('SYNCED', [good]));

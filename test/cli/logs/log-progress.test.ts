@@ -5,13 +5,13 @@ const source = (pod: string) => ({ cluster: { name: 'north' }, namespace: 'shop'
 const line = (time: string, text = time) => ({ time, text });
 const texts = (lines: readonly { readonly text: string }[]) => lines.map(({ text }) => text);
 
-test('tells all lines, also equal ones, while the stream holds', () => {
+test('prints all lines, even equal ones, while the stream lasts', () => {
   const progress = new LogProgress();
   const lines = [line('2026-01-01T00:00:01Z', 'a'), line('2026-01-01T00:00:01Z', 'a'), { time: null, text: 'b' }];
   expect(progress.newLines(source('web'), lines)).toEqual(lines);
 });
 
-test('after a loss no line is told twice and none is left out, even within the same instant', () => {
+test('repeats and loses no line after a loss, even within one instant', () => {
   const progress = new LogProgress();
   progress.newLines(source('web'), [
     line('2026-01-01T00:00:01.100Z', 'a'),
@@ -31,7 +31,7 @@ test('after a loss no line is told twice and none is left out, even within the s
   expect(texts(progress.newLines(source('web'), again.slice(2)))).toEqual(['b', 'c']);
 });
 
-test('asks from the log on that is furthest behind, and cuts the others', () => {
+test('resumes at the log that is furthest behind, and skips printed lines of the others', () => {
   const progress = new LogProgress();
   progress.newLines(source('slow'), [line('2026-01-01T00:00:10Z')]);
   progress.newLines(source('fast'), [line('2026-01-01T00:01:00Z')]);
@@ -42,14 +42,14 @@ test('asks from the log on that is furthest behind, and cuts the others', () => 
   ]);
 });
 
-test('but not from a log on that has long been silent', () => {
+test('does not go back to a log that has long been silent', () => {
   const progress = new LogProgress();
   progress.newLines(source('silent'), [line('2026-01-01T00:00:00Z')]);
   progress.newLines(source('chatty'), [line('2026-01-01T09:00:00Z')]);
   expect(progress.resumeTime()).toBe('2026-01-01T08:55:00.000Z');
 });
 
-test('a second loss while lines come again loses and repeats nothing', () => {
+test('repeats and loses nothing if a second loss occurs while lines are repeated', () => {
   const progress = new LogProgress();
   const [a, b, c] = ['1', '2', '3'].map((second) => line(`2026-01-01T00:00:0${second}Z`, second)) as [never, never, never];
   expect(texts(progress.newLines(source('web'), [a, b]))).toEqual(['1', '2']);
@@ -59,11 +59,11 @@ test('a second loss while lines come again loses and repeats nothing', () => {
   expect(texts(progress.newLines(source('web'), [a, b, c]))).toEqual(['3']);
 });
 
-test('knows nothing to go on from before a line was told', () => {
+test('has no time to resume from before the first line', () => {
   expect(new LogProgress().resumeTime()).toBeUndefined();
 });
 
-test('does not remember every log there ever was', () => {
+test('forgets silent logs', () => {
   const progress = new LogProgress();
   for (let at = 0; at < 5_000; at++)
     progress.newLines(source(`pod-${at}`), [line(new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString())]);

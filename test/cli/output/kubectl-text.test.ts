@@ -38,18 +38,18 @@ test.each([
   [1095 * day, '3y'],
   [2920 * day - 1, '7y364d'],
   [2920 * day, '8y'],
-])('%d seconds are %s', (seconds, text) => {
+])('prints %d seconds as %s', (seconds, text) => {
   expect(humanDuration(seconds * 1000)).toBe(text);
   expect(humanDuration(seconds * 1000 + 999)).toBe(text);
 });
 
-test('a clock that is a second late is forgiven, more is said', () => {
+test('ignores a clock that is one second late, but no more', () => {
   expect(humanDuration(-1_900)).toBe('0s');
   expect(humanDuration(-2_000)).toBe('<invalid>');
   expect(humanDuration(Number.NaN)).toBe('<invalid>');
 });
 
-test('the age of what has no time is unknown', () => {
+test('prints <unknown> as the age of an object without a time', () => {
   const nowMs = Date.parse('2026-01-01T00:05:00Z');
   expect(ageText('2026-01-01T00:00:00Z', nowMs)).toBe('5m');
   expect([ageText(null, nowMs), ageText(undefined, nowMs)]).toEqual(['<unknown>', '<unknown>']);

@@ -11,7 +11,7 @@ function drawn(before = '$ muster watch jobs\n') {
   return { screen, region: createLiveRegion() };
 }
 
-test('draws in place, above what was there before it stays', () => {
+test('draws in place, below text that stays', () => {
   const { screen, region } = drawn();
   screen.write(region.frame(['one', 'two', 'three'], size));
   screen.write(region.frame(['one', 'second'], size));
@@ -23,7 +23,7 @@ test('draws in place, above what was there before it stays', () => {
   expect(screen.isCursorHidden).toBe(false);
 });
 
-test('writes only the lines that have changed, between marks that let a terminal show them at once', () => {
+test('writes only changed lines, inside synchronized output marks', () => {
   const region = createLiveRegion();
   region.frame(['header', 'a 1s', 'b 1s'], size);
   const text = region.frame(['header', 'a 2s', 'b 1s'], size);
@@ -33,7 +33,7 @@ test('writes only the lines that have changed, between marks that let a terminal
   expect(text.startsWith('\x1b[?2026h') && text.endsWith('\x1b[?2026l')).toBe(true);
 });
 
-test('whatever is drawn one after the other, the last frame is what stands there', () => {
+test('always shows the last of several frames', () => {
   const lines = fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 30 }), { maxLength: 9 });
   fc.assert(
     fc.property(fc.array(fc.oneof(lines, fc.constant('aside' as const)), { minLength: 1, maxLength: 12 }), (steps) => {
@@ -59,7 +59,7 @@ test('whatever is drawn one after the other, the last frame is what stands there
   );
 });
 
-test('a terminal that has become narrower has wrapped the lines: they are all drawn anew', () => {
+test('redraws all lines if the terminal became narrower and has wrapped them', () => {
   const region = createLiveRegion();
   region.frame(['0123456789abcdef', 'x'], { columns: 20, rows: 6 });
   const text = region.frame(['0123456789abcdef', 'x'], { columns: 10, rows: 6 });
@@ -75,20 +75,20 @@ test('cuts lines to their width, without counting colors', () => {
   expect(cutTo('\x1b[32mabcdefg\x1b[0m', 6)).toBe('\x1b[32mabcde…\x1b[0m');
 });
 
-test('cuts wide characters as a whole', () => {
+test('cuts wide characters whole', () => {
   expect(cutTo('日本語', 6)).toBe('日本語');
   expect(cutTo('日本語', 5)).toBe('日本…');
   expect(cutTo('日本語x', 6)).toBe('日本…');
   expect(cutTo('\x1b[32m👩‍👩‍👧👩‍👩‍👧\x1b[0m', 3)).toBe('\x1b[32m👩‍👩‍👧…\x1b[0m');
 });
 
-test('a line of wide characters is as high as the terminal has made it', () => {
+test('counts the height of lines with wide characters as the terminal does', () => {
   const region = createLiveRegion();
   region.frame(['日本語日本語', 'x'], { columns: 20, rows: 6 });
   expect(region.frame(['日本語', 'x'], { columns: 10, rows: 6 })).toContain('\r\x1b[2A\x1b[J');
 });
 
-test('an end without a frame, and a second end, write nothing', () => {
+test('writes nothing for an end without a frame, or a second end', () => {
   const region = createLiveRegion();
   expect(region.end()).toBe('');
   region.frame(['a'], size);

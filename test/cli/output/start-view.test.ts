@@ -9,7 +9,7 @@ function viewOf(isTerminal: boolean) {
 
 const esc = '\x1b';
 
-test('tells each step of each cluster once, in plain lines where nobody reads colors', () => {
+test('prints each step of each cluster once, in plain lines without a terminal', () => {
   const { lines, view } = viewOf(false);
   view.progressed({ cluster: 'north', step: 'connecting' });
   view.progressed({ cluster: 'south-east', step: 'connecting' });
@@ -28,13 +28,13 @@ test('tells each step of each cluster once, in plain lines where nobody reads co
   ]);
 });
 
-test('is in color on a terminal', () => {
+test('prints colors on a terminal', () => {
   const { lines, view } = viewOf(true);
   view.progressed({ cluster: 'north', step: 'synced', version: 'v1.36.3', objects: 1 });
   expect(lines[0]).toContain(`${esc}[32msynced${esc}[0m, 1 object `);
 });
 
-test('ends with the address, and says DEMO with queries only where it is one', () => {
+test('ends with the address, and prints DEMO and queries only for the embedded fleet', () => {
   const real = viewOf(false);
   real.view.ready({ url: 'http://127.0.0.1:4000/graphql', demo: false, queries: [] });
   expect(real.lines.join('')).toBe('ready http://127.0.0.1:4000/graphql\n');
@@ -46,7 +46,7 @@ test('ends with the address, and says DEMO with queries only where it is one', (
   expect(text).toMatch(/ready http:\/\/127\.0\.0\.1:4000\/graphql\n$/);
 });
 
-test('the log is JSON lines for programs', () => {
+test('logs JSON lines for programs', () => {
   const lines: string[] = [];
   const log = createProcessLog({ level: 'info', write: (line) => lines.push(line), isTerminal: false });
   log.debug({}, 'too fine');
@@ -69,7 +69,7 @@ test('the log is JSON lines for programs', () => {
   ]);
 });
 
-test('and lines for people on a terminal', () => {
+test('logs readable lines on a terminal', () => {
   const lines: string[] = [];
   const log = createProcessLog({ level: 'debug', write: (line) => lines.push(line), isTerminal: true });
   log.warn({ cluster: 'north', faults: [1] }, 'a cluster has changed');
@@ -80,7 +80,7 @@ test('and lines for people on a terminal', () => {
   expect(lines[1]).toContain('TypeError: odd\n    at ');
 });
 
-test('what faults say can be left out of the log: who asked is told with the answer', () => {
+test('can leave out faults, which the command prints with its answer', () => {
   const lines: string[] = [];
   const log = withQuietFaults(createProcessLog({ level: 'warn', write: (line) => lines.push(line), isTerminal: false }));
   log.warn({ cluster: 'north', fault: 'UNREACHABLE' }, 'a cluster has changed');

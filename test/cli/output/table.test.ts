@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTableColumns, printable, renderTable } from '../../../src/cli/output/table.ts';
 
-test('columns are as wide as their widest cell, three spaces apart, and lines end where their text does', () => {
+test('columns are as wide as their widest cell, three spaces apart, without trailing spaces', () => {
   const rows = [
     ['north', 'shop', 'web-1', '5m'],
     ['south-east', '', 'a-node', ''],
@@ -15,7 +15,7 @@ test('columns are as wide as their widest cell, three spaces apart, and lines en
   );
 });
 
-test('wide characters take two columns, and what is joined to one takes none', () => {
+test('wide characters take two columns, and combining characters take none', () => {
   const rows = [
     ['東京', 'a'],
     ['👩‍👩‍👧', 'b'],
@@ -33,11 +33,11 @@ test('wide characters take two columns, and what is joined to one takes none', (
   );
 });
 
-test('no rows, no header', () => {
+test('prints no header without rows', () => {
   expect(renderTable(['NAME'], [])).toBe('');
 });
 
-test('later lines line up with earlier ones, and have no second header', () => {
+test('later lines align with earlier ones, without a second header', () => {
   const columns = createTableColumns(['NAME', 'AGE']);
   expect(columns.lines([])).toEqual([]);
   expect(columns.lines([['web-12', '1s']])).toEqual(['NAME     AGE', 'web-12   1s']);
@@ -45,14 +45,14 @@ test('later lines line up with earlier ones, and have no second header', () => {
   expect(columns.lines([['recommendations', '2s']])).toEqual(['recommendations   2s']);
 });
 
-test('colors take no room', () => {
+test('colors do not count for the width', () => {
   const lines = createTableColumns(['NAME', 'AGE']).lines([['web', '1s']], (text, { row, column }) =>
     row === 0 && column === 0 ? `<${text}>` : text,
   );
   expect(lines).toEqual(['NAME   AGE', '<web>    1s']);
 });
 
-test('what a terminal would obey is shown instead', () => {
+test('terminal control characters are made visible', () => {
   expect(printable('red \x1b[31m\nline two\ttab')).toBe('red ^[[31m line two tab');
   expect(printable('a\x07b\x9bc\u202ed')).toBe('a^Gb?c?d');
   expect(renderTable(['NAME'], [['\x1b]0;title\x07']])).toBe('NAME\n^[]0;title^G\n');

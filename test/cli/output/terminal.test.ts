@@ -29,7 +29,7 @@ async function* stdinOf(...chunks: readonly string[]) {
 
 const settledStreams = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is told while a table is drawn stands above it, and the table stays whole', async () => {
+test('prints messages above a drawn table, which stays complete', async () => {
   const { screen, terminal } = onScreen();
   terminal.draw(['NAME   AGE', 'web    1s']);
   await settledStreams();
@@ -46,7 +46,7 @@ test('what is told while a table is drawn stands above it, and the table stays w
   expect(screen.isCursorHidden).toBe(false);
 });
 
-test('a status is one line that gives way to what is told, and leaves nothing', async () => {
+test('clears the status line for messages, and leaves nothing of it', async () => {
   const { screen, terminal } = onScreen();
   terminal.status('starting: 1 of 3');
   terminal.err('warning: odd\n');
@@ -58,7 +58,7 @@ test('a status is one line that gives way to what is told, and leaves nothing', 
   expect(screen.lines).toEqual(['warning: odd', '']);
 });
 
-test('knows its size, and tells when that changes, until the signal aborts', () => {
+test('reports its size and changes of it, until the signal aborts', () => {
   const { stdout, terminal } = onScreen();
   const life = new AbortController();
   let changes = 0;
@@ -71,7 +71,7 @@ test('knows its size, and tells when that changes, until the signal aborts', () 
   expect(stdout.listenerCount('resize')).toBe(0);
 });
 
-test('a pipe is neither drawn on nor colored; nor is a dumb terminal drawn on', () => {
+test('neither draws nor colors a pipe, and does not draw on a dumb terminal', () => {
   const texts: string[] = [];
   const pipe = createTerminal({
     stdin: stdinOf(),
@@ -83,7 +83,7 @@ test('a pipe is neither drawn on nor colored; nor is a dumb terminal drawn on', 
   expect(onScreen('dumb').terminal.isInteractive).toBe(false);
 });
 
-test('writing resolves only when there is room', async () => {
+test('resolves a write only when there is room', async () => {
   const stdout = new PassThrough({ highWaterMark: 8 });
   const terminal = createTerminal({
     stdin: stdinOf(),
@@ -102,7 +102,7 @@ test('writing resolves only when there is room', async () => {
   await written;
 });
 
-test('reads all of standard input, whole characters', async () => {
+test('reads all of standard input as whole characters', async () => {
   const bytes = Buffer.from('{ größe }');
   async function* stdin() {
     yield bytes.subarray(0, 5);

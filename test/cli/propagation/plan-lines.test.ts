@@ -24,7 +24,7 @@ const rejected = (cluster: string, reason: string, detail: string | null = null)
 
 const fault = { code: 'UNREACHABLE', message: 'the connection was refused', cluster: { name: 'east' } };
 
-test('a plan is a table of its clusters, what changes in them, what else is to be said, and its digest', () => {
+test('a plan has a table of clusters, their changes, its notes and its digest', () => {
   const plan = planOf({
     desired: 5,
     placed: 4,
@@ -84,7 +84,7 @@ test.each<readonly [string, Partial<ClusterPlan>, string]>([
     'CREATE 1, FORBIDDEN 1, UNCHANGED 1',
   ],
   ['nobody answers', { objects: [object({ action: 'CREATE' })], fault }, 'UNREACHABLE'],
-])('the row of a cluster says what is done in it, and what it refuses: %s', (_, parts, expected) => {
+])('the row of a cluster shows its actions, and what it refuses: %s', (_, parts, expected) => {
   expect(
     planLines(planOf({ clusters: [chosen('north', parts)] }), plain)[1]
       ?.split(/ {2,}/)
@@ -92,7 +92,7 @@ test.each<readonly [string, Partial<ClusterPlan>, string]>([
   ).toEqual([expected]);
 });
 
-test('a plan of nothing still has its digest', () => {
+test('an empty plan still has a digest', () => {
   expect(planLines(planOf(), plain)).toEqual(['digest: d1']);
   expect(planLines({ ...planOf(), ok: false, digest: '' }, plain)).toEqual([]);
 });
@@ -125,7 +125,7 @@ describe('an object', () => {
   });
 });
 
-test('what a terminal would obey is not printed', () => {
+test('terminal control characters are not printed', () => {
   const plan = planOf({
     clusters: [rejected('no\x1b[31mrth', 'LABELS', 'a\nb')],
     notes: [{ severity: 'ERROR', code: 'X', message: '\x07', path: 'a\nb' }],
@@ -133,7 +133,7 @@ test('what a terminal would obey is not printed', () => {
   expect(planLines(plan, plain).slice(1, 4)).toEqual(['no^[[31mrth   no: LABELS a b', '', 'error: X a b: ^G']);
 });
 
-test('colors say what is added and what goes, what is wrong, and what is left out', () => {
+test('colors mark additions, deletions, faults and clusters left out', () => {
   const plan = planOf({
     clusters: [
       chosen('north', { objects: [object({ conflicts: [{ manager: 'm', path: 'p' }] })] }),
@@ -161,7 +161,7 @@ test.each<readonly [string, string, string | null, string]>([
   expect(noteLine({ severity, code, path, message: 'm' })).toBe(line);
 });
 
-test('what stands against a plan is told object by object', () => {
+test('problems of a plan are listed object by object', () => {
   const plan = planOf({
     clusters: [
       chosen('east', { fault }),
@@ -180,7 +180,7 @@ test('what stands against a plan is told object by object', () => {
   ]);
 });
 
-test('a fault that stands with its cluster is told there', () => {
+test('a fault of a cluster in the plan is shown with that cluster', () => {
   const plan = planOf({ clusters: [chosen('east', { fault }), chosen('north')], faults: [fault] });
   expect(isShownWithCluster(plan, fault)).toBe(true);
   expect(isShownWithCluster(plan, { ...fault, cluster: { name: 'north' } })).toBe(false);

@@ -8,7 +8,7 @@ const nowMs = Date.parse('2026-01-01T00:00:30Z');
 const frame = (states: readonly PropagationState[], rows = 24, hasColor = false) =>
   propagationFrame({ states, size: { columns: 80, rows }, nowMs, hasColor });
 
-test('is what each is in, then its clusters', () => {
+test('shows the state of each Propagation, then its clusters', () => {
   const web = propagationState({
     phase: 'ROLLING',
     ready: 2,
@@ -35,11 +35,11 @@ test('is what each is in, then its clusters', () => {
   ]);
 });
 
-test('waits for a first state', () => {
+test('waits for the first state', () => {
   expect(frame([])).toEqual(['waiting for the first state']);
 });
 
-test('leaves out the settled first where there is not room for all, and says how many', () => {
+test('leaves out settled clusters first if there is not enough room, and counts them', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const phases = ['SETTLED', 'FAILED', 'SETTLED', 'PROGRESSING', 'WAITING', 'OF_A_LATER_GATEWAY'];
   const clusters = names.map((name, index) => copyLine(name, { phase: phases[index] ?? '' }));
@@ -48,7 +48,7 @@ test('leaves out the settled first where there is not room for all, and says how
   expect(lines.at(-1)).toBe('… and 2 more');
 });
 
-test('is never higher than the terminal, whatever there is', () => {
+test('is never higher than the terminal', () => {
   const state = fc.record({
     phase: fc.constantFrom('ROLLING', 'SETTLED'),
     count: fc.integer({ min: 0, max: 30 }),
@@ -63,7 +63,7 @@ test('is never higher than the terminal, whatever there is', () => {
   );
 });
 
-test('colors say how it stands', () => {
+test('colors states', () => {
   const clusters = [copyLine('north'), copyLine('south', { phase: 'FAILED' }), copyLine('east', { phase: 'WAITING' })];
   const lines = frame([propagationState({ phase: 'PAUSED', clusters })], 24, true);
   const colors = lines.map((line) =>

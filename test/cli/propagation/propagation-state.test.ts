@@ -21,11 +21,11 @@ test.each([
   ['ROLLING_BACK', 'open'],
   ['DELETING', 'open'],
   ['OF_A_LATER_GATEWAY', 'open'],
-])('%s is %s', (phase, end) => {
+])('the phase %s is %s', (phase, end) => {
   expect(endVerdict({ phase })).toBe(end);
 });
 
-describe('how far it is', () => {
+describe('the summary', () => {
   test.each<readonly [string, Partial<PropagationState>, string]>([
     ['all done', {}, 'Settled, 2 of 2 clusters done, 4 of 4 replicas ready'],
     [
@@ -61,14 +61,14 @@ test.each([
   ['a fault that says no more', { reason: 'DENIED', message: 'may not', fault }, 'DENIED: may not'],
   ['a fault that says more', { reason: 'CONFLICT', fault }, 'CONFLICT; FORBIDDEN may not'],
   ['a fault alone', { fault }, 'FORBIDDEN may not'],
-])('why: %s', (_, parts, expected) => {
+])('the reason: %s', (_, parts, expected) => {
   expect(reasonText(copyLine('north', parts))).toBe(expected);
 });
 
-describe('what is in the way', () => {
+describe('the obstacles', () => {
   const condition = (type: string, status: string, reason = 'R', message = 'm') => ({ type, status, reason, message });
 
-  test('is what conditions and notes say', () => {
+  test('come from conditions and notes', () => {
     const state = propagationState({
       phase: 'DEGRADED',
       conditions: [
@@ -86,7 +86,7 @@ describe('what is in the way', () => {
     expect(obstacleLines(state)).toEqual(['Healthy: Unhealthy north', 'INVALID overrides[0]: no']);
   });
 
-  test('a pause says how it goes on', () => {
+  test('of a pause contain the command to continue', () => {
     expect(obstacleLines(propagationState({ phase: 'PAUSED' }))).toEqual(['continue with: muster rollout resume web -n shop']);
     expect(
       obstacleLines(propagationState({ phase: 'PAUSED', conditions: [condition('Progressing', 'False', 'Breach', '1 failed')] })),
@@ -96,7 +96,7 @@ describe('what is in the way', () => {
     ]);
   });
 
-  test('deletions that are held say how they are confirmed, and only those', () => {
+  test('of held deletions contain the command to confirm them, and no others do', () => {
     const held = (reason: string) =>
       obstacleLines(propagationState({ phase: 'HELD', conditions: [condition('Planned', 'False', reason, '5 of 6 objects')] }));
     expect(held('PruneHeld')).toEqual([

@@ -72,7 +72,7 @@ describe('an end', () => {
     ['PAUSED', 'bad'],
     ['HELD', 'bad'],
     ['DEGRADED', 'bad'],
-  ])('is %s, after what is under way', async (phase, result) => {
+  ])('is %s, after states that are open', async (phase, result) => {
     const { send, end, result: now } = watching();
     for (const open of ['PLANNING', 'ROLLING', 'ROLLING_BACK']) await send({ phase: open });
     expect(await now()).toBe('open');
@@ -80,7 +80,7 @@ describe('an end', () => {
     expect(await end).toEqual([{ result, state: propagationState({ phase }) }]);
   });
 
-  test('is none of an older generation', async () => {
+  test('does not count for an older generation', async () => {
     const { send, result } = watching({ follow: { generation: 3 } });
     await send({ phase: 'FAILED', generation: 2 });
     expect(await result()).toBe('open');
@@ -105,7 +105,7 @@ describe('an end', () => {
     expect(await result()).toBe('bad');
   });
 
-  test('that is good counts once it has lasted too, where that is wanted', async () => {
+  test('that is good must last too if the options ask for it', async () => {
     const { session, send, result } = watching({ follow: { patienceMs: { good: 2_000, bad: 9_000 } } });
     await send({ phase: 'SETTLED' });
     await session.clock.advance(1_999);
@@ -122,7 +122,7 @@ describe('an end', () => {
     expect(session.clock.sleepers).toBe(0);
   });
 
-  test('that is bad tells the last state', async () => {
+  test('that is bad returns the last state', async () => {
     const { session, send, end } = watching({ follow: { patienceMs: { good: 0, bad: 1_000 } } });
     await send({ phase: 'DEGRADED' });
     await send({ phase: 'HELD' });
@@ -131,7 +131,7 @@ describe('an end', () => {
     expect(session.clock.sleepers).toBe(0);
   });
 
-  test('is none after an interrupt', async () => {
+  test('is undefined after an interrupt', async () => {
     const { session, send, end } = watching({ follow: { patienceMs: { good: 0, bad: 1_000 } } });
     await send({ phase: 'DEGRADED' });
     session.stop();
@@ -139,7 +139,7 @@ describe('an end', () => {
     expect(session.clock.sleepers).toBe(0);
   });
 
-  test('is none but that it is gone, where that is waited for', async () => {
+  test('is only `gone` when waiting for the deletion', async () => {
     const { send, fail, result } = watching({ follow: { until: 'gone' } });
     for (const phase of ['SETTLED', 'FAILED', 'DELETING']) await send({ phase });
     expect(await result()).toBe('open');
@@ -159,7 +159,7 @@ describe('a stream', () => {
     expect(session.terminal.told).toMatch(/^warning: the connection was closed: 1006: trying again in 1 s\nthe gateway answers again\n$/);
   });
 
-  test('ends where it was deleted meanwhile', async () => {
+  test('ends if the Propagation was deleted in between', async () => {
     const { session, send, fail, result } = watching();
     await send({ phase: 'ROLLING' });
     await fail(new StreamLost('the connection was closed: 1006', { wasOpen: true }));
@@ -169,13 +169,13 @@ describe('a stream', () => {
     expect(await result()).toBe('gone');
   });
 
-  test('of what was gone before it is refused, which is what was waited for', async () => {
+  test('that is refused means the deletion that was awaited', async () => {
     const { fail, result } = watching({ follow: { until: 'gone' } });
     await fail(new StreamRefused(2, 'expected a propagation that exists'));
     expect(await result()).toBe('gone');
   });
 
-  test('that is refused for good fails, and the others with it', async () => {
+  test('that is refused for good fails, and ends the others', async () => {
     const script = createScriptedStreams();
     const session = createCliSession({ open: script.streams() });
     const followed = ['web', 'api'].map(
@@ -188,14 +188,14 @@ describe('a stream', () => {
   });
 });
 
-describe('what is seen', () => {
+describe('the output', () => {
   const rolling = {
     phase: 'ROLLING',
     ready: 2,
     clusters: [copyLine('north'), copyLine('south', { phase: 'PROGRESSING', ready: 0, message: '0 of 2' })],
   };
 
-  test('where nobody looks is a line per change', async () => {
+  test('is a line per change without a terminal', async () => {
     const { session, send, end } = watching({ show: createPropagationShow });
     await send({ ...rolling, progress: { wave: 0, waves: 1, clusters: 2, done: 1, failed: 0 } });
     await send({ ...rolling, progress: { wave: 0, waves: 1, clusters: 2, done: 1, failed: 0 }, revision: 2 });
@@ -214,7 +214,7 @@ describe('what is seen', () => {
     expect(session.terminal.frames).toEqual([]);
   });
 
-  test('on a terminal is a table that is drawn in place, and stays at the end', async () => {
+  test('is a table on a terminal, redrawn in place, which stays at the end', async () => {
     const { session, send, end } = watching({ show: createPropagationShow, isInteractive: true });
     await turns();
     expect(session.terminal.frames).toEqual([['waiting for the first state']]);
@@ -237,7 +237,7 @@ describe('what is seen', () => {
     expect(session.terminal.late).toBe(0);
   });
 
-  test('grows older by the second', async () => {
+  test('updates ages every second', async () => {
     const { session, send } = watching({ show: createPropagationShow, isInteractive: true });
     await send({ phase: 'ROLLING' });
     await session.clock.advance(3_000);
@@ -246,7 +246,7 @@ describe('what is seen', () => {
     session.stop();
   });
 
-  test('of several says which', async () => {
+  test('names the Propagation if there are several', async () => {
     const script = createScriptedStreams();
     const session = createCliSession({ open: script.streams() });
     const followed = [{ namespace: 'shop', name: 'web', generation: 1, patienceMs: { good: 0, bad: 0 }, until: 'settled' }] as const;

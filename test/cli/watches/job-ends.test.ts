@@ -18,6 +18,6 @@ test.each<[UntilChoice, number, number, number, boolean, string]>([
   ['all', 3, 0, 1, true, 'false'],
   ['all', 3, 2, 1, false, 'false'],
   ['all', 1, 0, 1, true, 'false'],
-])('until %s: of %d Jobs %d complete and %d failed, all known: %s, is %s', (until, total, complete, failed, isWhole, verdict) => {
+])('until %s: of %d Jobs %d complete and %d failed, all known: %s, gives %s', (until, total, complete, failed, isWhole, verdict) => {
   expect(judgeJobs(until, { total, complete, failed, isWhole })).toBe(verdict);
 });

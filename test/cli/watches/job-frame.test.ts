@@ -8,7 +8,7 @@ const nowMs = Date.parse('2026-01-01T00:01:30Z');
 const size = { columns: 100, rows: 24 };
 const done = { phase: 'COMPLETE', succeeded: 1, completionTime: '2026-01-01T00:00:12Z' } as const;
 
-test('shows Jobs by cluster, namespace and name, and beneath them their number by cluster and phase', () => {
+test('shows Jobs by cluster, namespace and name, and below their counts by phase and cluster', () => {
   const jobs = [jobState('south', 'nightly'), jobState('north', 'nightly', done), jobState('north', 'a-first', { namespace: 'shop' })];
   expect(jobFrame({ jobs, summary: summaryOf(jobs, ['north', 'south']), size, nowMs, hasColor: false })).toEqual([
     'CLUSTER   NAMESPACE   NAME      STATUS     COMPLETIONS   DURATION   AGE',
@@ -23,7 +23,7 @@ test('shows Jobs by cluster, namespace and name, and beneath them their number b
   ]);
 });
 
-test('says which clusters are behind, since when and why, and how many Jobs that concerns', () => {
+test('shows which clusters are stale, since when and why, and how many Jobs they have', () => {
   const jobs = [jobState('south', 'nightly', { phase: 'SUSPENDED' })];
   const frame = jobFrame({ jobs, summary: summaryOf(jobs, ['north', 'south'], ['south']), size, nowMs, hasColor: false });
   expect(frame.slice(-4)).toEqual([
@@ -34,7 +34,7 @@ test('says which clusters are behind, since when and why, and how many Jobs that
   ]);
 });
 
-test('is never higher than the terminal: what has ended is left out first, and how many is said', () => {
+test('is never higher than the terminal: leaves out Jobs that have ended first, and counts them', () => {
   const old = Array.from({ length: 30 }, (_, at) => jobState('north', `old-${at}`, done));
   const jobs = [...old, jobState('north', 'zz-running')];
   for (const rows of [1, 2, 4, 6, 8, 12, 40]) {
@@ -48,19 +48,19 @@ test('is never higher than the terminal: what has ended is left out first, and h
   expect(frame.at(-1)).toMatch(/^all +31 /);
 });
 
-test('with more clusters than lines only the whole is counted', () => {
+test('counts only the sum if there are more clusters than lines', () => {
   const clusters = Array.from({ length: 30 }, (_, at) => `c${at}`);
   const frame = jobFrame({ jobs: [], summary: summaryOf([], clusters), size, nowMs, hasColor: false });
   expect(frame).toEqual(['JOBS   TOTAL   COMPLETE   FAILED   RUNNING   SYNC', 'all    0       0          0        0']);
 });
 
-test('colors the status only', () => {
+test('colors only the status', () => {
   const jobs = [jobState('north', 'Running', done)];
   const [, line] = jobFrame({ jobs, summary: summaryOf(jobs, ['north']), size, nowMs, hasColor: true });
   expect(line).toBe('north     batch       Running   \x1b[32mComplete\x1b[0m   1/1           12s        90s');
 });
 
-test('before the first message it says that it waits', () => {
+test('shows that it waits before the first message', () => {
   expect(jobFrame({ jobs: [], summary: undefined, size, nowMs, hasColor: false })).toEqual(['waiting for the first state']);
 });
 
@@ -68,7 +68,7 @@ test.each([
   ['COMPLETE', 'Complete'],
   ['FAILURE_TARGET', 'FailureTarget'],
   ['RUNNING', 'Running'],
-])('%s is %s, as kubectl writes it', (phase, word) => {
+])('prints %s as %s, like kubectl', (phase, word) => {
   expect(phaseText(phase)).toBe(word);
 });
 
@@ -77,11 +77,11 @@ test.each([
   [{ completions: null, parallelism: null }, '0/1'],
   [{ completions: null, parallelism: 1, succeeded: 1 }, '1/1'],
   [{ completions: null, parallelism: 3 }, '0/1 of 3'],
-])('completions of %j are %s, as in kubectl get jobs', (parts, text) => {
+])('prints the completions of %j as %s, like kubectl get jobs', (parts, text) => {
   expect(cellsOfJob(jobState('north', 'a', parts), nowMs).completions).toBe(text);
 });
 
-test('the duration ends with the Job, also if it failed; before its start there is none', () => {
+test('ends the duration with the Job, even a failed one, and shows none before its start', () => {
   const conditions = [{ type: 'Failed', status: 'True', lastTransitionTime: '2026-01-01T00:00:30Z' }];
   expect(cellsOfJob(jobState('north', 'a', { phase: 'FAILED', conditions }), nowMs).duration).toBe('30s');
   expect(cellsOfJob(jobState('north', 'a', { startTime: null }), nowMs).duration).toBe('');

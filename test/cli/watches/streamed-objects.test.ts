@@ -19,7 +19,7 @@ function holding() {
   return { held, apply, names: () => [...held.values()].map(({ name }) => name).toSorted() };
 }
 
-test('tells each change once', () => {
+test('reports each change once', () => {
   const { apply, names } = holding();
   expect(apply(message('INITIAL', { added: [item('a'), item('b')] }), message('SYNCED'))).toEqual(['ADDED a@1', 'ADDED b@1']);
   expect(apply(message('LIVE', { added: [item('c')], modified: [item('a', '2')], deleted: [item('b')] }))).toEqual([
@@ -30,16 +30,16 @@ test('tells each change once', () => {
   expect(names()).toEqual(['a', 'c']);
 });
 
-test('a deletion of what was never told is none', () => {
+test('reports no deletion of an unknown object', () => {
   expect(holding().apply(message('LIVE', { deleted: [item('a')] }))).toEqual([]);
 });
 
-describe('a state that comes again', () => {
+describe('a state that is sent again', () => {
   const first = [message('INITIAL', { added: [item('same'), item('changed'), item('gone')] }), message('SYNCED')];
   const again = [message('INITIAL', { added: [item('same'), item('changed', '2'), item('new')] }), message('SYNCED')];
   const difference = ['MODIFIED changed@2', 'ADDED new@1', 'DELETED gone@1'];
 
-  test('after a reset: only the difference is told, what is missing once it is whole', () => {
+  test('after a reset reports only differences, and missing objects once it is complete', () => {
     const { apply, names } = holding();
     apply(...first);
     expect(apply(message('RESET'))).toEqual([]);
@@ -48,21 +48,21 @@ describe('a state that comes again', () => {
     expect(names()).toEqual(['changed', 'new', 'same']);
   });
 
-  test('of a stream that begins anew', () => {
+  test('after a restart of the stream reports only differences', () => {
     const { held, apply } = holding();
     apply(...first);
     held.restart();
     expect(apply(...again)).toEqual(difference);
   });
 
-  test('after a second reset before it was whole', () => {
+  test('after a second reset reports only differences', () => {
     const { apply } = holding();
     apply(...first);
     apply(message('RESET'), message('INITIAL', { added: [item('same')] }));
     expect(apply(message('RESET'), ...again)).toEqual(difference);
   });
 
-  test('with a deletion told before it is whole', () => {
+  test('reports a deletion that arrives before it is complete once', () => {
     const { apply } = holding();
     apply(...first);
     expect(apply(message('RESET'), message('INITIAL', { added: [item('same'), item('changed')] }))).toEqual([]);
@@ -83,7 +83,7 @@ describe('a state that comes again', () => {
   });
 });
 
-test('what is gone with its cluster is void, and no deletion', () => {
+test('reports no deletions for a cluster that has left', () => {
   const { apply, names } = holding();
   apply(message('INITIAL', { added: [item('a')] }), message('SYNCED'));
   expect(apply(message('FAILED', { fault: { code: 'UNREACHABLE' } }))).toEqual([]);

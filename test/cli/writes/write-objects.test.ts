@@ -19,7 +19,7 @@ const asked = (items: readonly object[], writesPerItem: number) => ({
   output: undefined,
 });
 
-test('arguments are declared with their types, and passed as variables', async () => {
+test('declares inputs with their types, and passes them as variables', async () => {
   const session = createCliSession({ answer: () => ({ outcome: 7 }) });
   const inputs = { name: { type: 'String!', value: 'web' }, revision: { type: 'Int', value: null } };
   expect(await mutate(session.gateway, { field: 'rollback', inputs, selection: 'result' })).toBe(7);
@@ -31,7 +31,7 @@ test('arguments are declared with their types, and passed as variables', async (
   ]);
 });
 
-test('a list goes in parts that a gateway takes, in order, and nothing twice', async () => {
+test('sends a list in parts that a gateway accepts, in order, each item once', async () => {
   const item = fc.integer({ min: 1, max: 400 }).map((kilobytes) => 'x'.repeat(kilobytes * 1024));
   await fc.assert(
     fc.asyncProperty(fc.array(item, { maxLength: 30 }), fc.integer({ min: 1, max: 600 }), async (texts, writesPerItem) => {
@@ -49,7 +49,7 @@ test('a list goes in parts that a gateway takes, in order, and nothing twice', a
   );
 });
 
-test('no more requests than there must be', async () => {
+test('sends as few requests as possible', async () => {
   const session = echo();
   await sendListMutation(
     session.gateway,
@@ -61,7 +61,7 @@ test('no more requests than there must be', async () => {
   expect(sizes(session)).toEqual([333, 333, 333, 1]);
 });
 
-test('what is too large alone is sent alone, and an empty list asks nothing', async () => {
+test('sends an item above the size bound alone, and nothing for an empty list', async () => {
   const session = echo();
   const large = { text: 'x'.repeat(3 << 20) };
   await sendListMutation(session.gateway, asked([{ a: 1 }, large, { b: 2 }], 1));

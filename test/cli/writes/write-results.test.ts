@@ -22,32 +22,32 @@ async function told(results: readonly ObjectWriteResult[], options: Partial<Resu
   return { code, out: it.terminal.written, err: it.terminal.told };
 }
 
-describe('a line', () => {
+describe('the line of a result', () => {
   test.each([
     ['CREATED', 'created'],
     ['CONFIGURED', 'configured'],
     ['UNCHANGED', 'unchanged'],
     ['DELETED', 'deleted'],
     ['RESTORED', 'restored'],
-  ])('says of %s what kubectl says', async (action, word) => {
+  ])('prints %s as kubectl does', async (action, word) => {
     expect((await told([result('north', { action })])).out).toBe(`deployment.apps/web ${word} (north)\n`);
   });
 
-  test('says what was done, where that has a word of its own', async () => {
+  test('has a word of its own for CONFIGURED', async () => {
     expect((await told([result('north')], { configured: 'scaled' })).out).toBe('deployment.apps/web scaled (north)\n');
     expect((await told([result('north', { action: 'UNCHANGED' })], { configured: 'scaled' })).out).toBe(
       'deployment.apps/web unchanged (north)\n',
     );
   });
 
-  test('of a dry run says so, and what would change', async () => {
+  test('shows a dry run and its changes', async () => {
     const { out } = await told([result('north', { diff: '--- live\n+++ planned\n+a\n' })], { isDry: true }, { hasColor: true });
     expect(out).toBe(
       'deployment.apps/web configured (north) (server dry run)\n\x1b[1m--- live\x1b[0m\n\x1b[1m+++ planned\x1b[0m\n\x1b[32m+a\x1b[0m\n',
     );
   });
 
-  test('of -o name is the full name, and none of what failed', async () => {
+  test('is the full name with -o name, and empty for a failure', async () => {
     expect(await told([result('north'), failed('south', 'FORBIDDEN')], { output: 'name' })).toEqual({
       code: 1,
       out: 'north/shop/deployment.apps/web\n',
@@ -55,13 +55,13 @@ describe('a line', () => {
     });
   });
 
-  test('holds nothing that a terminal would obey', async () => {
+  test('contains no terminal control character', async () => {
     const { out, err } = await told([result('no\x1brth', { warnings: ['a\nb\x07'] })]);
     expect([out, err]).toEqual(['deployment.apps/web configured (no^[rth)\n', 'warning: no^[rth: deployment.apps/web: a b^G\n']);
   });
 });
 
-test('what the API server said stands with what failed', async () => {
+test('the message of the API server is printed with a failure', async () => {
   const status = { message: 'Deployment.apps "web" is invalid: spec.selector: field is immutable' };
   const { err } = await told([
     failed('north', 'INVALID', { fault: { code: 'INVALID', message: 'it was refused', cluster: { name: 'north' }, status } }),
@@ -69,7 +69,7 @@ test('what the API server said stands with what failed', async () => {
   expect(err).toBe(`warning: north: deployment.apps/web: INVALID it was refused: ${status.message}\n`);
 });
 
-test.each(['json', 'yaml'] as const)('-o %s prints the whole outcome', async (output) => {
+test.each(['json', 'yaml'] as const)('-o %s prints the whole result', async (output) => {
   const { out, code, err } = await told([result('north'), failed('south', 'NOT_FOUND')], { output });
   expect(code).toBe(1);
   expect(err).toContain('south');
@@ -77,7 +77,7 @@ test.each(['json', 'yaml'] as const)('-o %s prints the whole outcome', async (ou
   else expect(JSON.parse(out)).toMatchObject({ ok: false, results: [{ action: 'CONFIGURED' }, { fault: { code: 'NOT_FOUND' } }] });
 });
 
-test('objects are asked for where programs want them', () => {
+test('objects are selected only for programs', () => {
   expect(writeResultFields('json')).toContain('resource { object }');
   expect(writeResultFields(undefined)).not.toContain('resource');
 });
@@ -102,7 +102,7 @@ describe('the exit code', () => {
       1,
     ],
     ['one of two is nowhere', [result('north'), failed('north', 'NOT_FOUND', other)], { absence: 'allowed' }, undefined, 1],
-  ])('where %s', async (_, results, options, clusters, code) => {
+  ])('for %s', async (_, results, options, clusters, code) => {
     expect((await told(results, options, clusters === undefined ? {} : { clusters })).code).toBe(code);
   });
 });

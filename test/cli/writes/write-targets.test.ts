@@ -33,20 +33,20 @@ describe('words', () => {
     ['a kind and names', ['deploy', 'web', 'api'], 'shop', ['Deployment.apps shop web', 'Deployment.apps shop api']],
     ['kinds with names', ['deploy/web', 'ns/shop'], 'shop', ['Deployment.apps shop web', 'Namespace.  shop']],
     ['no namespace', ['deployments.apps/web'], undefined, ['Deployment.apps default web']],
-  ])('%s mean objects in each cluster', async (_, words, namespace, expected) => {
+  ])('%s name objects in each cluster', async (_, words, namespace, expected) => {
     const { targets, propagations } = await resolveTargets(session(), words, namespace === undefined ? {} : { namespace });
     const everywhere = expected.flatMap((text) => ['north', 'south'].map((cluster) => `${cluster} ${text}`));
     expect(targets.map(textOf)).toEqual(everywhere);
     expect(propagations).toEqual([]);
   });
 
-  test('mean clusters that were named, and no other', async () => {
+  test('name objects only in named clusters', async () => {
     const { targets } = await resolveTargets(session({ clusters: ['east'] }), ['deploy/web'], {});
     expect(targets.map(textOf)).toEqual(['east Deployment.apps default web']);
   });
 
   test.each(['propagation', 'propagations', 'prop', 'Propagation.muster.dev', 'propagations.v1alpha1.muster.dev'])(
-    '%s is of the hub alone, and no cluster is asked',
+    '%s exists only on the hub, without a request to other clusters',
     async (word) => {
       const it = session();
       expect(await resolveTargets(it, [word, 'web'], { namespace: 'shop' })).toEqual({
@@ -58,7 +58,7 @@ describe('words', () => {
     },
   );
 
-  test('a kind is asked for once', async () => {
+  test('of one kind cause one query', async () => {
     const it = session();
     await resolveTargets(it, ['deploy/a', 'deploy/b', 'deploy/c'], {});
     expect(it.asked).toHaveLength(2);
@@ -78,7 +78,7 @@ describe('words', () => {
   });
 });
 
-test('files mean their objects in each cluster, and Propagations of the hub', async () => {
+test('files name objects in each cluster, and Propagations on the hub', async () => {
   const input = `
 apiVersion: apps/v1
 kind: Deployment
@@ -102,7 +102,7 @@ metadata: {name: settings, namespace: shop}
   expect(propagations).toEqual([{ namespace: 'default', name: 'all' }]);
 });
 
-test('the clusters are those that were named, else all', async () => {
+test('the target clusters are the named ones, else all', async () => {
   expect(await targetClusters(session())).toEqual(['north', 'south']);
   expect(await targetClusters(session({ clusters: ['x'] }))).toEqual(['x']);
 });
@@ -112,6 +112,6 @@ test.each([
   ['muster.dev/v1', 'Propagation', true],
   ['muster.dev/v1alpha1', 'ClusterShare', false],
   ['muster.device/v1', 'Propagation', false],
-])('%s %s is one of ours: %s', (apiVersion, kind, expected) => {
+])('%s %s is a Propagation: %s', (apiVersion, kind, expected) => {
   expect(isPropagation({ apiVersion, kind })).toBe(expected);
 });

@@ -24,7 +24,7 @@ const textOf = (given: FieldPath) => given.join(' ');
 const textsOf = (given: readonly FieldPath[]) => new Set(given.map(textOf));
 
 describe('a set of fields', () => {
-  test('is what a set of paths is: united, cut and lessened', () => {
+  test('behaves as a set of paths: union, intersection and difference', () => {
     fc.assert(
       fc.property(paths, paths, (left, right) => {
         const [a, b] = [fieldSetFrom(left), fieldSetFrom(right)];
@@ -40,7 +40,7 @@ describe('a set of fields', () => {
     );
   });
 
-  test('is printed as fieldsV1 and read back', () => {
+  test('survives printing as fieldsV1 and parsing', () => {
     fc.assert(
       fc.property(paths, (given) => {
         const set = fieldSetFrom(given);
@@ -56,11 +56,11 @@ describe('a set of fields', () => {
     ['a name without its sort', { data: {} }],
     ['one deeper down', { 'f:data': { k: {} } }],
     ['no object below', { 'f:data': 1 }],
-  ])('is none that is %s', (_what, value) => {
+  ])('is undefined for %s', (_what, value) => {
     expect(parseFieldSet(value)).toBeUndefined();
   });
 
-  test('tells of each object first its own fields, then those deeper down', () => {
+  test('lists the fields of an object before deeper ones', () => {
     const set = fieldSetFrom([
       ['f:spec', 'f:ports', 'k:{"port":80}'],
       ['f:spec', 'f:ports', 'k:{"port":80}', 'f:name'],
@@ -80,7 +80,7 @@ describe('a set of fields', () => {
     [['f:metadata', 'f:finalizers', 'v:"a/b"'], '.metadata.finalizers[="a/b"]'],
     [['f:spec', 'f:ports', 'k:{"port":80,"protocol":"TCP"}'], '.spec.ports[port=80,protocol="TCP"]'],
     [['f:list', 'i:2'], '.list[2]'],
-  ])('spells %j', (given, spelled) => {
+  ])('prints the path %j', (given, spelled) => {
     expect(pathText(given)).toBe(spelled);
   });
 });

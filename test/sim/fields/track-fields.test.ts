@@ -67,7 +67,7 @@ class NaiveFields {
   }
 }
 
-test('gives fields to who changes them, as a plain account of flat keys has it', () => {
+test('gives fields to the manager that changes them, like a naive model of flat keys', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
       const naive = new NaiveFields();
@@ -94,7 +94,7 @@ test('gives fields to who changes them, as a plain account of flat keys has it',
 
 const anyJson = fc.jsonValue({ maxDepth: 4 }).map((value): Json => JSON.parse(JSON.stringify(value)));
 
-test('changes nothing when the same is applied again, and gives back what was there when nothing is applied any more', () => {
+test('changes nothing when the same is applied again, and restores the object when nothing is applied', () => {
   fc.assert(
     fc.property(anyJson, anyJson, (mine, theirs) => {
       const [live, applied]: [JsonObject, JsonObject] = [{ theirs }, { mine }];
@@ -114,7 +114,7 @@ test('changes nothing when the same is applied again, and gives back what was th
   );
 });
 
-describe('by the types of the model', () => {
+describe('with the types of the model', () => {
   const deployment = builtInType({ group: 'apps', kind: 'Deployment' });
   const withContainers = (...containers: readonly JsonObject[]): JsonObject => ({
     metadata: {},
@@ -123,7 +123,7 @@ describe('by the types of the model', () => {
   const apply = (managers: readonly Ownership[], live: JsonObject, applied: JsonObject, force = false) =>
     applyFields(managers, { live, applied, force }, tracking('me', 'Apply', deployment));
 
-  test('keeps what another has added to an item, takes the item of which only one’s own is left', () => {
+  test('keeps fields that another manager added to an item, and removes an item without other owners', () => {
     const [web, side] = [
       { name: 'web', image: 'web:1' },
       { name: 'side', image: 'side:1' },
@@ -138,14 +138,14 @@ describe('by the types of the model', () => {
     );
   });
 
-  test('stands in the order of what is applied, and others where they were', () => {
+  test('keeps the order of the applied list, and other items in place', () => {
     const named = (...names: readonly string[]) => withContainers(...names.map((name) => ({ name })));
     const live = named('b', 'x', 'a');
     const applied = apply([], live, named('c', 'a', 'b'));
     expect(applied.result === 'applied' && applied.object).toEqual(named('c', 'a', 'b', 'x'));
   });
 
-  test('tells the port of the default protocol from others of its number', () => {
+  test('distinguishes a port of the default protocol from others of the same number', () => {
     const ports = (...list: readonly JsonObject[]) => withContainers({ name: 'web', ports: list });
     const live = ports({ containerPort: 53 }, { containerPort: 53, protocol: 'UDP' });
     const managers = trackUpdate([], { before: { metadata: {} }, after: live }, tracking('them', 'Update', deployment));
