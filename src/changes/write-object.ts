@@ -7,7 +7,7 @@ import type { ObjectKey } from '../manifests/manifest.ts';
 import type { ObjectAction, ObjectChangeResult } from './object-changes.ts';
 import type { ObjectAddress, ObjectCallResult, ObjectClient, RunMode } from './object-client.ts';
 
-/** One write of one object. */
+/** The inputs for writing one object. */
 export interface ObjectWrite {
   readonly client: ObjectClient;
   readonly address: ObjectAddress;

@@ -29,7 +29,7 @@ export const patchOperation = checkedSchema(
   },
 );
 
-/** A JSON patch (RFC 6902). The checks are those that do not need the document that it patches. */
+/** A JSON patch (RFC 6902). Checks everything that does not depend on the patched document. */
 export const patchOperations = listSchema(patchOperation, { max: maxPatchOperations });
 
 /** One operation of RFC 6902. An absent `value` counts as null for operations that need one. */

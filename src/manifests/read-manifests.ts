@@ -77,7 +77,7 @@ function readManifest(json: Json): ManifestRead {
   const { metadata: written } = stripped;
   const nowhere = valueAt(written, 'namespace') === null ? ['namespace'] : [];
   const metadata = isJsonObject(written) ? withoutMembers(written, ['generateName', ...nowhere]) : {};
-  // The checks above are what a manifest is.
+  // The checks above prove that the value is a manifest.
   return { result: 'read', manifest: { ...stripped, metadata } as unknown as Manifest };
 }
 

@@ -52,9 +52,11 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
 }
 
 /**
- * Corrects the owners of fields before the write. Muster owns the fields of a replacement by `Update`. An apply would not remove such a
- * field when it leaves it out, so these fields become Muster's by `Apply`. Fields left to other managers are given up: an apply without
- * them would remove their values.
+ * Corrects the owners of fields before the write, in two cases.
+ *
+ * - After a replacement, Muster owns fields by `Update`. An apply would not remove such a field when it omits it. So these fields become
+ *   Muster's by `Apply`.
+ * - Muster gives up the fields that are left to other managers. An apply without them would otherwise remove their values.
  */
 async function correctOwners(
   copy: CopyToWrite,
@@ -63,7 +65,7 @@ async function correctOwners(
   const { leftPaths = [] } = copy.task.object;
   const { metadata } = object;
   const isToTurn = isApplied(copy, state) && hasManagedKeysRecord(object, musterGroup);
-  // A mirror does not hold the owners of fields, so the object is read live.
+  // A mirror does not hold the owners of fields, so `retry` makes the caller read the object live.
   if (isToTurn && metadata.managedFields === undefined) return { result: 'retry' };
   const turned = isToTurn ? updatesTurnedToApply(object) : undefined;
   const ours = turned === undefined ? object : { ...object, metadata: { ...metadata, managedFields: turned } };
@@ -99,7 +101,7 @@ function writtenAttempt(
   });
 }
 
-/** Counts the correction. A manager that changes the copy again and again is not fought for ever. */
+/** Counts the correction. A limit ends the fight with a manager that changes the copy again and again. */
 function withCorrection({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
   const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-maxCorrections);
   return { ...entry, corrections };

@@ -143,7 +143,10 @@ async function prepareForeign(
   }
 }
 
-/** The inventory has it, the mirror has not: it went, or the mirror has not heard of it yet. So it is read. */
+/**
+ * Prepares a copy that the inventory has and the mirror does not. Either it was deleted, or the mirror does not show it yet. So it is read
+ * live.
+ */
 async function prepareMissing(
   { work, guardedClient, purpose }: CopyBatch,
   { entry, task }: PreparationInput,

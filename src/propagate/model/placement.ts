@@ -54,7 +54,7 @@ export interface ChosenCluster {
 export interface RejectedCluster {
   readonly cluster: ClusterName;
   readonly reason: RejectionReason;
-  /** The deciding value, such as the taint. */
+  /** The value that decided, such as the taint. */
   readonly detail: string;
 }
 

@@ -33,16 +33,18 @@ export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): stri
 }
 
 /**
- * The digest of a plan, over its content and the intent that it replaces. So the plan of one editor is stale when another editor was first. `replaced` is
- * undefined if there is no such intent yet.
+ * Returns the digest of a plan, over its content and the intent that it replaces. So the plan of one editor is outdated when another editor
+ * was first. `replaced` is undefined if there is no such intent yet.
  */
 export function planDigestOf(content: string, replaced: ReplacedIntent | undefined): string {
   return replaced === undefined ? content : sha256OfText(`${content} ${replaced.uid} ${replaced.generation}`);
 }
 
 /**
- * The digests by which the plan of a recorded generation may have been requested. The plan was made earlier, when the hub had the previous generation or
- * none. It was made from this generation itself if only the requested digest was changed.
+ * Returns the digests by which the plan of a recorded generation may have been requested.
+ *
+ * The plan was made earlier, when the hub had the previous generation or none. It was made from this generation itself if only the
+ * requested digest was changed.
  */
 export function possibleDigestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
   const before = generation <= 1 ? undefined : { uid, generation: generation - 1 };

@@ -133,8 +133,10 @@ function autoscalerNotes({ snapshot, placing }: NotedPlan): readonly Note[] {
 }
 
 /**
- * Notes for the sources that are in a cluster of the placement, and for the circles. A new plan that would change a source, or close a circle, is refused.
- * A generation that was decided before goes on, and leaves these objects alone.
+ * Returns notes for sources that are in a cluster of the placement, and for circles.
+ *
+ * A new plan that would change a source, or close a circle, is refused. A generation that was decided before continues, and does not change
+ * these objects.
  */
 function sourceNotes({ snapshot: { purpose }, copies, clusters }: NotedPlan): readonly Note[] {
   const severity = purpose === 'decide' ? 'ERROR' : 'WARNING';

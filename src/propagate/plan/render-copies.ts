@@ -26,7 +26,7 @@ export interface RenderedCopy {
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leftPaths?: RenderedObject['leftPaths'];
-  /** Absent if the intent itself contains the manifest. */
+  /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */
   readonly source?: CopySource;
 }
 

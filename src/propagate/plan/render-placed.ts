@@ -10,7 +10,7 @@ import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
 import type { PlacedRequest, PlannerPorts } from './snapshot/plan-request.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
-/** Largest divided replica count that is tried. */
+/** Maximum divided replica count to try. */
 const maxReplicas = 1_000;
 
 /**

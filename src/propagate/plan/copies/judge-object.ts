@@ -16,24 +16,29 @@ import type { CopyWork } from './copy-work.ts';
 import { hasHiddenValues } from './observed-hash.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
-/** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */
+/**
+ * The fault message for an object that carries marks of this Propagation but has no inventory entry. The hub lost the entry, or a user
+ * deleted it.
+ */
 export const lostEntryMessage =
   'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
 
-/** The fault message for an object that differs from the state that the plan saw, if a plan with a digest was requested. */
+/** The fault message for an object that has changed since the plan. Used only if a plan with a digest was requested. */
 export const changedMessage = 'it has changed since it was planned';
 
 /** The judgement of an existing object that has the name of a planned copy. `CopyResult`: this write of the copy ends here. */
 type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
   /**
-   * The object belongs to another owner. `Owned`: it becomes a copy of ours. `Shared`: it gets our fields and still belongs to its owner.
+   * The object belongs to another owner. `Owned`: Muster takes it over as a copy. `Shared`: Muster adds its fields, and the object still
+   * belongs to its owner.
    */
   | { readonly result: 'foreign'; readonly as: 'Owned' | 'Shared' }
   | CopyResult;
 
 /**
- * Judges an existing object by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure.
+ * Decides whether an existing object is our copy or belongs to another owner (docs/internals/propagation.md 5.2). It uses the inventory,
+ * the marks of Muster's own writes and `conflict`. Pure.
  */
 export function judgeObject(copy: CopyToJudge, object: KubernetesObject): Judgement {
   const { task, work } = copy;
@@ -49,20 +54,21 @@ export function judgeObject(copy: CopyToJudge, object: KubernetesObject): Judgem
 }
 
 /**
- * The inventory entry for an object that the inventory does not know. The old entry is about another object, so only a few of its fields
- * are kept.
+ * Returns an inventory entry for an object that the inventory does not know. The existing entry describes another object, so only a few of
+ * its members are kept.
  */
 export function entryForUnknownObject({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
-  // Once an object has carried the intent token (the entry then has a uid), users may have copied the token with the object. It proves
-  // nothing more.
+  // An entry with a uid means that an object already carried the intent token. Users may have copied the token with that object, so it
+  // proves nothing any more.
   const kept = { ...(intent === undefined || uid !== undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
   return { key, state: 'Intended', health, ...kept };
 }
 
 /**
- * True if the object is our copy. The proof is the saved uid. Before a uid was saved, the proof is the intent token: the inventory saves it
- * before the first write, and only our own write carries it. An object that another Propagation took over is no longer ours. Only
- * `OVERWRITE` takes it back.
+ * True if the object is our copy. The proof is the saved uid. Before a uid is saved, the proof is the intent token: the inventory saves it
+ * before the first write, and only Muster's own write carries it.
+ *
+ * An object that another Propagation took over is no longer our copy. Only `OVERWRITE` takes it back.
  */
 function isOurs({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   const { uid } = task.entry;
@@ -79,7 +85,7 @@ export function isTakenOverByAnother(object: KubernetesObject, { spec, owner }: 
   return spec.conflict !== 'Overwrite' && isWrittenByAnotherPropagation(object, { owner }) && !isMarkedFor(object, owner);
 }
 
-/** `Shared` also if the inventory announced the object as shared and the process crashed after writing it. */
+/** Returns the state of our copy. It is also `Shared` if the inventory announced it as shared and the process crashed after the write. */
 function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Shared' {
   return entry.state === 'Shared' || takenOverOf(entry, object)?.as === 'Shared' ? 'Shared' : 'Owned';
 }
@@ -133,8 +139,9 @@ function whyNotOurs({ task, work }: CopyToJudge, object: KubernetesObject): stri
 }
 
 /**
- * The fault message if taking the object would undo other writes of Muster. Undefined if it would not. All writes of Muster have one field
- * manager, with one set of fields: an apply removes the fields of that set that it leaves out.
+ * Returns the fault message if taking over the object would undo other writes of Muster. Undefined if it would not.
+ *
+ * All writes of Muster have one field manager with one set of fields. An apply removes the fields of that set that it omits.
  */
 function otherOwner({ work }: CopyToJudge, object: KubernetesObject): string | undefined {
   const { propagation, source = '' } = marksOf(object);

@@ -32,7 +32,9 @@ export interface PlanRequest {
   readonly purpose: 'decide' | 'keep';
   /** The state of the Propagation on the hub. Absent: it does not exist yet. */
   readonly existing?: ExistingPropagation;
-  /** The intent to replace, as a part of the digest. Absent if there is no such intent yet, or if the digest covers the content only. */
+  /**
+   * The intent to replace, which becomes a part of the digest. Absent: there is no such intent yet, or the digest covers the content only.
+   */
   readonly replaced?: ReplacedIntent;
   /** The inventory. Absent: it is read from the hub if `existing` is set. */
   readonly shares?: readonly ClusterShare[];

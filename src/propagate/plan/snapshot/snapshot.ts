@@ -46,7 +46,7 @@ export interface TemplateObject {
   /** The Secret from which the data are read, for Secrets only. `sourceVersion` is the version that was seen. */
   readonly secretOf?: RenderedObject['secretOf'];
   readonly sourceVersion?: string;
-  /** Absent if the intent itself contains the manifest. */
+  /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */
   readonly source?: SourceObject;
   /** For a dependency: the indices of the template's objects that use it. The dependency is placed wherever one of them is. */
   readonly usedBy?: readonly number[];
@@ -55,7 +55,7 @@ export interface TemplateObject {
 /** A dependency that does not exist, or does not exist any more. */
 export interface MissingDependency {
   readonly key: ObjectKey;
-  /** The indices of the template's objects that use it. */
+  /** The indices of the template's objects that use the dependency. */
   readonly usedBy: readonly number[];
 }
 

@@ -13,15 +13,15 @@ export interface SourceObject {
   readonly key: ObjectKey;
   readonly uid?: string | undefined;
   /**
-   * The clusters from which other Propagations make the source, directly or through further Propagations. The value is one of these Propagations, as
-   * `namespace/name`. The object has the same key there. A copy there would make a circle.
+   * The clusters from which other Propagations make the source, directly or through further Propagations. The object has the same key
+   * there, and a copy there would create a circle. The value is one of these Propagations, as `namespace/name`.
    */
   readonly madeFrom: ReadonlyMap<string, string>;
-  /** True if the dependency may have been read from this cluster or from another one. Default: false. */
+  /** True if it is not known whether the dependency was read from this cluster or from another one. Default: false. */
   readonly isGuess?: boolean;
 }
 
-/** True if the inventory entry must leave the inventory without a write: the object is a source, or contains one. */
+/** True if the inventory entry must be removed without a write, because its object is a source or contains one. */
 export function isSourceEntry(
   sources: readonly SourceObject[],
   { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateCreations },
@@ -31,14 +31,14 @@ export function isSourceEntry(
   return sources.some((source) => {
     const isSameKey = textOfKey(source.key) === text;
     if (source.uid !== undefined && source.uid === entry.uid) return true;
-    // A copy that we created, and did not take over, is no source. In a circle another Propagation reads it, and it may be deleted.
+    // A copy that Muster created, and did not take over, is no source. In a circle another Propagation reads it, and it may be deleted.
     if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
     if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
     return isSameKey || containersOf(source.key, makes).includes(text);
   });
 }
 
-/** Objects whose deletion deletes the object too: its Namespace, and the definition of its kind where the template has it. */
+/** Returns the objects whose deletion also deletes this object: its Namespace, and the definition of its kind if the template has it. */
 function containersOf(key: ObjectKey, makes: TemplateCreations): readonly string[] {
   const definition = createdKindOf(makes, key)?.definition;
   return [
@@ -51,14 +51,14 @@ function containersOf(key: ObjectKey, makes: TemplateCreations): readonly string
 export interface HubRecords {
   readonly cluster: ClusterName;
   readonly shares: Pick<HubShares, 'read'>;
-  /** Undefined until the Propagations have been read. */
+  /** All Propagations on the hub. Undefined until they have been read. */
   readonly propagations: { all(): readonly Propagation[] | undefined };
 }
 
 /** The namespace and the name of a Propagation. */
 type PropagationRef = Pick<Propagation['metadata'], 'namespace' | 'name'>;
 
-/** The value of `SourceObject.madeFrom` for an object of a cluster. `own` is the Propagation that has this object as its source. */
+/** Returns the `SourceObject.madeFrom` of an object of a cluster. `own` is the Propagation that has this object as its source. */
 export function clustersOfMakers(
   { cluster, key }: Pick<SourceObject, 'cluster' | 'key'>,
   own: PropagationRef,
@@ -86,8 +86,8 @@ export function clustersOfMakers(
 }
 
 /**
- * The sources of a spec, derived from the spec and the inventory without a read. Every object of the inventory that is not in the template counts as a
- * dependency.
+ * Returns the sources of a spec, derived from the spec and the inventory without a read. Every object of the inventory that is not in the
+ * template counts as a dependency.
  */
 export function sourcesIn(
   spec: PropagationSpec,
@@ -106,7 +106,7 @@ export function sourcesIn(
   });
 }
 
-/** The kinds and the namespaces that the manifests of a spec make. */
+/** Returns the kinds and the namespaces that the manifests of a spec create. */
 export function creationsIn({ template }: PropagationSpec): TemplateCreations {
   return creationsOf(template.flatMap((source) => (source.type === 'manifest' ? [source.manifest] : [])));
 }
@@ -117,8 +117,8 @@ interface SpecPlace {
 }
 
 /**
- * The clusters from which a Propagation reads the object with this key. A dependency is read from the cluster of the object that needs it. A dependency of
- * a manifest is read from the hub.
+ * Returns the clusters from which a Propagation reads the object with this key. A dependency is read from the cluster of the object that
+ * needs it. A dependency of a manifest is read from the hub.
  */
 function sourceClustersOf({ template, dependencies }: PropagationSpec, key: ObjectKey, at: SpecPlace): readonly ClusterName[] {
   const text = textOfKey(key);
@@ -131,7 +131,7 @@ function sourceClustersOf({ template, dependencies }: PropagationSpec, key: Obje
   return [...new Set(clusters)];
 }
 
-/** The possible texts of a key. A key without a namespace is of a cluster-scoped kind, or of the namespace of the Propagation. */
+/** Returns the possible texts of a key. A key without a namespace is of a cluster-scoped kind, or of the namespace of the Propagation. */
 function textsOf(key: ObjectKey, { namespace }: Pick<SpecPlace, 'namespace'>): readonly string[] {
   return key.namespace === undefined ? [textOfKey(key), textOfKey({ ...key, namespace })] : [textOfKey(key)];
 }

@@ -7,10 +7,10 @@ import type { Override } from '../../../../src/propagate/model/spec.ts';
 import { applyOverrides, type OverrideResult } from '../../../../src/propagate/plan/overrides/apply-overrides.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
-/** Of an image. */
+/** An override of an image. */
 export const digest = `sha256:${'a'.repeat(64)}`;
 
-/** The cluster that is rendered for. */
+/** The cluster for which objects are rendered. */
 export const cluster: MemberCluster = {
   name: clusterName('north'),
   labels: { tier: 'edge' },
@@ -35,7 +35,7 @@ export const podSpec = {
   ],
 };
 
-/** A workload of these containers. */
+/** Makes a workload with these containers. */
 export const deployment: Manifest = deepFreeze({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -43,7 +43,7 @@ export const deployment: Manifest = deepFreeze({
   spec: { replicas: 2, template: { metadata: { labels: { app: 'web' } }, spec: podSpec } },
 });
 
-/** Documents in texts. */
+/** A ConfigMap whose values are JSON and YAML documents. */
 export const configMap: Manifest = deepFreeze({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -51,7 +51,7 @@ export const configMap: Manifest = deepFreeze({
   data: { 'app.yaml': 'b: 1 # why\na:\n- x\n', 'app.json': '{"z":1,"big":9007199254740993}', plain: ': not : yaml', n: 'y: "yes"\n' },
 });
 
-/** An override that does nothing. */
+/** An override without an effect. */
 export const none: Override = {
   set: {},
   objects: {},
@@ -65,23 +65,27 @@ export const none: Override = {
   jsonPatch: [],
 };
 
-/** The object after these overrides, in `cluster`; what is left out does nothing. */
+/** Applies these overrides to the object, in `cluster`. Omitted members have no effect. */
 export function overridden(object: Manifest, ...overrides: readonly Partial<Override>[]): OverrideResult {
   return applyOverrides({ object, overrides: deepFreeze(overrides.map((one) => ({ ...none, ...one }))), cluster });
 }
 
-/** The object that came out. Throws if none did. */
+/**
+ * Returns the resulting object.
+ *
+ * @throws {Error} if an override failed.
+ */
 export function objectOf(outcome: OverrideResult): Manifest {
   if (outcome.result === 'failed') throw new Error(`${outcome.path}: ${outcome.message}`);
   return outcome.object;
 }
 
-/** Code and path of each note. */
+/** Returns the code and path of each note. */
 export function notesOf(outcome: OverrideResult): readonly (readonly [string, string | undefined])[] {
   return outcome.result === 'failed' ? [] : outcome.notes.map(({ code, path }) => [code, path]);
 }
 
-/** The images of a Deployment, those of init containers first. */
+/** Returns the images of a Deployment, those of init containers first. */
 export const imagesOf = (object: Manifest): readonly (Json | undefined)[] => {
   const spec = valueAt(object, 'spec', 'template', 'spec');
   return [valueAt(spec, 'initContainers'), valueAt(spec, 'containers')].flatMap((list) =>

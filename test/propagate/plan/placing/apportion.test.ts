@@ -152,7 +152,7 @@ function sorted({ seats, unplaced }: Apportionment): unknown {
   return { seats: [...seats].sort(), unplaced };
 }
 
-/** As the rules are told: the minimums, then a seat at a time. */
+/** The rules as written in the documentation: the minimums first, then one seat at a time. */
 function naive(count: number, parties: readonly Party[], ties: TieBreak): Apportionment {
   const order = [...parties].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1));
   const current = order.map(({ name, weight, cap = Number.POSITIVE_INFINITY }) => ({ name, weight, cap, seats: 0 }));

@@ -69,7 +69,7 @@ function group(name: string, value: number, weight: number): WeightedGroup {
   return { name, value, weight };
 }
 
-/** As docs/internals/propagation.md 3.2 tells it: every path, found in depth. */
+/** The algorithm of docs/internals/propagation.md 3.2: all paths, found depth first. */
 function naive(groups: readonly WeightedGroup[], { min, max, clusters }: GroupLimits): readonly WeightedGroup[] | undefined {
   const ordered = [...groups].sort((a, b) => a.value - b.value || b.weight - a.weight || (a.name < b.name ? -1 : 1));
   const paths: (readonly WeightedGroup[])[] = [];
@@ -82,7 +82,7 @@ function naive(groups: readonly WeightedGroup[], { min, max, clusters }: GroupLi
     for (const [index, next] of ordered.entries()) if (index >= from) visit([...path, next], index + 1);
   };
   visit([], 0);
-  // Sorting is stable: of equals the one found first stays first.
+  // Sorting is stable: of equal paths, the one that was found first stays first.
   const ranked = paths.sort((a, b) => sum(b, 'weight') - sum(a, 'weight') || sum(b, 'value') - sum(a, 'value'));
   return ranked.reduce<readonly WeightedGroup[] | undefined>((best, path) => {
     if (best === undefined) return path;

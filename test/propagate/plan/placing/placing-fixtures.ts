@@ -4,12 +4,12 @@ import type { PlacementCandidate } from '../../../../src/propagate/model/placeme
 import type { Placement, ReplicaRule, ReplicasSpec, Spread } from '../../../../src/propagate/model/spec.ts';
 import type { DivisionInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
 
-/** A cluster of which only that is known. */
+/** A cluster with these facts only. */
 export function member(name: string, facts: Partial<Omit<MemberCluster, 'name'>> = {}): MemberCluster {
   return { name: clusterName(name), labels: {}, zones: [], taints: [], phase: 'SYNCED', faults: [], ...facts };
 }
 
-/** A cluster that nothing stands in the way of, and that holds nothing. */
+/** A candidate that passes all filters and holds no copies. */
 export function candidate(cluster: MemberCluster | string, facts: Partial<Omit<PlacementCandidate, 'cluster'>> = {}): PlacementCandidate {
   return {
     cluster: typeof cluster === 'string' ? member(cluster) : cluster,
@@ -21,7 +21,7 @@ export function candidate(cluster: MemberCluster | string, facts: Partial<Omit<P
   };
 }
 
-/** Every cluster, but for what is said. */
+/** A placement of all clusters, with these changes. */
 export function placement(parts: Partial<Placement> = {}): Placement {
   return { tolerations: [], affinityGroups: [], spread: [], ...parts };
 }
@@ -34,7 +34,7 @@ export function rule(clusters: readonly string[] | undefined, bounds: Partial<Om
   return { set: clusters === undefined ? {} : { clusters }, weight: 1, min: 0, ...bounds };
 }
 
-/** Chosen clusters: `a` with its previous count, and how many more fit. */
+/** Chosen clusters with their previous counts and the number of additional replicas that fit. */
 export function target(
   name: string,
   { previous = 0, capacity, tier = 0 }: { previous?: number; capacity?: number; tier?: number } = {},
@@ -48,7 +48,7 @@ export function target(
   };
 }
 
-/** Divided by weight, steadily, but for what is said. */
+/** Replicas divided by weight, without a rebalance, with these changes. */
 export function division(
   count: number,
   chosen: readonly DivisionTarget[],
