@@ -148,7 +148,7 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
     onProgress,
   });
   stopping.signal.throwIfAborted();
-  if (gateway === undefined) throw new MusterError('UNAVAILABLE', 'the gateway was ended while it started');
+  if (gateway === undefined) throw new MusterError('UNAVAILABLE', 'the gateway was stopped while it was starting');
   const patience = new AbortController();
   const either = AbortSignal.any([stopping.signal, patience.signal]);
   void systemClock.sleep(patienceMs, either).then(() => patience.abort());
@@ -184,7 +184,7 @@ function onSignals(stop: (signal: NodeJS.Signals) => void): void {
 
 function dieOfBugs(log: Log): void {
   const die = (error: unknown) => {
-    log.error({ error: loggableError(error) }, 'a bug: the process cannot go on');
+    log.error({ error: loggableError(error) }, 'a bug: the process cannot continue');
     process.exit(exitCodes.failed);
   };
   process.on('unhandledRejection', die).on('uncaughtException', die);

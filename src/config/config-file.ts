@@ -60,24 +60,30 @@ function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
 const taintKeys = {
   key: text.describe('The key of the taint.'),
   value: labelText.exactOptional().describe('Its value.'),
-  effect: oneOf(['NoSchedule', 'NoExecute', 'PreferNoSchedule']).describe('What it does to a propagation that does not tolerate it.'),
+  effect: oneOf(['NoSchedule', 'NoExecute', 'PreferNoSchedule']).describe(
+    'The effect of the taint on a propagation that does not tolerate it.',
+  ),
 };
 
 const clusterKeys = {
-  name: clusterName.describe('What the cluster is called in every answer.'),
-  kubeconfig: text.exactOptional().describe('The kubeconfig to take the context from, relative to this file; else the usual one.'),
-  context: text.exactOptional().describe('The context to use; else the current one of the kubeconfig.'),
-  insecure: flag.exactOptional().describe("True: the server's certificate is not verified, and the cluster has a standing fault INSECURE."),
+  name: clusterName.describe('The name of the cluster in every answer.'),
+  kubeconfig: text
+    .exactOptional()
+    .describe('The kubeconfig of the context, relative to this file. Default: KUBECONFIG, else the home folder.'),
+  context: text.exactOptional().describe('The context to use. Default: the current one of the kubeconfig.'),
+  insecure: flag.exactOptional().describe("True: the server's certificate is not verified, and the cluster always has the fault INSECURE."),
   labels: z.record(z.string(), labelText, typeError('a mapping')).readonly().exactOptional().describe('Labels to select clusters by.'),
-  provider: text.exactOptional().describe("Who runs it; else what its Nodes' providerID says."),
-  region: text.exactOptional().describe("Its region; else what its Nodes' topology labels say."),
-  zones: listOf(text).exactOptional().describe("Its zones; else what its Nodes' topology labels say."),
-  taints: listOf(mapping(taintKeys)).exactOptional().describe('What keeps a propagation away that does not tolerate it.'),
-  namespaces: listOf(text).exactOptional().describe('Namespaces to try first where a kind may not be listed in all of them.'),
-  secrets: oneOf(secretsModes).exactOptional().describe('What may be had of Secrets of this cluster.'),
+  provider: text.exactOptional().describe("The cloud provider. Default: that of its Nodes' providerID."),
+  region: text.exactOptional().describe("The region of the cluster. Default: that of its Nodes' topology labels."),
+  zones: listOf(text).exactOptional().describe("The zones of the cluster. Default: those of its Nodes' topology labels."),
+  taints: listOf(mapping(taintKeys)).exactOptional().describe('Taints, which keep away propagations that do not tolerate them.'),
+  namespaces: listOf(text).exactOptional().describe('Namespaces to try first if a kind may not be listed in all namespaces.'),
+  secrets: oneOf(secretsModes).exactOptional().describe('Access to the Secrets of this cluster. Default: that of the file.'),
   hub: flag
     .exactOptional()
-    .describe('True: it keeps Propagations and their inventories. At most one cluster; `deploy/crds` must be applied to it.'),
+    .describe(
+      'True: this cluster keeps Propagations and their inventories. Allowed for one cluster, to which `deploy/crds` must be applied.',
+    ),
 };
 
 const limitKeys = {
@@ -122,38 +128,40 @@ const groupPattern = textLike('an API group such as example.com, or all below on
 const kindsKeys = {
   allow: listOf(groupPattern)
     .exactOptional()
-    .describe('API groups whose custom kinds belong into the schema, such as *.example.com; absent, all.'),
-  deny: listOf(groupPattern).exactOptional().describe('API groups whose custom kinds are left out, whatever is allowed.'),
+    .describe('API groups whose custom kinds are in the schema, such as *.example.com. Default: all.'),
+  deny: listOf(groupPattern).exactOptional().describe('API groups whose custom kinds are left out, even if they are allowed.'),
 };
 
 const fileKeys = {
   apiVersion: oneOf([configApiVersion]).describe('The version of this file.'),
   clusters: listOf(mapping(clusterKeys))
     .exactOptional()
-    .describe('The clusters of the fleet. Absent: every context of the kubeconfig is a cluster of that name.'),
-  host: text.exactOptional().describe('The address to listen on; other than loopback only with a token file.'),
-  port: integer({ min: 0, max: 65535 }).exactOptional().describe('The port to listen on; 0 takes any that is free.'),
-  allowOrigins: listOf(text).exactOptional().describe('Origins of web pages that may ask, such as https://portal.example.com.'),
+    .describe('The clusters of the fleet. Default: every context of the kubeconfig, under its own name.'),
+  host: text.exactOptional().describe('The address to listen on. An address other than loopback needs a token file.'),
+  port: integer({ min: 0, max: 65535 }).exactOptional().describe('The port to listen on. 0: any free port.'),
+  allowOrigins: listOf(text).exactOptional().describe('Origins of web pages that may send requests, such as https://portal.example.com.'),
   tokenFile: text.exactOptional().describe('A file with the bearer token that every request must show.'),
   schemaLock: text
     .exactOptional()
     .describe(
-      'A file that remembers custom kinds, so that a cluster that is down at the start takes no type away; else schema.json in the state directory.',
+      'A file that remembers custom kinds, so that a cluster that is down at the start removes no type. Default: schema.json in the state directory.',
     ),
   logLevel: oneOf(logLevels).exactOptional().describe('The least severe lines to log.'),
   secrets: oneOf(secretsModes)
     .exactOptional()
-    .describe('What may be had of Secrets: nothing, their metadata, or also their data one at a time.'),
+    .describe('Access to Secrets: none, their metadata, or also their data, one Secret at a time.'),
   sensitiveKinds: listOf(kindName)
     .exactOptional()
     .describe(
-      'Kinds to be treated as Secrets are, such as Widget.example.com: mirrored without their values, which are read live, one at a time.',
+      'Kinds that are as confidential as Secrets, such as Widget.example.com. Their values are not mirrored, but read live, one object at a time.',
     ),
-  kinds: mapping(kindsKeys).exactOptional().describe('Which custom kinds the schema has. It keeps the schema small; it is no permission.'),
+  kinds: mapping(kindsKeys)
+    .exactOptional()
+    .describe('The custom kinds in the schema. This keeps the schema small; it is not access control.'),
   shutdownDelaySeconds: integer({ min: 0, max: 600 })
     .exactOptional()
-    .describe('Seconds between telling "not ready" and the end of accepting.'),
-  limits: mapping(limitKeys).exactOptional().describe('Bounds of what one caller may ask.'),
+    .describe('Seconds between reporting "not ready" and refusing connections.'),
+  limits: mapping(limitKeys).exactOptional().describe('Limits for requests.'),
 };
 
 /** The config file. `schema/config.schema.json` is its JSON Schema. */

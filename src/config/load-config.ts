@@ -66,9 +66,9 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
       `the host ${describeValue(config.host)} is not loopback: expected --token-file with the token that requests must show`,
     );
   if (config.demo && (config.kubeconfig !== undefined || config.contexts.length > 0))
-    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context beside it');
+    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context with it');
   if (config.demo && config.hub !== undefined)
-    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet, which has a hub: expected no --hub beside it');
+    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet, which has a hub: expected no --hub with it');
   return deeplyFrozen(config);
 }
 

@@ -31,7 +31,7 @@ export async function remoteGateway({
   const named = flags.gateway ?? (environment.MUSTER_GATEWAY || undefined);
   if (named === undefined) {
     if (flags.tokenFile === undefined) return undefined;
-    throw new MusterError('BAD_INPUT', '--token-file is for a gateway that runs: expected --gateway beside it');
+    throw new MusterError('BAD_INPUT', '--token-file is for a running gateway: expected --gateway with it');
   }
   const url = urlOf(named, flags.gateway === undefined ? 'MUSTER_GATEWAY' : '--gateway');
   const file = flags.tokenFile ?? (environment.MUSTER_TOKEN_FILE || undefined);

@@ -203,6 +203,6 @@ test('the hub is that of a flag, a variable or the file, in this order, and the 
   expect(await load({})).not.toHaveProperty('hub');
   const two = `${header}clusters:\n  - { name: north, hub: true }\n  - { name: south, hub: true }\n`;
   await expect(loadFile(two)).rejects.toThrow('clusters[1].hub: clusters[0] is the hub already');
-  await expect(load({ demo: true, hub: 'north' })).rejects.toThrow('expected no --hub beside it');
+  await expect(load({ demo: true, hub: 'north' })).rejects.toThrow('expected no --hub with it');
   await expect(load({ hub: '' })).rejects.toThrow('--hub: expected a value, got empty text');
 });

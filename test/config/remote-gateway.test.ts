@@ -51,7 +51,7 @@ test.each([
   // A token in a URL ends up in logs.
   [{ gateway: 'http://me:secret@host' }, '--gateway: expected a URL without user and query: a token is read from --token-file'],
   [{ gateway: 'http://host/graphql?token=secret' }, '--gateway: expected a URL without user and query: a token is read from --token-file'],
-  [{ tokenFile: 'token' }, '--token-file is for a gateway that runs: expected --gateway beside it'],
+  [{ tokenFile: 'token' }, '--token-file is for a running gateway: expected --gateway with it'],
   [{ gateway: '127.0.0.1:1', tokenFile: 'nowhere' }, /there is no such file/],
   [{ gateway: '127.0.0.1:1', tokenFile: 'short' }, /expected 8 to 4096 visible characters/],
 ])('refuses %j', async (flags, message) => {

@@ -330,7 +330,7 @@ function bearerAuthorization(token: string): string {
   const trimmed = token.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return `Bearer ${trimmed}`;
   throw new ClusterFailureError(
-    clusterFailure('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'),
+    clusterFailure('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token has characters that are not allowed in a token'),
   );
 }
 

@@ -28,9 +28,13 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
  */
 export function impersonationFailure(as: Impersonation | undefined, own: Readonly<Record<string, unknown>>): ClusterFailure | undefined {
   if (as === undefined) return undefined;
-  if (as.groups.includes(masters)) return clusterFailure('FORBIDDEN', `expected somebody outside ${masters}`, 'NEVER');
+  if (as.groups.includes(masters)) return clusterFailure('FORBIDDEN', `expected a user outside ${masters}`, 'NEVER');
   if (own['impersonate-user'] !== undefined)
-    return clusterFailure('FORBIDDEN', 'the credentials of this cluster act for somebody already, and cannot for another', 'NEVER');
+    return clusterFailure(
+      'FORBIDDEN',
+      'the credentials of this cluster already impersonate a user, and cannot impersonate another',
+      'NEVER',
+    );
   const texts = [as.user, ...(as.uid === undefined ? [] : [as.uid]), ...as.groups, ...Object.values(as.extra).flat()];
   const keys = Object.keys(as.extra);
   if (texts.every(isHeaderSafe) && as.user !== '' && keys.every((key) => key !== '')) return undefined;

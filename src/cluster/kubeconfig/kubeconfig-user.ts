@@ -80,7 +80,7 @@ function readImpersonation(user: EntryReader): Impersonation | undefined {
   const extras = user.object('as-user-extra');
   if (name === undefined) {
     if (uid !== undefined || groups.length > 0 || extras !== undefined)
-      throw user.problem('as', 'expected a user beside as-uid, as-groups or as-user-extra');
+      throw user.problem('as', 'expected a user in addition to as-uid, as-groups or as-user-extra');
     return undefined;
   }
   const extra = Object.fromEntries((extras?.keys ?? []).map((key) => [key, extras?.texts(key) ?? []]));

@@ -52,7 +52,7 @@ export async function loadKubeconfig(query: KubeconfigQuery): Promise<Kubeconfig
       named.length === 1 ? 'refuse' : 'skip',
     );
     if (text.paths.length === 0)
-      throw new MusterError('BAD_INPUT', `expected a kubeconfig in KUBECONFIG: none of ${named.join(', ')} is there`);
+      throw new MusterError('BAD_INPUT', `expected a kubeconfig in KUBECONFIG: none of ${named.join(', ')} exists`);
     return kubeconfigOf(text, 'named', environment);
   }
   const home = environment.HOME || environment.USERPROFILE;
@@ -118,7 +118,7 @@ function serverOf(cluster: EntryReader): URL {
     throw cluster.problem('server', 'expected an https URL without user, query and fragment');
   }
   if (server.protocol === 'http:' && !isLoopback(server.hostname))
-    throw cluster.problem('server', 'expected https: http is spoken to loopback only');
+    throw cluster.problem('server', 'expected https: http is allowed to loopback only');
   return server;
 }
 

@@ -27,7 +27,7 @@ export async function* streamWatch(exchange: Exchange, start: WatchRequest, sign
   const idle = () =>
     scope.setDeadline(
       start.timeoutSeconds * 1_000 + graceMs,
-      clusterFailure('TIMED_OUT', 'the watch was silent for longer than it was to live', 'NOW'),
+      clusterFailure('TIMED_OUT', 'the watch was silent for longer than its lifetime', 'NOW'),
     );
   idle();
   const request = {

@@ -150,7 +150,7 @@ function untilEvent(
 function demandLoopback(socket: net.Socket): net.Socket {
   if (isLoopback(socket)) return socket;
   socket.destroy();
-  throw new ClusterFailureError(clusterFailure('UNREACHABLE', 'http is spoken to loopback only: expected https'));
+  throw new ClusterFailureError(clusterFailure('UNREACHABLE', 'expected https: http is allowed to loopback only'));
 }
 
 function isLoopback({ remoteAddress = '' }: net.Socket): boolean {

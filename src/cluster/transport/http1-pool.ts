@@ -138,7 +138,7 @@ class UndiciPools implements Http1Pool {
       };
       void dispatch(this.#pools.request, { request, activity, ended: () => undefined }, this.#ending.signal).then(readToEnd);
     };
-    const dead = () => this.#destroy(clusterFailure('UNREACHABLE', 'the API server has not been heard for 40 s'));
+    const dead = () => this.#destroy(clusterFailure('UNREACHABLE', 'the API server has sent nothing for 40 s'));
     void superviseConnection({ clock: this.#options.clock, activity, probe: ask, onDead: dead, silenceMs: probeMs }, this.#ending.signal);
   }
 }

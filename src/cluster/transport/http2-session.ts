@@ -165,7 +165,7 @@ class SupervisedSession implements Http2Session {
     const ask = () => {
       if (!client.destroyed) client.ping((error) => error ?? activity.markReceived());
     };
-    const dead = () => this.destroy(clusterFailure('UNREACHABLE', 'the API server has not been heard for 25 s'));
+    const dead = () => this.destroy(clusterFailure('UNREACHABLE', 'the API server has sent nothing for 25 s'));
     void superviseConnection({ clock, activity, probe: ask, onDead: dead }, life.signal);
   }
 }

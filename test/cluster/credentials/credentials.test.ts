@@ -62,7 +62,7 @@ describe('fixed credentials', () => {
     const obtained = await provider({ credentials: { type: 'token', token: 'a\nb: c' } }).credentials.obtain(never);
     expect(obtained).toMatchObject({
       type: 'failed',
-      failure: { code: 'UNAUTHENTICATED', message: 'the token holds characters that no token has' },
+      failure: { code: 'UNAUTHENTICATED', message: 'the token has characters that are not allowed in a token' },
     });
   });
 

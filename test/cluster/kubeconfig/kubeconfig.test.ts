@@ -203,7 +203,7 @@ describe('the entry of a cluster', () => {
     ['no URL', 'server: nonsense', 'clusters[0].cluster.server: expected an https URL'],
     ['another scheme', 'server: ftp://a', 'clusters[0].cluster.server: expected an https URL'],
     ['userinfo', 'server: https://u:p@a', 'without user, query and fragment'],
-    ['plain http', 'server: http://a.example', 'http is spoken to loopback only'],
+    ['plain http', 'server: http://a.example', 'http is allowed to loopback only'],
     ['rubbish for an authority', 'server: https://a\ncertificate-authority-data: "%%"', 'certificate-authority-data: expected base64'],
     [
       'insecure beside an authority',

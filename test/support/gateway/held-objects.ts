@@ -166,7 +166,7 @@ export class HeldObjects {
 
   #modify(cluster: HeldCluster, object: HeldObject, isWrong: (what: string) => Error): void {
     const before = cluster.objects.get(object.id);
-    if (before === undefined) throw isWrong(`expected a change of what is there, got one of ${object.metadata.name}`);
+    if (before === undefined) throw isWrong(`expected a change of what exists, got one of ${object.metadata.name}`);
     if (before.metadata.uid !== object.metadata.uid) throw isWrong(`expected ${object.metadata.name} to go before it comes anew`);
     const [was, is] = [before, object].map(({ metadata }) => BigInt(metadata.resourceVersion));
     if (was !== undefined && is !== undefined && is < was)
