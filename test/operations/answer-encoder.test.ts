@@ -42,7 +42,7 @@ describe('an answer', () => {
     await expect(textOf({ a: 'x'.repeat(100) }, { maxBytes: 50 })).rejects.toMatchObject({ code: 'TOO_COSTLY' });
   });
 
-  test('is given up once nobody waits for it', async () => {
+  test('stops when its client has gone', async () => {
     const gone = new AbortController();
     const encoder = new AnswerEncoder({ clock: systemClock });
     const encoding = encoder.encode({ data: { a: Array.from({ length: 1_000 }, () => many) } }, gone.signal);
@@ -50,7 +50,7 @@ describe('an answer', () => {
     await expect(encoding).rejects.toThrow('gone');
   });
 
-  test('is refused as OVERLOADED if all unsent answers together are too large, and gives its bytes back', async () => {
+  test('is refused as OVERLOADED if all unsent answers together are too large, and frees its bytes', async () => {
     const unsent = createQueueBudget(1 << 20);
     await expect(textOf({ a: [many, many] }, { unsent })).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(unsent.bytes).toBe(0);

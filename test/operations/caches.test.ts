@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { createDocumentCache, createErrorCache } from '../../src/operations/engine.ts';
 import { IntrospectionCache } from '../../src/operations/introspection-cache.ts';
 
-/** A text of so many characters that is like no other. */
+/** Makes a text of this many characters that differs from all others. */
 const textOf = (place: number, length: number) => `${place} `.padEnd(length, 'x');
 const kib = 1 << 10;
 
-/** How many of so many distinct texts of this length are still held after all were put in; the last of them always is. */
+/** Returns how many of `count` different texts of this length are still cached. The last one must be. */
 function heldOf<T extends object>(
   cache: LRUCache<string, T>,
   values: { readonly count: number; readonly length: number; readonly value: T },
@@ -60,7 +60,7 @@ describe('answers to introspection', () => {
     return made;
   };
 
-  test('are kept for the 8 documents asked last, per schema', async () => {
+  test('are kept for the 8 documents that were requested last, per schema', async () => {
     const cache = new IntrospectionCache();
     for (let place = 0; place < 20; place++) expect(await madeFor(cache, textOf(place, 100))).toBe(1);
     for (let place = 12; place < 20; place++) expect(await madeFor(cache, textOf(place, 100))).toBe(0);
@@ -85,7 +85,7 @@ describe('answers to introspection', () => {
     for (const made of [1, 0]) expect(await madeFor(cache, textOf(0, 63 * kib))).toBe(made);
   });
 
-  test('that failed are not kept', async () => {
+  test('are not kept if they failed', async () => {
     const cache = new IntrospectionCache();
     await expect(cache.answerFor(schema, { query: 'q' }, () => Promise.reject(new Error('not this time')))).rejects.toThrow(
       'not this time',

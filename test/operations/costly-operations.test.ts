@@ -5,7 +5,7 @@ import { LiveSocket, openStream } from '../support/clients/live-socket.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { startServing } from '../support/serving/start-serving.ts';
 
-/** What an operation comes to is told the same over every transport, and before anything is read. */
+/** An operation that is too costly is refused in the same way over every transport, before anything is read. */
 
 function readSchema(onRound: () => void = () => undefined) {
   let reads = 0;
@@ -22,7 +22,7 @@ function readSchema(onRound: () => void = () => undefined) {
     },
   };
   const slow = { type: GraphQLString, resolve: () => new Promise(() => undefined) };
-  // It asks as often as something is looked at, and never lets the loop go on.
+  // Checks its time at every step, and never lets the event loop continue.
   const busy = {
     type: GraphQLString,
     resolve: (_: unknown, __: unknown, { throwIfOver }: OperationScope) => {
@@ -48,7 +48,7 @@ interface Told {
   readonly extensions: { readonly code: string };
 }
 
-/** The first error of each transport: HTTP, WebSocket, server-sent events. */
+/** Returns the first error of each transport: HTTP, WebSocket, server-sent events. */
 async function askEverywhere(url: string, { query, variables = {} }: Asked): Promise<readonly (Told | undefined)[]> {
   const post = async () => {
     const body = JSON.stringify({ query, variables });
@@ -74,7 +74,7 @@ test.each<[string, Asked, number | undefined]>([
   ['smaller ones', { query: `query ($n: Int) { ${nested('$n', '$n', '$n')} }`, variables: { n: 99 } }, undefined],
   ['pages that are not said', { query: `query ($n: Int = 100) { ${nested('$n', '$n', '$n')} }` }, 1_010_100],
   ['a mutation', { query: `mutation { ${nested('500', '500', '4')} }` }, 500 + 250_000 + 1_000_000],
-])('%s: the same verdict over HTTP, WebSocket and server-sent events', async (_, asked, figure) => {
+])('%s: the same result over HTTP, WebSocket and server-sent events', async (_, asked, figure) => {
   const { schema, reads } = readSchema();
   await using edge = await startServing({ schema: () => schema });
   for (const told of await askEverywhere(edge.url, asked)) {
@@ -84,7 +84,7 @@ test.each<[string, Asked, number | undefined]>([
   expect(reads() === 0, 'nothing is read of what is refused').toBe(figure !== undefined);
 });
 
-test('the estimate of one schema is not that of the next', async () => {
+test('the cost estimate of one schema is not used for the next', async () => {
   const [cheap, dear] = [
     new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { pods: { type: pods() } } }) }),
     readSchema(),
@@ -105,7 +105,7 @@ function pods(): GraphQLObjectType {
   return pod;
 }
 
-test('a query that takes 30 s is ended and told so on each', async () => {
+test('a query that takes 30 s ends with an error on each transport', async () => {
   const clock = createManualClock();
   await using edge = await startServing({ schema: () => readSchema().schema, clock });
   const asked = askEverywhere(edge.url, { query: '{ slow }' });
@@ -118,7 +118,7 @@ test('a query that takes 30 s is ended and told so on each', async () => {
     expect(told).toMatchObject({ message: 'expected to answer within 30 s', extensions: { code: 'TOO_COSTLY' } });
 });
 
-test.each([1, 10])('what holds the loop is ended after 30 s too, and told so on each, if it asks every %i s', async (seconds) => {
+test.each([1, 10])('a resolver that blocks the event loop ends with an error after 30 s too, if it checks every %i s', async (seconds) => {
   const clock = createManualClock();
   const { monotonic } = clock;
   let heldMs = 0;

@@ -10,7 +10,7 @@ const faultOf = (code: FaultCode, message: string, cluster = 'north'): Fault => 
   retry: 'LATER',
 });
 
-test('stored values that misfit leave out no other fault, however many fields have one', () => {
+test('misfit values push out no other fault, however many fields have one', () => {
   const report = new OperationFaults();
   for (let n = 0; n < 150; n++) report.add(faultOf('MISFIT', `Thing.field${n}: expected Boolean`), ['things', n]);
   report.add(faultOf('UNREACHABLE', 'the API server refused the connection'), ['pod']);
@@ -19,7 +19,7 @@ test('stored values that misfit leave out no other fault, however many fields ha
   expect(entries.at(-1)).toMatchObject({ code: 'UNREACHABLE', path: ['pod'], count: 1 });
 });
 
-test('other faults leave out no stored value that misfits, and each sort has at most 100 entries', () => {
+test('other faults push out no misfit value, and each type has at most 100 entries', () => {
   const report = new OperationFaults();
   for (let n = 0; n < 150; n++) report.add(faultOf('UNREACHABLE', 'the API server refused the connection', `c${n}`), ['pod']);
   for (let n = 0; n < 150; n++) report.add(faultOf('MISFIT', `Thing.field${n}: expected Boolean`), ['things', n]);

@@ -13,7 +13,7 @@ function beating() {
   return { clock, heard, beats };
 }
 
-test('each thing beats once per time, and no second sees to more than its share', async () => {
+test('each item gets one callback per interval, and each slice has at most its share', async () => {
   const { clock, heard, beats } = beating();
   for (let thing = 0; thing < 1_200; thing++) beats.add(thing);
   await clock.advance(36_000);
@@ -26,7 +26,7 @@ test('each thing beats once per time, and no second sees to more than its share'
   for (const together of Map.groupBy(heard, ({ atMs }) => atMs).values()) expect(together).toHaveLength(100);
 });
 
-test('one alone has the whole time; twice added is once, and once deleted it is not heard of', async () => {
+test('a single item waits a whole interval; adding it twice has no effect, and a removed item gets no callback', async () => {
   const { clock, heard, beats } = beating();
   beats.add(1);
   beats.add(1);

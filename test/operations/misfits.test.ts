@@ -3,7 +3,7 @@ import type { Log } from '../../src/core/log.ts';
 import { startGateway } from '../support/gateway/start-gateway.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
-test('objects stored before their definition was tightened are answered with one fault per field, and no line in the log', async () => {
+test('objects that no longer fit their definition give one fault per field, and no line in the log', async () => {
   const lines: unknown[] = [];
   const line = (fields: object, message: string) => void lines.push({ ...fields, message });
   const log: Log = { debug: () => undefined, info: line, warn: line, error: line };

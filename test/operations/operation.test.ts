@@ -7,7 +7,7 @@ import type { OperationScope } from '../../src/operations/operation.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { rawRequest, servedOf, startServing } from '../support/serving/start-serving.ts';
 
-/** A schema whose one field does what the test says. */
+/** Makes a schema whose one field runs this resolver. */
 function schemaThat(resolve: (scope: OperationScope) => unknown): GraphQLSchema {
   const slow = { type: GraphQLString, resolve: (_: unknown, __: unknown, scope: OperationScope) => resolve(scope) };
   return new GraphQLSchema({
@@ -19,14 +19,14 @@ function schemaThat(resolve: (scope: OperationScope) => unknown): GraphQLSchema 
 const limits = { bodyBytes: 4 << 20, requestsInFlight: 2, querySeconds: 30, mutationSeconds: 60, streams: 5_000 };
 const slowBody = '{"query":"{ slow }"}';
 
-/** Fields that wait until the test lets them go on. */
+/** Makes fields that wait until the test releases them. */
 function waitingSchema() {
   const waiting: { readonly scope: OperationScope; go(): void }[] = [];
   const schema = schemaThat((scope) => new Promise((resolve) => waiting.push({ scope, go: () => resolve('done') })));
   return { schema, waiting };
 }
 
-test('a MusterError tells its code, with the path of the field', async () => {
+test('a MusterError has its code and the path of the field', async () => {
   const schema = schemaThat(() => {
     throw new MusterError('BAD_INPUT', 'expected less');
   });
@@ -44,7 +44,7 @@ test('a MusterError tells its code, with the path of the field', async () => {
   });
 });
 
-test('what is too costly is refused as a whole, whatever of it could be answered', async () => {
+test('an operation that is too costly is refused as a whole, even if parts could be answered', async () => {
   const schema = schemaThat(() => {
     throw new MusterError('TOO_COSTLY', 'expected less');
   });
@@ -54,7 +54,7 @@ test('what is too costly is refused as a whole, whatever of it could be answered
   expect(errors).toMatchObject([{ message: 'expected less', path: ['slow'], extensions: { code: 'TOO_COSTLY' } }]);
 });
 
-test('faults behind nulls stand in extensions, once per code, cluster and kind', async () => {
+test('faults behind nulls are in extensions, once per code, cluster and kind', async () => {
   const fault = {
     code: 'FORBIDDEN',
     cluster: clusterName('north'),
@@ -83,7 +83,7 @@ test('faults behind nulls stand in extensions, once per code, cluster and kind',
 test.each([
   { operation: 'a query', document: '{ slow }', seconds: 30 },
   { operation: 'a mutation', document: 'mutation { slow }', seconds: 60 },
-])('$operation that takes too long is aborted, and told so', async ({ document, seconds }) => {
+])('$operation that takes too long is aborted with an error', async ({ document, seconds }) => {
   const clock = createManualClock();
   const { schema, waiting } = waitingSchema();
   await using edge = await startServing({ schema: () => schema, clock, config: { limits } });
@@ -96,7 +96,7 @@ test.each([
   expect(waiting[0]?.scope.signal.aborted).toBe(true);
 });
 
-test('a client that leaves ends its operation at once, unseen by the log', async () => {
+test('a client that leaves ends its operation at once, without a line in the log', async () => {
   const { schema, waiting } = waitingSchema();
   const lines: string[] = [];
   const write = (_: unknown, message: string) => void lines.push(message);
@@ -111,7 +111,7 @@ test('a client that leaves ends its operation at once, unseen by the log', async
   expect(lines).toEqual(['answered']);
 });
 
-test('more operations than the bound are told to come again, and the places come back', async () => {
+test('operations beyond the bound are refused with Retry-After, and slots are freed', async () => {
   const { schema, waiting } = waitingSchema();
   await using edge = await startServing({ schema: () => schema, config: { limits } });
   const first = [edge.ask('{ slow }'), edge.ask('{ slow }')];
@@ -125,7 +125,7 @@ test('more operations than the bound are told to come again, and the places come
   expect((await edge.ask('{ hello }')).data).toEqual({ hello: 'world' });
 });
 
-test('an operation keeps the schema it came with; the next one has the new one', async () => {
+test('an operation keeps the schema with which it began; the next one has the new schema', async () => {
   const { schema: before, waiting } = waitingSchema();
   const after = buildSchema('type Query { fresh: String }');
   let current = before;
@@ -142,7 +142,7 @@ test('an operation keeps the schema it came with; the next one has the new one',
   expect(await running).toEqual({ data: { slow: 'done', hello: 'world' } });
 });
 
-test('introspection is made once per schema, and gzipped for who takes it', async () => {
+test('an answer to introspection is made once per schema, and gzipped for clients that accept it', async () => {
   let current = servedOf(buildSchema('type Query { "What it says." hello: String }'));
   let made = 0;
   await using edge = await startServing({
@@ -168,7 +168,7 @@ test('introspection is made once per schema, and gzipped for who takes it', asyn
   expect(answers[0]?.text).not.toContain('requestId');
 });
 
-test('introspection that is refused is not kept', async () => {
+test('an answer to introspection with errors is not kept', async () => {
   await using edge = await startServing();
   const ids = new Set<unknown>();
   for (let turn = 0; turn < 2; turn++)
@@ -192,7 +192,7 @@ test('tokens, depth, aliases, directives and root fields have bounds', async () 
   expect((await edge.ask('{ hello }')).data).toEqual({ hello: null });
 });
 
-test('drain lets what is in flight end, and tells who comes meanwhile', async () => {
+test('drain lets operations in flight end, and refuses new ones', async () => {
   const { schema, waiting } = waitingSchema();
   const edge = await startServing({ schema: () => schema });
   const running = edge.ask('{ slow }');
@@ -204,7 +204,7 @@ test('drain lets what is in flight end, and tells who comes meanwhile', async ()
   await drained;
 });
 
-test('drain tells what outstays its patience SHUTTING_DOWN', async () => {
+test('drain ends operations that take too long with SHUTTING_DOWN', async () => {
   const clock = createManualClock();
   const { schema, waiting } = waitingSchema();
   const edge = await startServing({ schema: () => schema, clock });
@@ -218,7 +218,7 @@ test('drain tells what outstays its patience SHUTTING_DOWN', async () => {
   await drained;
 });
 
-test('drain of an idle edge with open connections is done at once', async () => {
+test('drain of an idle edge with open connections resolves at once', async () => {
   const edge = await startServing();
   await edge.ask('{ hello }');
   const result = await Promise.race([edge.serving.drain(30_000).then(() => 'drained'), sleep(2_000, 'late', { ref: false })]);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { TurnGate } from '../../src/operations/turn-gate.ts';
 
-/** Time that passes only by what those do who are let in. */
+/** A clock that moves only by the work of requests that were let in. */
 function createCrowd() {
   let nowMs = 0;
   const gate = new TurnGate({ monotonic: () => nowMs });
@@ -15,25 +15,25 @@ function createCrowd() {
   return { come, done };
 }
 
-test('who comes alone is let in at once', async () => {
+test('a single request is let in at once', async () => {
   const { come, done } = createCrowd();
   void come(1, 10);
   await Promise.resolve();
   expect(done).toEqual([1]);
 });
 
-test('of a crowd in one turn those wait who come when it has lasted long enough, and go in in their order, as many as there is time for', async () => {
+test('when many requests come in one turn, late ones wait for the next turns, and go in in order', async () => {
   const { come, done } = createCrowd();
   for (let name = 0; name < 10; name++) {
     void come(name, 1);
-    // Each comes by a callback of its own: what the last one did is done by then.
+    // Each request has a callback of its own, so the work of the one before it is done.
     await Promise.resolve();
   }
   expect(done).toEqual([0, 1, 2]);
   const grown: number[] = [];
   for (let turn = 0; turn < 5; turn++) {
     await nextTurn();
-    // Whoever comes meanwhile stands behind them.
+    // Requests that come meanwhile wait behind the others.
     if (turn === 0) void come(10, 1);
     grown.push(done.length);
   }
@@ -41,7 +41,7 @@ test('of a crowd in one turn those wait who come when it has lasted long enough,
   expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('after a quiet turn it is open again', async () => {
+test('after a quiet turn the gate is open again', async () => {
   const { come, done } = createCrowd();
   for (let round = 0; round < 5; round++) {
     void come(round, 10);

@@ -19,14 +19,14 @@ const schema = new GraphQLSchema({
   }),
 });
 
-/** The edge over texts of any size, with a clock that only the test moves. */
+/** Starts the edge over texts of any size, with a clock that only the test moves. */
 async function startTexts(limits: NonNullable<ServingChanges['config']>['limits'] = {}) {
   const clock = createManualClock();
   const edge = await startServing({ schema: () => schema, clock, config: { limits } });
   return { ...edge, clock, [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose]() };
 }
 
-/** Asks by HTTP and reads nothing of the answer until `resume`. */
+/** Sends a request over HTTP, and reads nothing of the answer until `resume`. */
 async function askDeaf(url: string, query: string, accept = 'application/json') {
   const request = http.request(url, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', accept } });
   request.on('error', () => undefined);
@@ -71,7 +71,7 @@ describe('an answer beyond the bound', () => {
 });
 
 describe('a client that takes nothing', () => {
-  test.each(['application/json', 'text/event-stream'])('is cut after 60 s, and holds its place until then: %s', async (accept) => {
+  test.each(['application/json', 'text/event-stream'])('is cut after 60 s, and holds its slot until then: %s', async (accept) => {
     await using edge = await startTexts({ requestsInFlight: 1 });
     using deaf = await askDeaf(edge.url, '{ text(mib: 24) }', accept);
     expect((await edge.ask('{ hello }')).errors?.[0]?.extensions.code).toBe('OVERLOADED');
@@ -85,7 +85,7 @@ describe('a client that takes nothing', () => {
     expect(edge.clock.sleepers, 'nobody is watched any more').toBe(0);
   });
 
-  test('over WebSocket is cut after 60 s, and holds its place until then', async () => {
+  test('over WebSocket is cut after 60 s, and holds its slot until then', async () => {
     await using edge = await startTexts({ requestsInFlight: 1 });
     const socket = await LiveSocket.open(edge.url);
     using _deaf = socket.deafen();
@@ -97,7 +97,7 @@ describe('a client that takes nothing', () => {
     await vi.waitUntil(async () => (await edge.ask('{ hello }')).data?.hello === 'world');
   });
 
-  test('is cut on pages too', async () => {
+  test('is cut on other pages too', async () => {
     await using edge = await startTexts();
     const { socket } = await rawConnection(edge.serving.port);
     socket.pause();
@@ -125,7 +125,7 @@ test('a slow client that takes some bytes now and then gets the whole answer', a
   await vi.waitUntil(() => slow.over() === 'whole');
 });
 
-test('what waits in all connections is bounded: those with the most are cut, and others are answered', async () => {
+test('the bytes that wait in all connections are bounded: connections with the most are cut, others are answered', async () => {
   await using edge = await startTexts({ unsentBytes: 40 * mib });
   const clients = await Promise.all(Array.from({ length: 4 }, () => askDeaf(edge.url, '{ text(mib: 16) }')));
   expect((await edge.ask('{ hello }')).data?.hello).toBe('world');

@@ -25,7 +25,7 @@ describe.each(examples.all.map((example) => [example.title, example] as const))(
     expect(refusalOfCost({ schema, document, operation, variables: values })).toBeUndefined();
   });
 
-  test('says what it answers, and can be run as it stands', () => {
+  test('begins with its title, and runs as it is', () => {
     expect(title).toMatch(/^[A-Z].{10,}/);
     if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation');
     const needed = (operation.variableDefinitions ?? []).filter(
@@ -35,7 +35,7 @@ describe.each(examples.all.map((example) => [example.title, example] as const))(
   });
 });
 
-test('every file is one of them, each under a title and a name of its own', async () => {
+test('every file is an example, with a title and a name of its own', async () => {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.graphql'));
   expect(files.length).toBeGreaterThanOrEqual(15);
   expect(examples.all).toHaveLength(files.length);
@@ -45,7 +45,7 @@ test('every file is one of them, each under a title and a name of its own', asyn
   expect(new Set(texts.map((text) => /^(?:query|mutation|subscription) (\w+)/m.exec(text)?.[1])).size).toBe(files.length);
 });
 
-test('three of them are worth pasting', () => {
+test('three examples are short enough to paste', () => {
   expect(examples.pasted).toHaveLength(3);
   for (const query of examples.pasted) expect(examples.all).toContain(query);
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => edge[Symbol.asyncDispose]());
 
-/** The same but for the id of the request, which there must be with each error. */
+/** Removes the id of the request, which every error must have. */
 function comparable({ data, errors }: Verdict): Verdict {
   for (const { extensions } of errors ?? []) expect(extensions.requestId).toMatch(/^[0-9a-f-]{36}$/);
   const told = errors?.map(({ extensions: { code }, ...error }) => ({ ...error, extensions: { code } }));
@@ -66,7 +66,7 @@ async function overSocket(payload: Sent): Promise<Verdict> {
   return (message.type === 'error' ? { errors: message.payload } : message.payload) as Verdict;
 }
 
-/** The longest time that the loop was held up, in the best of three attempts: other programs hold it up too. */
+/** The longest time for which the event loop was blocked, in the best of three attempts. Other programs block it too. */
 async function leastLagMs(attempt: () => Promise<unknown>): Promise<number> {
   const lags: number[] = [];
   for (let time = 0; time < 3; time++) {
@@ -81,7 +81,7 @@ async function leastLagMs(attempt: () => Promise<unknown>): Promise<number> {
 
 const spreads = Array.from({ length: 22 }, (_, n) => `fragment F${n} on Query { ${`...F${n + 1} `.repeat(2)}}`).join(' ');
 
-describe('E10: HTTP, server-sent events and WebSocket give one verdict', () => {
+describe('E10: HTTP, server-sent events and WebSocket give the same result', () => {
   test.each<[string, Sent]>([
     ['a query', { query: '{ hello }' }],
     ['introspection', { query: getIntrospectionQuery() }],
@@ -113,7 +113,7 @@ describe('E10: HTTP, server-sent events and WebSocket give one verdict', () => {
     expect(said).toEqual(asked);
     expect(streamed).toEqual(asked);
     expect(await leastLagMs(() => overSocket(sent))).toBeLessThan(50);
-    // The socket and whoever else is on it live on.
+    // The socket and its other operations continue.
     expect(await overSocket({ query: '{ hello }' })).toEqual({ data: { hello: 'hello world' } });
   });
 
@@ -177,7 +177,7 @@ describe('the token, on every transport', () => {
     expect(await outcome.websocket(authorization)).toBe(isRight ? 'served' : '4401');
   });
 
-  test('each that was shown none or a wrong one is counted by its transport', async () => {
+  test('each request with no token or a wrong one is counted by its transport', async () => {
     const text = await (await fetch(`${guarded.origin}/metrics`, { headers: { authorization: 'Bearer correct-horse' } })).text();
     expect(text).toMatch(/^muster_requests_total\{transport="websocket",operation_type="none",code="UNAUTHENTICATED"\} [1-9]/m);
     expect(text).toMatch(/^muster_requests_total\{transport="websocket",operation_type="query",code="OK"\} [1-9]/m);

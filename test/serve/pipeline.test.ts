@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '../support/gateway/start-gateway
 import { rawRequest } from '../support/serving/start-serving.ts';
 import { deployment, pod } from '../support/workloads.ts';
 
-// The chosen packages do the work. This file counts what ran inside of them: whoever relies on another package adds its counts here.
+// The chosen packages do the work. This file counts what ran inside of them. Add the counts of another package here.
 
 /** Calls of Yoga's hooks since the last test began. */
 const counts = vi.hoisted(() => new Map<string, number>());
@@ -35,7 +35,7 @@ beforeAll(async () => {
 beforeEach(() => counts.clear());
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-test('a query with relations goes through all of it', async () => {
+test('a query with relations runs through all hooks', async () => {
   const { deployments } = await gateway.query<{ deployments: { items: readonly object[] } }>(
     '{ deployments { items { metadata { name } pods { items { metadata { name } } } } } }',
   );
@@ -43,7 +43,7 @@ test('a query with relations goes through all of it', async () => {
   expect(Object.fromEntries(counts)).toEqual(once(...http, ...engine, 'onExecute'));
 });
 
-test('a mutation goes through all of it', async () => {
+test('a mutation runs through all hooks', async () => {
   const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made', namespace: 'default' }, data: { color: 'blue' } };
   const { apply } = await gateway.query<{ apply: { __typename: string } }>(
     'mutation ($manifest: Manifest!) { apply(clusters: ["north"], manifests: [$manifest]) { __typename } }',
@@ -53,7 +53,7 @@ test('a mutation goes through all of it', async () => {
   expect(Object.fromEntries(counts)).toEqual(once(...http, ...engine, 'onExecute'));
 });
 
-test('a query by GET goes through all of it', async () => {
+test('a query by GET runs through all hooks', async () => {
   const { status, text } = await rawRequest(gateway.url, { path: '/graphql?query={__typename}' });
   expect([status, text]).toEqual([200, '{"data":{"__typename":"Query"}}']);
   expect(Object.fromEntries(counts)).toEqual(once(...http, ...engine, 'onExecute'));
@@ -67,21 +67,24 @@ test('GraphiQL and OPTIONS are answered by Yoga', async () => {
   expect(Object.fromEntries(counts)).toEqual(once('onResponse'));
 });
 
-// Messages are executed and encoded once for all streams that see the same, and sent by our own transports: no hook runs for them.
+// Messages are executed and encoded once for all streams of a group, and sent by our own transports. So no hook runs for them.
 test.each([
   ['sse', [...http, ...engine, 'onSubscribe']],
   ['websocket', [...engine, 'onSubscribe']],
-] as const)('a subscription over %s is parsed, validated and subscribed by Yoga; its messages are ours', async (transport, hooks) => {
-  const stream = await gateway.subscribe(podChanges, {}, transport);
-  await gateway.until(() => stream.seen.length > 0);
-  gateway.cluster('north').put(pod(`one-more-${transport}`));
-  const before = stream.seen.length;
-  await gateway.until(() => stream.seen.length > before);
-  expect(Object.fromEntries(counts)).toEqual(once(...hooks));
-  stream.stop();
-});
+] as const)(
+  'a subscription over %s is parsed, validated and subscribed by Yoga; its messages are sent by our code',
+  async (transport, hooks) => {
+    const stream = await gateway.subscribe(podChanges, {}, transport);
+    await gateway.until(() => stream.seen.length > 0);
+    gateway.cluster('north').put(pod(`one-more-${transport}`));
+    const before = stream.seen.length;
+    await gateway.until(() => stream.seen.length > before);
+    expect(Object.fromEntries(counts)).toEqual(once(...hooks));
+    stream.stop();
+  },
+);
 
-test('a query over a socket goes through the engine', async () => {
+test('a query over a WebSocket runs through the engine', async () => {
   const stream = await gateway.subscribe('{ pods { totalCount } }', {}, 'websocket');
   await gateway.until(() => stream.completed);
   expect(Object.fromEntries(counts)).toEqual(once(...engine, 'onExecute'));

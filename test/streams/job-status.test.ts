@@ -29,7 +29,7 @@ function join({ mirrors }: GraphOverMirrors, name: string) {
   return cluster;
 }
 
-/** `total/stale PHASE=count … | cluster=total …`, phases with none left out. */
+/** Prints `total/stale PHASE=count … | cluster=total …`, without phases that have no Job. */
 function print({ total, stale, byPhase, byCluster }: JobSummaryView): string {
   const phases = byPhase.filter(({ count }) => count > 0).map(({ phase, count }) => `${phase}=${count}`);
   return [`${total}/${stale}`, ...phases, '|', ...byCluster.map(({ cluster, total: own }) => `${cluster.name}=${own}`)].join(' ');
@@ -38,7 +38,7 @@ function print({ total, stale, byPhase, byCluster }: JobSummaryView): string {
 const summaries = (messages: readonly JobStatusMessage[]) =>
   messages.map(({ type, cluster, summary }) => `${type} ${cluster.name} ${print(summary)}`);
 
-test('every message sums up all matching Jobs, of every cluster asked', async () => {
+test('every message sums up all matching Jobs, of every requested cluster', async () => {
   const graph = graphOverMirrors({ model });
   const [north, south] = [join(graph, 'north'), join(graph, 'south')];
   const [sum, broken] = [job('sum'), job('broken', 'Failed')];
@@ -51,7 +51,7 @@ test('every message sums up all matching Jobs, of every cluster asked', async ()
   north.mirror(jobs).put(complete);
   north.mirror(jobs).remove(broken);
   await graph.clock.advance(5);
-  // It is no longer one of those asked for.
+  // The Job no longer matches the filter.
   north.mirror(jobs).put({ ...complete, metadata: { ...complete.metadata, labels: {}, resourceVersion: 'y' } });
   await graph.clock.advance(5);
   expect(summaries(read.messages)).toEqual([
@@ -68,7 +68,7 @@ test('every message sums up all matching Jobs, of every cluster asked', async ()
   expect(first?.summary).toBe(first?.summary);
 });
 
-test('Jobs of clusters that are behind are counted as stale', async () => {
+test('Jobs of clusters that are not in sync are counted as stale', async () => {
   const graph = graphOverMirrors({ model });
   const [north, south] = [join(graph, 'north'), join(graph, 'south')];
   north.mirror(jobs).list(job('a'), job('b', 'Complete'));
@@ -86,7 +86,7 @@ test('Jobs of clusters that are behind are counted as stale', async () => {
   expect(read.messages[4]?.summary.byCluster[0]?.sync).toMatchObject({ phase: 'STALE', fault: { code: 'UNREACHABLE' } });
 });
 
-test('a cluster that has left is counted no more; one that was named is, with nothing', async () => {
+test('a cluster that has left is no longer counted; if it was named, it is listed with no Jobs', async () => {
   const graph = graphOverMirrors({ model });
   const [north, south] = [join(graph, 'north'), join(graph, 'south')];
   north.mirror(jobs).list(job('a'));
@@ -100,7 +100,7 @@ test('a cluster that has left is counted no more; one that was named is, with no
   expect(summaries(named.messages.slice(4))).toEqual(['FAILED north 1/0 RUNNING=1 | north=0 south=1']);
 });
 
-test('who falls behind is told the sum of what it has not been told of, too', async () => {
+test('a reader that falls behind gets the sum of all Jobs, also of those whose changes it has not received', async () => {
   const graph = graphOverMirrors({ model });
   const north = join(graph, 'north');
   north.mirror(jobs).list(job('a'));
@@ -115,7 +115,7 @@ test('who falls behind is told the sum of what it has not been told of, too', as
   expect(summaries(slow.take())).toEqual(['LIVE north 3/0 FAILED=1 RUNNING=2 | north=3']);
 });
 
-test('a tally that was given is not changed by what comes later', () => {
+test('counts that were read do not change later', () => {
   const tally = createJobPhaseCounter();
   const one = job('a');
   tally.changed(undefined, one);

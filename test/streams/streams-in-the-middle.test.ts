@@ -22,13 +22,13 @@ function podsOf({ streams }: GraphOverMirrors, after?: string) {
   return streams.changes(me, kind, after === undefined ? {} : { after });
 }
 
-/** 600 pods, and a reader that has taken the first message of its first state. */
+/** Starts 600 pods, and a reader that has taken the first message of its first state. */
 async function startReading() {
   const graph = graphOverMirrors({ model });
   const north = graph.mirrors.join('north');
   north.discover(pods);
   const mirror = north.mirror(pods);
-  // Not in the order of their names: the store holds them as they came.
+  // Not in the order of their names: the store holds them in the order of their arrival.
   mirror.list(...Array.from({ length: 600 }, (_, n) => pod((n * 7) % 600)));
   await turns();
   const hand = await readByHand(podsOf(graph));
@@ -40,7 +40,7 @@ async function startReading() {
   return { graph, north, mirror, first, fold };
 }
 
-/** Resumes there, and reads until the end of the first state. */
+/** Resumes after this message, and reads until the end of the first state. */
 async function resume(graph: GraphOverMirrors, { cursor }: Pick<ChangesMessage, 'cursor'>, from: Fold) {
   const read = await readEagerly(podsOf(graph, cursor), { from });
   await turns();
@@ -50,7 +50,7 @@ async function resume(graph: GraphOverMirrors, { cursor }: Pick<ChangesMessage, 
 
 const typesOf = (messages: readonly ChangesMessage[]) => messages.map(({ type, added }) => `${type} ${added.length}`);
 
-test('a first state comes in the order of namespaces and names, and a resume in its middle goes on there', async () => {
+test('a first state comes in the order of namespaces and names, and a resume in its middle continues there', async () => {
   const { graph, first, fold } = await startReading();
   if (first === undefined) throw new Error('no message');
   expect(first.added.map(({ object }) => object.metadata.name)).toEqual(Array.from({ length: 250 }, (_, n) => nameOf(n)));
@@ -59,7 +59,7 @@ test('a first state comes in the order of namespaces and names, and a resume in 
   expect(read.fold.held('north Pod')).toHaveLength(600);
 });
 
-test('what changed meanwhile of the objects that were told comes first, and all others come as they are now', async () => {
+test('changes of objects that were sent come first, and all other objects come as they are now', async () => {
   const { graph, mirror, first, fold } = await startReading();
   if (first === undefined) throw new Error('no message');
   mirror.put(pod(10, { labels: { changed: 'yes' } }));
@@ -92,7 +92,7 @@ test('every message of a resumed first state can be resumed again', async () => 
   }
 });
 
-test('another history begins anew', async () => {
+test('another history begins with RESET', async () => {
   const { graph, mirror, first, fold } = await startReading();
   if (first === undefined) throw new Error('no message');
   mirror.list(pod(1), pod(2));

@@ -34,7 +34,7 @@ async function read(graph: GraphOverMirrors, args: StreamArguments) {
   return eager;
 }
 
-/** Goes on from the last message of who has gone. */
+/** Resumes after the last message of a reader that has gone. */
 async function goOn(graph: GraphOverMirrors, args: StreamArguments, gone: Awaited<ReturnType<typeof read>>) {
   gone.reader[Symbol.dispose]();
   const eager = await readEagerly(podsOf(graph, { ...args, after: gone.messages.at(-1)?.cursor ?? '' }), { from: gone.fold });
@@ -43,20 +43,23 @@ async function goOn(graph: GraphOverMirrors, args: StreamArguments, gone: Awaite
   return eager;
 }
 
-test.each(['somebody stays', 'nobody stays'])('what the filter names of a cluster has changed meanwhile: RESET (%s)', async (who) => {
-  const graph = graphOverMirrors({ model });
-  const north = joinNorth(graph);
-  const stays = who === 'somebody stays' ? await read(graph, ofPhase) : undefined;
-  const away = await read(graph, ofPhase);
-  expect(away.fold.held('north Pod').length).toBe(2);
-  away.reader[Symbol.dispose]();
-  north.fail(silence(north));
-  await turns();
-  await graph.clock.advance(10);
-  const back = await goOn(graph, ofPhase, away);
-  expect(back.lines()).toEqual(['RESET north', 'SYNCED north']);
-  expect(stays?.lines(2) ?? back.lines()).toEqual(back.lines());
-});
+test.each(['somebody stays', 'nobody stays'])(
+  'a property of the cluster that the filter names has changed meanwhile: RESET (%s)',
+  async (who) => {
+    const graph = graphOverMirrors({ model });
+    const north = joinNorth(graph);
+    const stays = who === 'somebody stays' ? await read(graph, ofPhase) : undefined;
+    const away = await read(graph, ofPhase);
+    expect(away.fold.held('north Pod').length).toBe(2);
+    away.reader[Symbol.dispose]();
+    north.fail(silence(north));
+    await turns();
+    await graph.clock.advance(10);
+    const back = await goOn(graph, ofPhase, away);
+    expect(back.lines()).toEqual(['RESET north', 'SYNCED north']);
+    expect(stays?.lines(2) ?? back.lines()).toEqual(back.lines());
+  },
+);
 
 test.each(['somebody stays', 'nobody stays'])('the served version of the kind has changed meanwhile: RESET (%s)', async (who) => {
   const graph = graphOverMirrors({ model });
@@ -79,7 +82,7 @@ test.each(['somebody stays', 'nobody stays'])('the served version of the kind ha
     ).toEqual(['v2', 'v2']);
 });
 
-test('what it names is as it was, whatever came between: nothing but what was missed', async () => {
+test('its properties are as they were, whatever came between: only the missed changes', async () => {
   const graph = graphOverMirrors({ model });
   const north = joinNorth(graph);
   await read(graph, ofPhase);
@@ -106,7 +109,7 @@ test.each([
       ],
     },
   ],
-])('what it does not name is nothing to it: %s', async (_, where) => {
+])('a property that the filter does not name has no effect: %s', async (_, where) => {
   const graph = graphOverMirrors({ model });
   const north = joinNorth(graph);
   const stays = await read(graph, { where });

@@ -11,7 +11,7 @@ import { createManualClock, turns } from '../support/manual-clock.ts';
 const baseline = loadBaseline();
 const pods = servedAs(baseline, 'Pod');
 
-/** Streams over one cluster with one Pod, of a model that the test changes. */
+/** Makes streams over one cluster with one Pod, with a model that the test changes. */
 function streamsOf() {
   const clock = createManualClock();
   const mirrors = createFakeMirrors(clock);
@@ -41,7 +41,7 @@ function streamsOf() {
     north,
     clock,
     life,
-    /** Another model, in which Pods are this; undefined: nothing. */
+    /** Changes the model: Pods are now this kind. Undefined: the model has no Pods. */
     become(pod: ModelKind | undefined) {
       const kinds = new Map(baseline.kinds);
       kinds.delete('Pod');
@@ -72,7 +72,7 @@ test.each([
   expect(streams.counts()).toMatchObject({ views: 1, readers: 1 });
 });
 
-test('a model that has the kind still lets them be, and those who come later have a view of their own', async () => {
+test('a model that still has the kind does not end them, and later streams have a view of their own', async () => {
   const { streams, become } = streamsOf();
   const read = await readEagerly(streams.changes(callerNamed('me'), podKind(), {}));
   await turns();
@@ -83,7 +83,7 @@ test('a model that has the kind still lets them be, and those who come later hav
   expect(streams.counts().views).toBe(2);
 });
 
-test('the streams of a kind that was deprecated when they began wait for somebody to serve it', async () => {
+test('the streams of a kind that was deprecated when they began wait until a cluster serves it', async () => {
   const { streams, become } = streamsOf();
   const forsaken = { ...podKind(), deprecated: 'no cluster serves it' };
   become(forsaken);
@@ -94,7 +94,7 @@ test('the streams of a kind that was deprecated when they began wait for somebod
   expect(read.ended).toBeUndefined();
 });
 
-test('all end with the process, without a word, and none begins after it', async () => {
+test('all end with the process, without a message, and none begins after it', async () => {
   const { streams, life, north, clock } = streamsOf();
   const source = streams.changes(callerNamed('me'), podKind(), {});
   const read = await readEagerly(source);

@@ -5,7 +5,7 @@ import { changesIn } from '../support/gateway/pod-reader.ts';
 import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
-// The version in which a cluster serves a kind can change while streams run. They then tell what lists tell.
+// The version in which a cluster serves a kind can change while streams run. They then show the same as lists.
 
 const both = definitionWith('v1', 'v2');
 const query = `subscription ($after: String, $where: Where) {
@@ -13,7 +13,7 @@ const query = `subscription ($after: String, $where: Where) {
 }
 fragment State on ExampleWidget { id apiVersion object }`;
 
-/** The newest served version is read. */
+/** The gateway reads the newest served version. */
 function definitionWith(...versions: readonly string[]): KubernetesObject {
   const definition = widgetDefinition();
   const [version] = (definition.spec as { readonly versions: readonly object[] }).versions;
@@ -30,7 +30,7 @@ interface Told {
   readonly object: { readonly apiVersion: string };
 }
 
-/** The objects of a client that handles these streams in order: the versions, as told by the field and within `object`. */
+/** Returns the objects of a client that handles these streams in order: their versions, from the field and from `object`. */
 function heldIn(...streams: readonly LiveStream[]): readonly string[] {
   const held = new Map<string, Told>();
   for (const { type, ...message } of streams.flatMap((stream) => changesIn(stream, 'exampleWidgets'))) {
@@ -66,7 +66,7 @@ async function open(gateway: TestGateway, variables = {}): Promise<LiveStream> {
   return stream;
 }
 
-test('a running stream tells all objects anew when the served version of their kind changes', async () => {
+test('a running stream sends all objects again when the served version of their kind changes', async () => {
   await using gateway = await start();
   const stream = await open(gateway);
   gateway.cluster('north').define(both);
@@ -75,7 +75,7 @@ test('a running stream tells all objects anew when the served version of their k
   expect(heldIn(stream)).toEqual(inV2);
 });
 
-test('a stream that resumes after the change is told all objects anew', async () => {
+test('a stream that resumes after the change receives all objects again', async () => {
   await using gateway = await start();
   const stream = await open(gateway);
   const after = changesIn(stream, 'exampleWidgets').at(-1)?.cursor ?? '';
@@ -87,7 +87,7 @@ test('a stream that resumes after the change is told all objects anew', async ()
   expect(heldIn(stream, resumed)).toEqual(inV2);
 });
 
-test('a filter on the version finds in a stream what it finds in a list', async () => {
+test('a filter on the version selects the same in a stream as in a list', async () => {
   await using gateway = await start();
   const [old, next] = await Promise.all(
     ['example.com/v1', 'example.com/v2'].map((eq) => open(gateway, { where: { path: 'apiVersion', eq } })),

@@ -25,10 +25,10 @@ function kindOf(key: string) {
   return kind;
 }
 
-/** What is asked, and what of it matches. */
+/** The arguments of a stream, and a naive check of what matches. */
 interface Question {
   readonly args: StreamArguments;
-  /** @param phase That of the cluster now. */
+  /** @param phase The phase of the cluster now. */
   matches(object: KubernetesObject, cluster: FakeCluster, phase: string | undefined): boolean;
 }
 
@@ -54,7 +54,7 @@ const questions: readonly Question[] = [
   },
 ];
 
-/** One client: what it was told, and where after each message it could go on. */
+/** One client: the messages it has received, and the state after each message at which it could resume. */
 interface Client {
   readonly reader: StreamReader<ChangesMessage>;
   readonly fold: Fold;
@@ -177,7 +177,7 @@ class World {
       gone?.reader[Symbol.dispose]();
     }
     if (places.length > 0 && this.random() < 0.6) await this.open(this.pick(places));
-    // A name that nobody bears is refused to whoever has never seen it.
+    // A name that no cluster has is refused if the client has never seen that cluster.
     else if (this.question.args.clusters?.every((name) => this.clusters.has(name)) ?? true) await this.open();
   }
 
@@ -228,7 +228,7 @@ class World {
     }
   }
 
-  /** What a client is to hold, by part. */
+  /** Returns the objects that a client must hold, by source. */
   expected(): ReadonlyMap<string, readonly string[]> {
     const parts = new Map<string, readonly string[]>();
     for (const cluster of this.clusters.values()) {
@@ -256,7 +256,7 @@ class World {
       for (const part of client.fold.whole()) {
         const [cluster = '', kind = ''] = part.split(' ');
         const state = this.graph.mirrors.cluster(this.clusters.get(cluster)?.name ?? ('' as never));
-        // Of a cluster that has not said what it serves, whoever knew it still holds what they knew.
+        // If a cluster has not reported what it serves, clients keep what they know about it.
         if (state !== undefined && state.resources === undefined) continue;
         const resources = state?.resources ?? [];
         expect({ part, served: resources.some((resource) => kind.startsWith(resource.kind)), said }).toEqual({ part, served: true, said });
@@ -284,7 +284,7 @@ class World {
   }
 }
 
-test(`whatever happens, what clients fold is what the mirrors hold: ${runs} runs`, async () => {
+test(`after random events, the folded messages of clients equal the mirrors: ${runs} runs`, async () => {
   const first = Number(process.env.FIRST ?? 1);
   const seeds = process.env.SEED === undefined ? Array.from({ length: runs }, (_, index) => index + first) : [Number(process.env.SEED)];
   for (const seed of seeds) {

@@ -23,7 +23,7 @@ function join({ mirrors }: GraphOverMirrors, name: string) {
   return cluster;
 }
 
-/** Somebody who has read two clusters of a gateway that is no more. */
+/** Reads two clusters of a gateway that has ended, and returns the messages. */
 async function readBefore() {
   const graph = graphOverMirrors({ model });
   for (const name of ['north', 'south']) join(graph, name).mirror(pods).list(pod(name));
@@ -34,7 +34,7 @@ async function readBefore() {
 
 const lastOf = (readers: readonly EagerReader<ChangesMessage>[]) => new Set(readers.map(({ messages }) => messages.at(-1)));
 
-/** 50 who come back, and 50 who come, to a gateway for which `south` is dead. */
+/** Opens 50 streams that resume and 50 new ones, at a gateway for which `south` is down. */
 async function comeBack() {
   const { after, from } = await readBefore();
   const graph = graphOverMirrors({ model });
@@ -52,14 +52,14 @@ async function comeBack() {
   return { graph, north, south, resumed, fresh };
 }
 
-test('who resumes while a cluster is dead shares its messages with all, once it was told so', async () => {
+test('a client that resumes while a cluster is down shares its messages with all, once it has received the fault', async () => {
   const { resumed, fresh } = await comeBack();
   expect(resumed[0]?.lines().slice(-2)).toEqual(['FAILED south UNREACHABLE', 'LIVE north +one']);
   expect(fresh[0]?.lines().slice(-2)).toEqual(['FAILED south UNREACHABLE', 'LIVE north +one']);
   expect(lastOf([...resumed, ...fresh]).size).toBe(1);
 });
 
-test('once the cluster is back, those who knew it begin again together', async () => {
+test('when the cluster is back, the clients that knew it begin again together', async () => {
   const { graph, south, resumed, fresh } = await comeBack();
   const told = resumed[0]?.messages.length;
   south.mirror(pods).list(pod('back'));
@@ -74,7 +74,7 @@ test('once the cluster is back, those who knew it begin again together', async (
     expect([fold.held('north Pod'), fold.held('south Pod')]).toEqual([fresh[0]?.fold.held('north Pod'), fresh[0]?.fold.held('south Pod')]);
 });
 
-test('a message that is shared while the cluster is dead can be gone on from, by whoever knew it and by whoever did not', async () => {
+test('a message that is shared while the cluster is down can be resumed, by clients that knew the cluster and by others', async () => {
   const { graph, south, resumed, fresh } = await comeBack();
   const after = fresh.at(-1)?.messages.at(-1)?.cursor ?? '';
   const again = await Promise.all(
@@ -85,7 +85,7 @@ test('a message that is shared while the cluster is dead can be gone on from, by
   for (const { fold } of again) expect(fold.held('south Pod').map((at) => at.split('@')[0])).toEqual(['shop/back']);
 });
 
-test('the cluster fails otherwise, and leaves: that is told to all together', async () => {
+test('a new fault of the cluster, and its leaving, are sent to all clients together', async () => {
   const { graph, south, resumed } = await comeBack();
   south.mirror(pods).fail({ code: 'TIMED_OUT', cluster: south.name, message: 'slow', retry: 'LATER' });
   await graph.clock.advance(10);
@@ -96,7 +96,7 @@ test('the cluster fails otherwise, and leaves: that is told to all together', as
   expect(resumed[0]?.fold.whole()).toEqual(['north Pod']);
 });
 
-test('a cursor of a gateway with another key begins each cluster anew', async () => {
+test('a cursor of a gateway with another key begins each cluster with RESET', async () => {
   const { after, from } = await readBefore();
   const graph = graphOverMirrors({ model, sealKey: new Uint8Array(32).fill(9) });
   for (const name of ['north', 'south']) join(graph, name).mirror(pods).list(pod('new'));

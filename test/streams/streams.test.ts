@@ -24,7 +24,7 @@ function kindOf(key: string) {
 
 const pod = (name: string, labels: Readonly<Record<string, string>> = {}) => objectNamed(name, { namespace: 'shop', labels });
 
-/** A later state of the object. */
+/** Makes a later state of the object. */
 function later(object: KubernetesObject, labels = object.metadata.labels ?? {}): KubernetesObject {
   versions += 1;
   return { ...object, metadata: { ...object.metadata, labels, resourceVersion: `later-${versions}` } };
@@ -38,7 +38,7 @@ function join({ mirrors }: GraphOverMirrors, name: string, ...objects: readonly 
 }
 
 const podsOf = ({ streams }: GraphOverMirrors, args: StreamArguments = {}) => streams.changes(me, kindOf('Pod'), args);
-/** Opens the stream again from one of its messages, by default the last. */
+/** Opens the stream again after one of its messages. Default: the last one. */
 function goOn(graph: GraphOverMirrors, read: EagerReader<ChangesMessage>, { at = read.messages.length - 1, args = {} }: Again = {}) {
   return readEagerly(podsOf(graph, { ...args, after: read.messages[at]?.cursor ?? '' }), { from: read.foldAt(at) });
 }
@@ -51,7 +51,7 @@ interface Again {
 const fault = (code: Fault['code'], { name }: FakeCluster): Fault => ({ code, cluster: name, message: 'as the test says', retry: 'LATER' });
 
 describe('the first state', () => {
-  test('comes cluster by cluster, and each says when it is whole', async () => {
+  test('comes cluster by cluster, each with a SYNCED of its own', async () => {
     const graph = graphOverMirrors({ model });
     for (const name of ['south', 'north']) join(graph, name, pod(`${name}-1`), pod(`${name}-2`));
     const read = await readEagerly(podsOf(graph));
@@ -60,7 +60,7 @@ describe('the first state', () => {
     expect(read.lines()).toEqual(['INITIAL north +north-1 +north-2', 'SYNCED north', 'INITIAL south +south-1 +south-2', 'SYNCED south']);
   });
 
-  test('comes in chunks, and a resume after each of them goes on without beginning again', async () => {
+  test('comes in chunks, and a resume after each of them continues without beginning again', async () => {
     const graph = graphOverMirrors({ model });
     join(graph, 'north', ...Array.from({ length: 600 }, (_, index) => pod(`pod-${index}`)));
     const read = await readEagerly(podsOf(graph));
@@ -81,7 +81,7 @@ describe('the first state', () => {
     ]);
   });
 
-  test('of nothing says so at once; of a list that is not whole, nothing before it is', async () => {
+  test('is SYNCED at once if there is no object, and sends nothing before the list is complete', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const south = graph.mirrors.join('south');
@@ -99,7 +99,7 @@ describe('the first state', () => {
     expect(read.lines(1)).toEqual(['FAILED south TIMED_OUT', 'FAILED north UNREACHABLE', 'INITIAL south +a', 'SYNCED south']);
   });
 
-  test('of a cluster that was named and lacks the kind is a fault; else it is nothing', async () => {
+  test('has a fault for a named cluster that lacks the kind, and nothing for another one', async () => {
     const graph = graphOverMirrors({ model });
     graph.mirrors.join('north').discover(served.jobs);
     const read = await readEagerly(podsOf(graph));
@@ -108,7 +108,7 @@ describe('the first state', () => {
     expect([read.lines(), named.lines()]).toEqual([[], ['FAILED north NOT_SERVED']]);
   });
 
-  test('is the same messages for all who ask at the same position', async () => {
+  test('has the same message objects for all readers at the same position', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const [first, second] = await Promise.all([readByHand(podsOf(graph)), readByHand(podsOf(graph, { labels: '' }))]);
@@ -126,8 +126,8 @@ describe('the first state', () => {
   });
 });
 
-describe('what changes', () => {
-  test('comes at the end of the turn, then at most every 5 ms, merged', async () => {
+describe('a change', () => {
+  test('comes at the end of the event-loop turn, then at most every 5 ms, merged', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -148,7 +148,7 @@ describe('what changes', () => {
     expect(read.lines(3)).toEqual(['LIVE north ~b']);
   });
 
-  test('is an object that comes to be part of the selection, and one that ceases to, with its last state in it', async () => {
+  test('adds an object that now matches, and deletes one that no longer does, with its last matching state', async () => {
     const graph = graphOverMirrors({ model });
     const [web, api] = [pod('web', { app: 'web' }), pod('api', { app: 'api' })];
     const north = join(graph, 'north', web, api);
@@ -162,7 +162,7 @@ describe('what changes', () => {
     expect(read.messages[2]?.deleted[0]?.object.metadata.labels).toEqual({ app: 'web' });
   });
 
-  test('is not lost where an object changed before it was deleted, all in one turn', async () => {
+  test('is not lost if an object changed before it was deleted, all in one turn', async () => {
     const graph = graphOverMirrors({ model });
     const web = pod('web', { app: 'web' });
     const north = join(graph, 'north', web);
@@ -175,7 +175,7 @@ describe('what changes', () => {
     expect(read.lines(2)).toEqual(['LIVE north -web']);
   });
 
-  test('of an object made anew under its name is two messages, the end first', async () => {
+  test('of an object that was created again under its name is two messages, the deletion first', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -188,7 +188,7 @@ describe('what changes', () => {
     expect(resumed.lines()).toEqual(['RESET north', 'INITIAL north +a', 'SYNCED north']);
   });
 
-  test('of the cluster a filter asks about begins it anew', async () => {
+  test('of a property of the cluster that a filter names begins with RESET', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph, { where: { path: 'cluster.phase', eq: 'SYNCED' } }));
@@ -198,7 +198,7 @@ describe('what changes', () => {
     expect(read.lines(2)).toEqual(['RESET north', 'SYNCED north']);
   });
 
-  test('is told in the same message to all, and by one cursor', async () => {
+  test('is sent in the same message to all readers, with one cursor', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const readers = await Promise.all(Array.from({ length: 20 }, () => readByHand(podsOf(graph))));
@@ -213,7 +213,7 @@ describe('what changes', () => {
 });
 
 describe('a cluster', () => {
-  test('that fails is behind until it says otherwise, while the others go on', async () => {
+  test('that fails gets FAILED until it is back, and the others continue', async () => {
     const graph = graphOverMirrors({ model });
     const [north, south] = [join(graph, 'north', pod('a')), join(graph, 'south')];
     const read = await readEagerly(podsOf(graph));
@@ -231,7 +231,7 @@ describe('a cluster', () => {
     expect(read.lines(6)).toEqual(['LIVE north +c']);
   });
 
-  test('that is behind, and yet changes, is said to be behind again', async () => {
+  test('that is not in sync, and yet changes, gets FAILED again', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -249,7 +249,7 @@ describe('a cluster', () => {
     expect(slow.take().map(printMessage)).toEqual(['LIVE north +b', 'FAILED north FORBIDDEN']);
   });
 
-  test('that may be read no more is emptied without a deletion, and begins anew', async () => {
+  test('that may no longer be read is cleared without deletions, and begins again', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -271,7 +271,7 @@ describe('a cluster', () => {
     expect(resumed.lines()).toEqual(['FAILED north FORBIDDEN', 'RESET north', 'INITIAL north +b', 'SYNCED north']);
   });
 
-  test('of which more changes in one turn than the feed holds begins anew', async () => {
+  test('that has more changes in one turn than the feed holds begins again', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph, { labels: 'app=none' }));
@@ -281,7 +281,7 @@ describe('a cluster', () => {
     expect(read.lines()).toEqual(['SYNCED north', 'RESET north', 'SYNCED north']);
   });
 
-  test('whose long list differs in thousands of objects tells them in batches, none of which but the last says where to go on', async () => {
+  test('whose new list differs in thousands of objects sends them in batches, and only the last one can be resumed', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const read = await readEagerly(podsOf(graph));
@@ -324,7 +324,7 @@ describe('a cluster', () => {
     expect(read.lines()).toEqual(['SYNCED north']);
   });
 
-  test('that is replaced in one turn is void, for the reason that it left and not that the next one is listing', async () => {
+  test('that is replaced in one turn is void, because it left and not because the next one is listing', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -336,7 +336,7 @@ describe('a cluster', () => {
     expect(gone?.message).toContain('the cluster has left the fleet');
   });
 
-  test('that serves the kind no more is void, and begins anew when it does', async () => {
+  test('that no longer serves the kind is void, and begins again when it does', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -350,7 +350,7 @@ describe('a cluster', () => {
     expect(read.lines(2)).toEqual(['FAILED north GONE', 'INITIAL north +b', 'SYNCED north']);
   });
 
-  test('that says nothing changed moves the cursor, twice a minute at most', async () => {
+  test('that confirms that nothing changed moves the cursor, at most twice a minute', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const { store } = north.mirror(served.pods);
@@ -371,8 +371,8 @@ describe('a cluster', () => {
   });
 });
 
-describe('who resumes', () => {
-  test('is told what was missed, and nothing twice', async () => {
+describe('a reader that resumes', () => {
+  test('receives the missed changes, and nothing twice', async () => {
     const graph = graphOverMirrors({ model });
     const [a, b] = [pod('a'), pod('b')];
     const north = join(graph, 'north', a, b);
@@ -392,7 +392,7 @@ describe('who resumes', () => {
     expect(early.lines()).toEqual(['LIVE north ~b -a', 'INITIAL south +z', 'SYNCED south']);
   });
 
-  test('with a cursor that others have too, is given the same messages', async () => {
+  test('with a cursor that other readers have too receives the same message objects', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -405,7 +405,7 @@ describe('who resumes', () => {
     expect(two?.messages[0]).toBe(other?.messages[0]);
   });
 
-  test('at what is no longer remembered begins again, with that cluster alone', async () => {
+  test('at a version that is no longer in the history begins again, with that cluster alone', async () => {
     const graph = graphOverMirrors({ model });
     const a = pod('a');
     const north = join(graph, 'north', a);
@@ -421,7 +421,7 @@ describe('who resumes', () => {
     expect(resumed.lines()).toEqual(['RESET north', 'INITIAL north +a', 'SYNCED north', 'LIVE south +c']);
   });
 
-  test('while a cluster is behind is told that, and when it is back what was missed', async () => {
+  test('while a cluster is not in sync receives the fault, and the missed changes when it is back', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -434,7 +434,7 @@ describe('who resumes', () => {
     expect(resumed.lines()).toEqual(['FAILED north UNREACHABLE', 'LIVE north +b']);
   });
 
-  test('with what has left meanwhile is told that it is void', async () => {
+  test('with a source that has left meanwhile receives that it is void', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const args = { clusters: ['north', 'south'] };
@@ -454,7 +454,7 @@ describe('who resumes', () => {
     ['that is none', () => 'bm9uc2Vuc2U'],
     ['of another filter', (cursor: string) => cursor],
     ['with a letter changed', (cursor: string) => `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`],
-  ])('by a cursor %s is refused at once, always in the same words', async (what, forge) => {
+  ])('by a cursor %s is refused at once, always with the same message', async (what, forge) => {
     const graph = graphOverMirrors({ model });
     join(graph, 'north', pod('a'));
     const read = await readEagerly(podsOf(graph));
@@ -466,7 +466,7 @@ describe('who resumes', () => {
 });
 
 describe('a reader', () => {
-  test('that pauses holds nobody up, and is told the sum of what it missed', async () => {
+  test('that pauses delays no other reader, and receives the merged changes later', async () => {
     const graph = graphOverMirrors({ model });
     const a = pod('a');
     const north = join(graph, 'north', a);
@@ -484,13 +484,13 @@ describe('a reader', () => {
     expect(slow.calls).toBe(2);
     const [message, ...rest] = slow.take();
     expect([message && printMessage(message), rest]).toEqual(['LIVE north +b ~a', []]);
-    // In step again: it shares what comes next.
+    // The reader is in step again, and shares the next messages.
     north.mirror(served.pods).put(pod('c'));
     await graph.clock.advance(5);
     expect(slow.take()[0]).toBe(quick.messages.at(-1));
   });
 
-  test('has a cursor of its own while it is behind: it names what that reader got', async () => {
+  test('has a cursor of its own while it is behind, which has its own positions', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     const south = join(graph, 'south');
@@ -511,7 +511,7 @@ describe('a reader', () => {
     expect(resumed.lines()).toEqual(['LIVE south +c']);
   });
 
-  test('that takes nothing and does not say so is waited for, but not for ever', async () => {
+  test('that takes nothing without a pause is waited for, but not for ever', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const [lazy, other] = [await readByHand(podsOf(graph)), await readEagerly(podsOf(graph))];
@@ -527,7 +527,7 @@ describe('a reader', () => {
     expect(lazy.take().map(printMessage)).toEqual(['LIVE north +a', 'LIVE north +b +c']);
   });
 
-  test('that takes what it was given lets the next batch go at once', async () => {
+  test('that takes its messages lets the next batch leave at once', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const lazy = await readByHand(podsOf(graph));
@@ -542,7 +542,7 @@ describe('a reader', () => {
     expect(lazy.take().map(printMessage)).toEqual(['LIVE north +b +c']);
   });
 
-  test('that falls behind by more than 1,000 changes is ended, and it alone', async () => {
+  test('that falls behind by more than 1,000 changes is ended, and no other reader', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const slow = await readByHand(podsOf(graph));
@@ -563,7 +563,7 @@ describe('a reader', () => {
     expect(quick.fold.held('north Pod')).toHaveLength(1_001);
   });
 
-  test('that throws is ended alone, and logged', async () => {
+  test('that throws is ended, and no other reader, and logged', async () => {
     const graph = graphOverMirrors({ model });
     join(graph, 'north', pod('a'));
     const bad = {
@@ -580,7 +580,7 @@ describe('a reader', () => {
     expect(graph.logged.map(({ message }) => message)).toEqual(['a listener of a stream threw: its stream was ended']);
   });
 
-  test('ends with its signal, without a word', async () => {
+  test('ends with its signal, without a message', async () => {
     const graph = graphOverMirrors({ model });
     join(graph, 'north', pod('a'));
     const life = new AbortController();
@@ -610,19 +610,19 @@ describe('a reader', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('the arguments', () => {
   test.each([
     [{ labels: 'app in' }],
     [{ where: { path: 'spec.nope', eq: 'x' } }],
     [{ search: 'x'.repeat(300) }],
     [{ clusters: ['nowhere'] }],
-  ] satisfies readonly (readonly [StreamArguments])[])('is checked at once: %o', (args) => {
+  ] satisfies readonly (readonly [StreamArguments])[])('are checked at once: %o', (args) => {
     const graph = graphOverMirrors({ model });
     join(graph, 'north');
     expect(() => podsOf(graph, args)).toThrow(expect.objectContaining({ code: 'BAD_INPUT' }));
   });
 
-  test('may be several kinds, by any of their names', async () => {
+  test('may have several kinds, by any of their names', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
     north.mirror(served.jobs).list(objectNamed('sum', { namespace: 'shop' }));
@@ -637,7 +637,7 @@ describe('what is asked', () => {
     ]);
   });
 
-  test('of a Secret shows its metadata alone, and nothing can be asked of its values', async () => {
+  test('may have the metadata of a Secret, and nothing of its values', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"aHVudGVyMg=="}}', note: 'kept' };

@@ -37,18 +37,18 @@ describe('A4: media types, encodings and sizes', () => {
     expect((await rawRequest(edge.url, { method: 'POST', body: hello })).status).toBe(415);
   });
 
-  test('a compressed body is refused, unread', async () => {
+  test('a compressed body is refused without being read', async () => {
     expect((await edge.post(gzipSync(hello), { 'content-encoding': 'gzip' })).status).toBe(415);
   });
 
-  test('4 MiB are read, one byte more is not', async () => {
+  test('4 MiB are read, one more byte is refused', async () => {
     const body = (bytes: number) => hello.replace('}"}', `}"${' '.repeat(bytes - hello.length)}}`);
     expect((await edge.post(body(4 << 20))).status).toBe(200);
     expect((await edge.post(body((4 << 20) + 1))).status).toBe(413);
     await alive();
   });
 
-  test('a body without a length is counted as it comes', async () => {
+  test('a body without a length is counted while it arrives', async () => {
     const chunk = Buffer.alloc(1 << 20, ' ');
     const stream = (chunks: number) =>
       new ReadableStream<Uint8Array>({
@@ -65,12 +65,12 @@ describe('A4: media types, encodings and sizes', () => {
     await alive();
   });
 
-  test('a length above the bound is refused before a byte of the body has come', async () => {
+  test('a length above the bound is refused before the body arrives', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n`;
     expect(await firstLineOf(head)).toBe('HTTP/1.1 413 Payload Too Large');
   });
 
-  test('a body shorter than its length ends with its connection and hurts nobody', async () => {
+  test('a body shorter than its length ends with its connection, and harms no other request', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"query":`;
     const socket = connect(edge.serving.port, '127.0.0.1', () => socket.end(head));
     await new Promise((resolve) => socket.once('close', resolve).resume());
@@ -78,7 +78,7 @@ describe('A4: media types, encodings and sizes', () => {
   });
 });
 
-describe('A5 and A1: what is no text, no JSON, no operation', () => {
+describe('A5 and A1: bodies that are not text, not JSON or not an operation', () => {
   const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
   test.each([
     ['invalid UTF-8', bytes('{"query":"{ hello }","x":"', [0xc3, 0x28], '"}')],
@@ -106,7 +106,7 @@ describe('A5 and A1: what is no text, no JSON, no operation', () => {
     expect(errors[0]?.extensions.code).toBe('BAD_INPUT');
   });
 
-  test('a whole pair, escaped, is a character like any other', async () => {
+  test('an escaped surrogate pair is a character like any other', async () => {
     const answer = await edge.post('{"query":"query($t:String){echo(text:$t)}","variables":{"t":"\\ud83d\\ude00"}}');
     expect(await answer.json()).toEqual({ data: { echo: '😀' } });
   });
@@ -124,13 +124,13 @@ describe('A3: depth', () => {
     await alive();
   });
 
-  test('brackets within texts are no levels', async () => {
+  test('brackets within strings are not counted as levels', async () => {
     const text = `"[{\\"${'[{'.repeat(500)}`;
     expect((await edge.ask('query($text: String) { echo(text: $text) }', { text })).data).toEqual({ echo: text });
   });
 });
 
-describe('A6: names that mean something to JavaScript', () => {
+describe('A6: names with a meaning in JavaScript', () => {
   test.each(['__proto__', 'constructor', 'prototype', 'toString'])('%s is plain data', async (name) => {
     const body = `{"query":"query($t:String){echo(text:$t)}","variables":{"t":"x","${name}":"y"},"${name}":{"x":1},"extensions":{"${name}":{"x":1}}}`;
     expect(await (await edge.post(body)).json()).toEqual({ data: { echo: 'x' } });
@@ -138,7 +138,7 @@ describe('A6: names that mean something to JavaScript', () => {
   });
 });
 
-test('A10: an integer beyond 2⁵³ comes through exactly', () => {
+test('A10: an integer beyond 2⁵³ stays exact', () => {
   const { variables } = parseOperationBody(
     Buffer.from('{"query":"{a}","variables":{"n":9007199254740993,"s":"9007199254740993","f":1.5,"deep":[{"n":-9007199254740993}]}}'),
   );

@@ -34,7 +34,7 @@ describe('the audit of graphql-http', () => {
       expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
     },
   );
-  test('has its cases', () => {
+  test('has its test cases', () => {
     const counts = ['MUST', 'SHOULD'].map((word) => audits.filter(({ name }) => name.startsWith(`${word} `)).length);
     expect(counts).toEqual([13, 23]);
   });
@@ -78,7 +78,7 @@ test.each(['text/html', 'text/event-stream;q=0', `${modern};charset=utf-16`, 'ap
   },
 );
 
-test('errors of the caller say what is wrong, where, with their code', async () => {
+test('errors of the caller have a message, a location and a code', async () => {
   const { errors } = await edge.ask('{\n  helo\n}');
   expect(errors).toEqual([
     {
@@ -89,7 +89,7 @@ test('errors of the caller say what is wrong, where, with their code', async () 
   ]);
 });
 
-test('wrong variables are the fault of the caller too', async () => {
+test('wrong variables are an error of the caller too', async () => {
   for (const [query, variables] of [
     ['query ($n: Int!) { number(of: $n) }', { n: 'many' }],
     ['query ($n: Int!) { number(of: $n) }', {}],
@@ -101,13 +101,13 @@ test('wrong variables are the fault of the caller too', async () => {
   }
 });
 
-test('an integer beyond 2⁵³ is refused where a smaller one belongs, never rounded', async () => {
+test('an integer beyond 2⁵³ is refused where a smaller one is expected, and never rounded', async () => {
   const answer = await edge.post('{"query":"query ($n: Int) { number(of: $n) }","variables":{"n":9007199254740993}}');
   const { errors } = (await answer.json()) as { errors: { extensions: { code: string } }[] };
   expect(errors[0]?.extensions.code).toBe('BAD_INPUT');
 });
 
-test('an error of ours shows nothing of itself, but for the request it belongs to', async () => {
+test('a bug shows nothing but the id of its request', async () => {
   const bugs: unknown[] = [];
   await using own = await startServing({
     schema: () => brokenSchema,
@@ -141,7 +141,7 @@ describe('GET', () => {
     expect(answer.text).toContain('no operation named \\"Why?\\"');
   });
 
-  test('takes a parameter without a value for none', async () => {
+  test('takes a parameter without a value as absent', async () => {
     expect(JSON.parse((await get('query={hello}&operationName=&variables=&extensions=')).text)).toEqual({ data: { hello: 'world' } });
   });
 
@@ -151,17 +151,17 @@ describe('GET', () => {
     expect(text).toContain('BAD_INPUT');
   });
 
-  test('answers no page of another site, which a browser would ask for without Origin', async () => {
+  test('refuses requests from pages of another site, which a browser sends without Origin', async () => {
     expect((await get('query={hello}', { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await get('query={hello}', { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   });
 
-  test('HEAD has its headers alone', async () => {
+  test('HEAD sends only the headers', async () => {
     const head = await rawRequest(edge.url, { method: 'HEAD', path: '/graphql?query={hello}' });
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '26']);
   });
 
-  test('P1: is the only other method', async () => {
+  test('P1: GET and POST are the only methods', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) expect((await fetch(edge.url, { method, body: '{}' })).status).toBe(405);
   });
 });

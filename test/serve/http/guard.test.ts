@@ -43,7 +43,7 @@ describe('local mode', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test.each(['/', '/x', '?x', '#x'])('refuses its own Origin with %s behind it, which no browser sends', async (rest) => {
+  test.each(['/', '/x', '?x', '#x'])('refuses its own Origin followed by %s, which no browser sends', async (rest) => {
     const { status } = await post({ origin: edge.origin + rest });
     expect(status).toBe(403);
     expect((await post({ origin: edge.origin })).status).toBe(200);
@@ -55,7 +55,7 @@ describe('local mode', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('lets an allowed origin read the answer, and ask first', async () => {
+  test('lets an allowed origin read the answer, and send a preflight', async () => {
     const origin = 'https://portal.example.com';
     const answer = await post({ origin });
     expect([answer.status, answer.headers['access-control-allow-origin'], answer.headers.vary]).toEqual([200, origin, 'Origin']);
@@ -72,7 +72,7 @@ describe('local mode', () => {
     });
   });
 
-  test('tells a strange origin that asks first nothing', async () => {
+  test('gives no CORS headers to a preflight from a foreign origin', async () => {
     const asked = await rawRequest(edge.url, {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example.com', 'access-control-request-method': 'POST' },
@@ -110,15 +110,15 @@ describe('with a token file', () => {
       expect((await fetch(edge.origin + path, { headers })).status).toBe(status);
   });
 
-  test('probes need none, and learn nothing', async () => {
+  test('probes need no token, and show no details', async () => {
     for (const path of ['/livez', '/readyz']) expect(await (await fetch(edge.origin + path)).text()).toBe('ok\n');
   });
 
-  test('a token is asked for before the body is read', async () => {
+  test('the token is checked before the body is read', async () => {
     expect((await edge.post('not json')).status).toBe(401);
   });
 
-  test('any name may lead here', async () => {
+  test('any host name is accepted', async () => {
     const headers = { ...json, host: 'muster.example.com', authorization: 'Bearer correct-horse' };
     expect((await rawRequest(edge.url, { method: 'POST', body: hello, headers })).status).toBe(200);
   });

@@ -9,7 +9,7 @@ const address = { host: '127.0.0.1', port: 0 };
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const originOf = ({ port }: HttpListener) => `http://127.0.0.1:${port}`;
 
-test('who asks before there is an answer waits for it, and then all are answered', async () => {
+test('requests that come before there is a handler wait for it, and then all are answered', async () => {
   await using listening = await listen(address);
   const early = [
     rawRequest(originOf(listening), { path: '/a' }),
@@ -21,7 +21,7 @@ test('who asks before there is an answer waits for it, and then all are answered
   expect((await rawRequest(originOf(listening), { path: '/c' })).text).toBe('/c');
 });
 
-test('who has left before there is an answer is not answered: nothing waits for the rest of what it sent', async () => {
+test('a client that left before there is a handler is not answered, and nothing waits for the rest of its request', async () => {
   await using listening = await listen(address);
   const asked: (string | undefined)[] = [];
   const leaving = request(`${originOf(listening)}/left`, { method: 'POST', headers: { 'content-length': '10' } });
@@ -30,7 +30,7 @@ test('who has left before there is an answer is not answered: nothing waits for 
   await vi.waitUntil(() => leaving.socket?.connecting === false);
   leaving.destroy();
   await new Promise((resolve) => leaving.once('close', resolve));
-  // The server hears of it before it hears of what comes after it.
+  // The server receives this request after the end of the other client.
   const after = rawRequest(originOf(listening), { path: '/after' });
   for (let turn = 0; turn < 20; turn++) await nextTurn();
   listening.onRequest(async ({ url }, response) => {
@@ -41,7 +41,7 @@ test('who has left before there is an answer is not answered: nothing waits for 
   expect(asked.toSorted()).toEqual(['/after', '/stays']);
 });
 
-test('a server that never answered ends with its requests', async () => {
+test('a server without a handler ends with its requests', async () => {
   const listening = await listen(address);
   const early = rawRequest(originOf(listening), { path: '/a' });
   const ended = expect(early).rejects.toThrow();
@@ -51,7 +51,7 @@ test('a server that never answered ends with its requests', async () => {
   await listening[Symbol.asyncDispose]();
 });
 
-test('who asks for another protocol before it is spoken waits for it, and is cut if it never is', async () => {
+test('an upgrade that comes before there is a handler waits for it, and is cut if there never is one', async () => {
   const headers = { connection: 'Upgrade', upgrade: 'websocket' };
   await using listening = await listen(address);
   const early = rawRequest(originOf(listening), { path: '/early', headers });
@@ -66,7 +66,7 @@ test('who asks for another protocol before it is spoken waits for it, and is cut
   await ended;
 });
 
-test('one connection more than may be is closed at once, and there is room again when one has left', async () => {
+test('one connection too many is closed at once, and there is room again when one has left', async () => {
   await using listening = await listen({ ...address, maxConnections: 2 });
   listening.onRequest(async ({ url }, response) => void response.end(url));
   const kept = [connect(listening.port, '127.0.0.1'), connect(listening.port, '127.0.0.1')];

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => edge[Symbol.asyncDispose]());
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') => rawRequest(edge.origin, { path, headers, method });
 
-test('the schema is served as text, with its hash as ETag, and 304 for who has it', async () => {
+test('the schema is served as text, with its hash as ETag, and 304 for clients that have it', async () => {
   const answer = await get('/schema.graphql');
   expect(answer.text).toContain('"""What it says."""');
   expect(answer.headers).toMatchObject({ etag: '"hash-1"', 'content-type': 'application/graphql; charset=utf-8' });
@@ -53,7 +53,7 @@ test('the schema is served as text, with its hash as ETag, and 304 for who has i
   served = servedOf(schema);
 });
 
-test('the schema is gzipped for who takes it', async () => {
+test('the schema is gzipped for clients that accept it', async () => {
   const large = Array.from({ length: 100 }, (_, n) => `field${n}: String`).join(' ');
   served = servedOf(buildSchema(`type Query { ${large} }`), 'hash-3');
   const [plain, packed] = [await get('/schema.graphql'), await get('/schema.graphql', { 'accept-encoding': 'br, gzip;q=0.5' })];
@@ -64,7 +64,7 @@ test('the schema is gzipped for who takes it', async () => {
   served = servedOf(schema);
 });
 
-test('livez lives, readyz is ready when it is, and verbose says why', async () => {
+test('livez answers, readyz answers when the gateway is ready, and verbose shows the checks', async () => {
   expect((await get('/livez')).status).toBe(200);
   expect((await get('/readyz')).status).toBe(200);
   ready = false;
@@ -75,7 +75,7 @@ test('livez lives, readyz is ready when it is, and verbose says why', async () =
   ready = true;
 });
 
-test('a gateway that retires is not ready, and answers still', async () => {
+test('a gateway that is retired is not ready, and still answers', async () => {
   await using own = await startServing();
   expect((await fetch(`${own.origin}/readyz`)).status).toBe(200);
   own.serving.retire();
@@ -115,21 +115,21 @@ test('metrics have the promised names, and labels from closed sets', async () =>
   expect(text.match(/^# HELP (\S+)/gm)?.length).toBe(new Set(text.match(/^# HELP (\S+)/gm)).size);
 });
 
-test('a browser gets GraphiQL: whole, from here alone, with examples', async () => {
+test('a browser gets the whole GraphiQL page, without other hosts, with examples', async () => {
   const page = await get('/graphql', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
   expect(page.status).toBe(200);
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
   expect(page.text).toMatch(/graphiql/i);
   expect(page.text).toContain('# Say hello.');
-  // So that a token among the headers holds for subscriptions.
+  // A token among the headers then applies to subscriptions too.
   expect(page.text).toContain('"subscriptionsProtocol":"GRAPHQL_SSE"');
   expect(page.text).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="https?:/);
   const packed = await get('/graphql', { accept: 'text/html', 'accept-encoding': 'gzip' });
   expect(packed.headers['content-encoding']).toBe('gzip');
 });
 
-test('GraphiQL is sent compressed, and not at all to a browser that has it', async () => {
+test('GraphiQL is sent compressed, and with 304 to a browser that has it', async () => {
   const headers = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' };
   const page = await get('/graphql', headers);
   expect(page.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', etag: expect.stringMatching(/^".{43}"$/) });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const source = path.join(import.meta.dirname, '../../../src/serve/monitoring/process-heap.ts');
 
-test('C6: the gauge follows what is alive in a small heap, and garbage does not count', () => {
+test('C6: the gauge counts live objects in a small heap, and no garbage', () => {
   const program = `
     import { measureProcessHeap } from ${JSON.stringify(source)};
     const gauge = measureProcessHeap(new AbortController().signal);

@@ -7,7 +7,7 @@ import { startFed } from '../../support/serving/start-fed-serving.ts';
 
 const plain = 'subscription { ticks { n } }';
 
-test('a comment every 12 s keeps all streams, by one sleeper', async () => {
+test('a comment every 12 s keeps all streams open, with one timer', async () => {
   await using edge = await startFed();
   const clients = await Promise.all([edge.events(plain), edge.events(plain), edge.events(plain)]);
   const { sleepers } = edge.clock;
@@ -17,7 +17,7 @@ test('a comment every 12 s keeps all streams, by one sleeper', async () => {
   for (const client of clients) client[Symbol.dispose]();
 });
 
-test('after an hour a stream says where to go on, and completes', async () => {
+test('after an hour a stream completes, and can be resumed', async () => {
   await using edge = await startFed();
   using client = await edge.events(plain);
   await edge.clock.advance(3_600_000);
@@ -28,7 +28,7 @@ test('after an hour a stream says where to go on, and completes', async () => {
   await vi.waitUntil(() => client.isOver());
 });
 
-test('who hangs up leaves nothing behind', async () => {
+test('a client that hangs up leaves nothing behind', async () => {
   await using edge = await startFed();
   for (let round = 0; round < 5; round++) {
     const clients = await Promise.all(Array.from({ length: 20 }, () => edge.events(plain)));
@@ -42,7 +42,7 @@ test('who hangs up leaves nothing behind', async () => {
   expect(edge.clock.sleepers).toBe(0);
 });
 
-test('what is asked behind a stream on its connection waits for its end, and leaves with its client', async () => {
+test('a request behind a stream on its connection waits for the end of the stream, and leaves with its client', async () => {
   await using edge = await startFed();
   const { socket, text, waitFor } = await rawConnection(edge.serving.port);
   for (const query of [plain, '{ hello }', plain, plain]) postOn(socket, query);
@@ -58,7 +58,7 @@ test('what is asked behind a stream on its connection waits for its end, and lea
   expect([edge.source.opened, await edge.streams()]).toEqual([2, 0]);
 });
 
-test('who hangs up while a stream is being opened leaves nothing behind', async () => {
+test('a client that hangs up while its stream is being opened leaves nothing behind', async () => {
   await using edge = await startFed();
   const { promise, resolve } = Promise.withResolvers<void>();
   edge.source.gate = promise;
@@ -74,7 +74,7 @@ test('who hangs up while a stream is being opened leaves nothing behind', async 
   expect(await edge.streams()).toBe(0);
 });
 
-/** Feeds what cannot fit into the buffers of connections that nobody reads, until so many streams take no more: neither at once nor later. */
+/** Feeds more than the buffers of unread connections can hold, until this many streams take no more. */
 async function fillUp(source: HandFedSource, stalled = 1): Promise<void> {
   const text = 'x'.repeat(1 << 20);
   const full = () => [...source.readers].filter(({ queue }) => queue.length > 0).length;
@@ -86,7 +86,7 @@ async function fillUp(source: HandFedSource, stalled = 1): Promise<void> {
   throw new Error('expected a connection to be full after 200 MiB');
 }
 
-test('who reads nothing is cut, and nobody else notices', async () => {
+test('a client that reads nothing is cut, and no other client notices', async () => {
   await using edge = await startFed();
   using stalled = await edge.events('subscription { ticks { n text } }');
   using reading = await edge.events(plain);
@@ -107,7 +107,7 @@ test('who reads nothing is cut, and nobody else notices', async () => {
   await vi.waitUntil(() => reading.text().includes('2000000'));
 });
 
-test('who reads again gets everything that was waiting', async () => {
+test('a client that reads again gets all waiting messages', async () => {
   await using edge = await startFed();
   using client = await edge.events('subscription { ticks { n text } }');
   client.pause();
@@ -119,7 +119,7 @@ test('who reads again gets everything that was waiting', async () => {
   expect(numbers.slice(0, -1)).toEqual(numbers.slice(0, -1).map((_, place) => place));
 });
 
-test('who is too slow is told so once it reads again, and who never does is cut', async () => {
+test('a client that is too slow gets an error when it reads again, and one that never reads is cut', async () => {
   await using edge = await startFed();
   using late = await edge.events('subscription { ticks { n text } }');
   using never = await edge.events('subscription { ticks { n text } }');
@@ -138,7 +138,7 @@ test('who is too slow is told so once it reads again, and who never does is cut'
   await vi.waitUntil(() => never.isCut());
 });
 
-test('one stream more than may be is told to come again, and there is room when one has left', async () => {
+test('one stream too many is refused with Retry-After, and there is room when one has left', async () => {
   const limits = { bodyBytes: 4 << 20, requestsInFlight: 400, querySeconds: 30, mutationSeconds: 60, streams: 2 };
   await using edge = await startFed({ config: { limits } });
   const [first, second] = await Promise.all([edge.events(plain), edge.events(plain)]);
@@ -158,7 +158,7 @@ test('one stream more than may be is told to come again, and there is room when 
   second[Symbol.dispose]();
 });
 
-test('streams do not take the places of operations in flight', async () => {
+test('streams do not take slots of operations in flight', async () => {
   const limits = { bodyBytes: 4 << 20, requestsInFlight: 1, querySeconds: 30, mutationSeconds: 60, streams: 10 };
   await using edge = await startFed({ config: { limits } });
   const clients = [];
@@ -167,7 +167,7 @@ test('streams do not take the places of operations in flight', async () => {
   for (const client of clients) client[Symbol.dispose]();
 });
 
-test('a crowd that comes at once is let in one after the other, and nobody is sent away', async () => {
+test('streams that begin in one turn are let in one after the other, and none is refused', async () => {
   const limits = { bodyBytes: 4 << 20, requestsInFlight: 20, querySeconds: 30, mutationSeconds: 60, streams: 1_000 };
   await using edge = await startFed({ clock: systemClock, config: { limits } });
   const clients = await Promise.all(Array.from({ length: 300 }, () => edge.events(plain)));
@@ -177,7 +177,7 @@ test('a crowd that comes at once is let in one after the other, and nobody is se
   for (const client of clients) client[Symbol.dispose]();
 });
 
-test('metrics tell what streams there are, how they ended, and what became of each request', async () => {
+test('metrics count open streams, their ends, and the result of each request', async () => {
   await using edge = await startFed();
   const clients = [await edge.events(plain), await edge.events(plain), await edge.events('subscription { nothing }')];
   clients[0]?.[Symbol.dispose]();
@@ -197,7 +197,7 @@ test('metrics tell what streams there are, how they ended, and what became of ea
   for (const client of clients) client[Symbol.dispose]();
 });
 
-test('an edge that ends completes its streams, without an error, and closes their connections', async () => {
+test('an edge that ends completes its streams without an error, and closes their connections', async () => {
   await using edge = await startFed({ clock: systemClock });
   const clients = await Promise.all(Array.from({ length: 20 }, () => edge.events(plain)));
   edge.source.feed({ n: 1 });
@@ -226,7 +226,7 @@ test('many streams are ended one after the other, at 250 per second', async () =
   expect(clients.filter((client) => client.events().at(-1)?.event !== 'complete')).toEqual([]);
 });
 
-test('an edge that ends does not wait for who reads nothing', async () => {
+test('an edge that ends does not wait for clients that read nothing', async () => {
   await using edge = await startFed({ clock: systemClock });
   using stalled = await edge.events('subscription { ticks { n text } }');
   stalled.pause();

@@ -7,7 +7,7 @@ import { rawRequest } from '../../support/serving/start-serving.ts';
 
 const plain = 'subscription { ticks { n } }';
 
-test('a stream begins at once, tells each message as an event, ends with complete, and gives its connection back', async () => {
+test('a stream begins at once, sends each message as an event, ends with complete, and frees its connection', async () => {
   await using edge = await startFed();
   const { socket, text, waitFor } = await rawConnection(edge.serving.port);
   postOn(socket, plain);
@@ -54,7 +54,7 @@ test('a client of HTTP/1.0 gets the same without chunks', async () => {
   expect(eventsIn(text().split('\r\n\r\n')[1] ?? '').map(({ event }) => event)).toEqual(['next', 'next', 'complete']);
 });
 
-test('messages come in order and as they are', async () => {
+test('messages come in order and unchanged', async () => {
   await using edge = await startFed();
   using client = await edge.events('subscription { ticks { n text } }');
   const texts = ['plain', 'two\nlines', 'data: no\n\nevent: complete\n', 'ü🙂'];
@@ -112,7 +112,7 @@ test.each([
   expect([await typeOf('{ hello }'), await typeOf(plain)]).toEqual([forQuery, forSubscription]);
 });
 
-test('a subscription that is asked for as one answer is told where to ask', async () => {
+test('a subscription whose client does not accept a stream is refused with a hint', async () => {
   await using edge = await startFed();
   const { errors } = await edge.ask(plain);
   expect(errors).toMatchObject([
@@ -142,7 +142,7 @@ test.each<[string, { readonly body?: string; readonly headers?: Record<string, s
   ['two root fields', { body: JSON.stringify({ query: 'subscription { a: ticks { n } b: ticks { n } }' }) }],
   ['no such operation', { body: JSON.stringify({ query: '{ hello }', operationName: 'other' }) }],
   ['a query', { body: '{"query":"{ hello }"}' }],
-])('server-sent events and one answer get the same verdict: %s', async (_, { body = JSON.stringify({ query: plain }), headers }) => {
+])('server-sent events and a single answer give the same result: %s', async (_, { body = JSON.stringify({ query: plain }), headers }) => {
   await using edge = await startFed({ token: secret });
   const verdictOf = async (accept: string) => {
     const answer = await edge.post(body, { authorization: `Bearer ${secret}`, accept, ...headers });
@@ -157,7 +157,7 @@ test.each<[string, { readonly body?: string; readonly headers?: Record<string, s
   expect(await verdictOf(events)).toEqual(await verdictOf(json));
 });
 
-test('the right token and an allowed origin open a stream', async () => {
+test('a right token and an allowed origin open a stream', async () => {
   const origin = 'https://portal.example.com';
   await using edge = await startFed({ token: secret, config: { allowOrigins: [origin] } });
   using client = await edge.events(plain, { authorization: `Bearer ${secret}`, origin });

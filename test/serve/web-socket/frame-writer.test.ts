@@ -6,15 +6,15 @@ import { FrameWriter } from '../../../src/serve/web-socket/frame-writer.ts';
 import { FrameDecoder } from '../../bench/frame-decoder.ts';
 
 interface Line extends AsyncDisposable {
-  /** What the writer writes to. */
+  /** The end to which the writer writes. */
   readonly near: Socket;
-  /** Who reads. */
+  /** The end that reads. */
   readonly far: Socket;
-  /** The text frames that have come. */
+  /** The text frames that have arrived. */
   readonly texts: string[];
 }
 
-/** Two ends of a connection, of which one decodes frames. */
+/** Opens a connection whose far end decodes frames. */
 async function openLine(): Promise<Line> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -34,7 +34,7 @@ async function openLine(): Promise<Line> {
   return { near, far, texts, [Symbol.asyncDispose]: close };
 }
 
-/** Its kernel takes nothing. */
+/** A socket whose kernel takes nothing. */
 class StuckSocket extends Socket {
   readonly held: Buffer[] = [];
 
@@ -64,7 +64,7 @@ test.each([1, 200, 1_000, 20_000, 100_000])('each socket gets its own head befor
   await vi.waitFor(() => expect([one.texts, other.texts]).toEqual([expected(one), expected(other)]));
 });
 
-test('what a socket could not take stays as it was, whatever is written to others after it', async () => {
+test('bytes that a socket could not take stay as they were, whatever is written to others after it', async () => {
   await using other = await openLine();
   const stuck = new StuckSocket();
   const writer = new FrameWriter();
@@ -76,7 +76,7 @@ test('what a socket could not take stays as it was, whatever is written to other
   await vi.waitFor(() => expect(other.texts).toEqual([whole('efgh', json), whole('ijkl', json)]));
 });
 
-test('what is written in one turn is gathered, and the last of it takes it along', async () => {
+test('frames of one turn are collected, and the last one takes the others along', async () => {
   await using line = await openLine();
   const writer = new FrameWriter();
   const json = jsonOf(100);

@@ -11,7 +11,7 @@ const complete = { type: 'complete' };
 
 type Edge = Awaited<ReturnType<typeof startWebSockets>>;
 
-/** A stream that has begun: what feeds it. */
+/** Starts streams, and returns the source that feeds them. */
 async function streaming(edge: Edge, count = 1) {
   await until(() => edge.tickers.length >= count && edge.subscriptions.count('websocket') >= count);
   return edge.tickers;
@@ -27,7 +27,7 @@ describe('an operation', () => {
     expect(edge.admission.inFlight).toBe(0);
   });
 
-  test('a stream has many, in order, each a frame of its own', async () => {
+  test('a stream has many messages, in order, each in a frame of its own', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.subscribe('a', ticks);
@@ -37,12 +37,12 @@ describe('an operation', () => {
     expect(socket.of('a')).toEqual([next('1'), next('2'), next('3')]);
   });
 
-  test('frames of every length come through whole', async () => {
+  test('frames of every length arrive complete', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.subscribe('a', ticks);
     const [ticker] = await streaming(edge);
-    // Around the borders of the three forms of a frame's length, and of what is copied.
+    // Sizes around the borders of the three forms of a frame's length, and of the bound for copying.
     const sizes = [0, 1, ...[125, 126, 127, 16_384, 65_535, 65_536].flatMap((border) => range(border - 75, border + 5)), 300_000];
     const texts = sizes.map((size) => 'ü'.repeat(size % 2) + 'x'.repeat(Math.max(0, size)));
     for (const text of texts) {
@@ -59,7 +59,7 @@ describe('an operation', () => {
     expect(socket.ws.readyState).toBe(socket.ws.OPEN);
   });
 
-  test('errors are its own: malformed documents, unknown fields, wrong variables, bugs; the socket and its other streams go on', async () => {
+  test('errors belong to their operation: malformed documents, unknown fields, wrong variables, bugs; the socket and its other streams continue', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.subscribe('stream', ticks);
@@ -99,7 +99,7 @@ describe('an operation', () => {
     expect(edge.subscriptions.count('websocket')).toBe(1);
   });
 
-  test('the end of a stream is told: its error as the last message, then complete', async () => {
+  test('the end of a stream is sent: its error as the last message, then complete', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.subscribe('a', ticks);
@@ -124,7 +124,7 @@ describe('an operation', () => {
     await until(() => edge.tickers.length === 2);
   });
 
-  test('the 51st on one socket gets an error, and there is room again when one has ended', async () => {
+  test('the 51st operation on one socket gets an error, and there is room again when one has ended', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     for (let count = 1; count <= 1_000; count++) socket.subscribe(String(count), ticks);
@@ -141,7 +141,7 @@ describe('an operation', () => {
     expect(socket.of('again')[0]?.type).toBe('next');
   });
 
-  test('the bounds of the process hold here too: streams, and operations in flight', async () => {
+  test('the bounds of the process apply here too: streams, and operations in flight', async () => {
     await using edge = await startWebSockets({ maxStreams: 1 });
     const socket = await edge.connect();
     socket.subscribe('1', ticks);
@@ -153,7 +153,7 @@ describe('an operation', () => {
     for (const place of places) place[Symbol.dispose]();
   });
 
-  test('a query has its 30 s', async () => {
+  test('a query has 30 s', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const socket = await edge.connect();
@@ -167,7 +167,7 @@ describe('an operation', () => {
     expect(socket.of('1')).toMatchObject([{ type: 'next', payload: { errors: [{ extensions: { code: 'TOO_COSTLY' } }] } }, complete]);
   });
 
-  test('introspection is made once for all who ask, whoever of them leaves', async () => {
+  test('an answer to introspection is made once for all clients, whichever of them leaves', async () => {
     await using edge = await startWebSockets();
     const [leaving, staying] = [await edge.connect(), await edge.connect()];
     for (const socket of [leaving, staying]) socket.subscribe('1', getIntrospectionQuery());
@@ -181,7 +181,7 @@ describe('an operation', () => {
     expect(edge.admission.inFlight).toBe(0);
   });
 
-  test('integers beyond 2^53 come through exactly', async () => {
+  test('integers beyond 2^53 stay exact', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.say(
@@ -212,8 +212,8 @@ describe('A6: names that every object has', () => {
   );
 });
 
-describe('whose client does not want it any more', () => {
-  test('a stream ends at once, is told nothing more, and its id is free', async () => {
+describe('that its client has ended', () => {
+  test('a stream ends at once, sends no more messages, and its id is free', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.subscribe('a', ticks);
@@ -240,7 +240,7 @@ describe('whose client does not want it any more', () => {
     expect(edge.bugs).toEqual([]);
   });
 
-  test('subscribe, complete and subscribe of one id in one breath leave the last one', async () => {
+  test('subscribe, complete and subscribe of one id in one turn leave the last one', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.raw.cork();
@@ -275,7 +275,7 @@ describe('whose client does not want it any more', () => {
     expect(edge.bugs).toEqual([]);
   });
 
-  test('C3: thousands of streams begun and completed on one socket leave nothing behind', async () => {
+  test('C3: thousands of streams that begin and complete on one socket leave nothing behind', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const socket = await edge.connect();
@@ -303,8 +303,8 @@ describe('whose client does not want it any more', () => {
   });
 });
 
-describe('who reads slowly', () => {
-  test('is sent no more than there is room for; others and its own queries are not held up by its streams', async () => {
+describe('a client that reads slowly', () => {
+  test('gets no more than there is room for; other clients and its own queries are not delayed by its streams', async () => {
     await using edge = await startWebSockets();
     const [deaf, good] = [await edge.connect(), await edge.connect()];
     deaf.subscribe('a', ticks);
@@ -327,7 +327,7 @@ describe('who reads slowly', () => {
     await until(() => deaf.of('a').at(-1)?.payload !== undefined && JSON.stringify(deaf.of('a').at(-1)).includes('last'));
   });
 
-  test('who asks and asks and never reads is not read either', async () => {
+  test('that sends requests and never reads is not read either', async () => {
     await using edge = await startWebSockets();
     const socket = await edge.connect();
     socket.raw.pause();
@@ -341,7 +341,7 @@ describe('who reads slowly', () => {
     await until(() => socket.heard.filter(({ type }) => type === 'pong').length === 200);
   });
 
-  test('who reads slowly but does read lives on; who has stopped is cut', async () => {
+  test('stays connected while it reads, and is cut when it stops', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const socket = await edge.connect();
@@ -350,7 +350,7 @@ describe('who reads slowly', () => {
     socket.raw.pause();
     const text = 'x'.repeat(1_000_000);
     const server = edge.rawSockets()[0];
-    // Until neither kernel takes any more.
+    // Fills the connection until neither kernel takes any more.
     const fill = async () => {
       const lengths: number[] = [];
       await vi.waitUntil(
@@ -363,7 +363,7 @@ describe('who reads slowly', () => {
       );
     };
     await fill();
-    // Its pong has to wait for what is before the ping: megabytes, of which it takes some in each period.
+    // The pong comes after the bytes before the ping: megabytes, of which the client takes some in each period.
     for (let period = 0; period < 4; period++) {
       const left = server?.writableLength ?? 0;
       expect(left).toBeGreaterThan(0);
@@ -395,7 +395,7 @@ describe('who reads slowly', () => {
   });
 });
 
-test('nothing of it reaches the process: no rejection, no exception', async () => {
+test('no rejection and no exception reaches the process', async () => {
   const heard: unknown[] = [];
   const hear = (error: unknown) => heard.push(error);
   process.on('unhandledRejection', hear);
@@ -424,7 +424,7 @@ interface ToldError {
   readonly extensions: { readonly code: string; readonly requestId: string };
 }
 
-/** Those of a message, be it `error` or `next`. */
+/** Returns the errors of a message of type `error` or `next`. */
 function errorsIn(message: { readonly type: string; readonly payload?: unknown } | undefined): readonly ToldError[] {
   const payload = message?.payload as readonly ToldError[] | { readonly errors?: readonly ToldError[] } | undefined;
   return payload !== undefined && 'errors' in payload ? (payload.errors ?? []) : ((payload ?? []) as readonly ToldError[]);
@@ -438,7 +438,7 @@ function nested(levels: number): unknown {
   return levels === 0 ? 'x' : [nested(levels - 1)];
 }
 
-/** However busy the machine is. */
+/** Waits without a time limit, because the machine may be busy. */
 async function until(isSo: () => boolean): Promise<void> {
   await vi.waitUntil(isSo, { interval: 2, timeout: 20_000 });
 }

@@ -62,13 +62,13 @@ describe('before 101', () => {
     expect(socket.ws.protocol).toBe('graphql-transport-ws');
   });
 
-  test('who offers h2c is answered in HTTP/1.1, as before', async () => {
+  test('a client that offers h2c is answered in HTTP/1.1', async () => {
     await using edge = await startWebSockets();
     const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAAP__' };
     expect(await rawRequest(edge.origin, { path: '/graphql', headers })).toMatchObject({ status: 200, text: 'plain' });
   });
 
-  test('who resets its connection meanwhile harms nobody', async () => {
+  test('a client that resets its connection meanwhile harms no other client', async () => {
     await using edge = await startWebSockets();
     const lines = Object.entries({ host: '127.0.0.1', ...upgrade, origin: 'https://evil.example.com' }).map(
       ([name, value]) => `${name}: ${value}`,
@@ -82,7 +82,7 @@ describe('before 101', () => {
     expect(await (await edge.connect()).until(({ type }) => type === 'connection_ack')).toEqual({ type: 'connection_ack' });
   });
 
-  test('one socket more than may be is told to come back', async () => {
+  test('one socket too many is refused with Retry-After', async () => {
     await using edge = await startWebSockets({ maxSockets: 2 });
     const [first] = [await edge.connect(), await edge.connect()];
     const answer = await rawRequest(edge.origin, { path: '/graphql', headers: upgrade });
@@ -94,8 +94,8 @@ describe('before 101', () => {
   });
 });
 
-describe('1,000 sockets that say nothing', () => {
-  test('20 are let in, 20 more as soon as those are cut, the others are told to come back; then all is as before', async () => {
+describe('1,000 sockets without connection_init', () => {
+  test('20 are let in, 20 more as soon as those are cut, the others are refused; then all is as before', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const outcomes: string[] = [];
@@ -121,7 +121,7 @@ describe('1,000 sockets that say nothing', () => {
     await edge.connect();
   });
 
-  test('a crowd that says who it is gets in, whatever its number', async () => {
+  test('any number of clients get in if they send connection_init', async () => {
     await using edge = await startWebSockets();
     const all = await Promise.all(Array.from({ length: 300 }, () => edge.connect()));
     expect(edge.sockets.size).toBe(300);
@@ -130,7 +130,7 @@ describe('1,000 sockets that say nothing', () => {
   });
 });
 
-describe('who must show a token', () => {
+describe('a client that must send a token', () => {
   const wanted = { door: { token: 'correct-horse' } };
 
   test.each<[string, unknown, string | undefined]>([
@@ -141,7 +141,7 @@ describe('who must show a token', () => {
   ])('is let in with the right one %s', async (_where, payload, authorization) => {
     await using edge = await startWebSockets(wanted);
     const socket = await edge.connect(payload, authorization === undefined ? {} : { headers: { authorization } });
-    // What was shown is not shown back.
+    // The acknowledgement does not repeat the token.
     expect(socket.heard).toEqual([{ type: 'connection_ack' }]);
   });
 
@@ -175,7 +175,7 @@ describe('who must show a token', () => {
   });
 });
 
-describe('what the protocol does not allow closes the socket', () => {
+describe('messages that the protocol does not allow close the socket', () => {
   const subscribe = { id: '1', type: 'subscribe', payload: { query: 'subscription { ticks }' } };
   test.each<[string, (socket: TestSocket) => void, number, string]>([
     ['subscribe before connection_init', (socket) => socket.say(subscribe), 4401, 'Unauthorized'],
@@ -258,8 +258,8 @@ describe('what the protocol does not allow closes the socket', () => {
   });
 });
 
-describe('clocks', () => {
-  test('who says nothing is closed after 3 s with 4408, who has said it is not', async () => {
+describe('time limits', () => {
+  test('a client without connection_init is closed after 3 s with 4408, others are not', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const [silent, good] = [await edge.open(), await edge.connect()];
@@ -271,7 +271,7 @@ describe('clocks', () => {
     await good.until(({ type }) => type === 'next');
   });
 
-  test('who does not answer pings is cut within 24 s, who answers lives', async () => {
+  test('a client that does not answer pings is cut within 24 s, others stay connected', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const [deaf, good] = [await edge.connect({}, { autoPong: false }), await edge.connect()];
@@ -288,7 +288,7 @@ describe('clocks', () => {
     [0, 3_240_000],
     [0.5, 3_600_000],
     [0.999, 3_960_000],
-  ])('a socket lives for an hour, give or take a tenth (%f)', async (chance, expectedMs) => {
+  ])('a socket lives for an hour, plus or minus 10 % (%f)', async (chance, expectedMs) => {
     const clock = createManualClock({ random: () => chance });
     await using edge = await startWebSockets({ clock });
     const socket = await edge.connect();
@@ -305,7 +305,7 @@ describe('clocks', () => {
 });
 
 describe('the end of the gateway', () => {
-  test('closes all with 1001, spread evenly, lets nobody in, and cuts who does not answer', async () => {
+  test('closes all sockets with 1001, spread evenly, accepts no new ones, and cuts those that do not answer', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     const sockets = await Promise.all(Array.from({ length: 10 }, () => edge.connect()));
@@ -323,12 +323,12 @@ describe('the end of the gateway', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test('with nobody there it takes no time', async () => {
+  test('takes no time without sockets', async () => {
     await using edge = await startWebSockets({ clock: createManualClock() });
     await edge.sockets.drain(20_000);
   });
 
-  test('who waits for its turn is told', async () => {
+  test('refuses sockets that wait for a handshake slot', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
     for (let count = 0; count < 20; count++) await edge.open();
@@ -341,13 +341,13 @@ describe('the end of the gateway', () => {
   });
 });
 
-/** Time, and turns for the sockets. */
+/** Moves the clock, and lets the sockets do their work. */
 async function pass(clock: ReturnType<typeof createManualClock>, ms: number): Promise<void> {
   await clock.advance(ms);
   await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** However busy the machine is. */
+/** Waits without a time limit, because the machine may be busy. */
 async function until(isSo: () => boolean): Promise<void> {
   await vi.waitUntil(isSo, { interval: 2, timeout: 20_000 });
 }

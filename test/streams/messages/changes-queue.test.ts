@@ -47,14 +47,14 @@ describe('a message', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('has no more than it may, and the rest comes next', () => {
+  test('has no more than its maximum, and the rest comes next', () => {
     const queue = queueOf(...['a', 'b', 'c'].map((name) => change('ADDED', name)));
     expect(queue.take(2).map(print)).toEqual(['ADDED a@1', 'ADDED b@1']);
     expect(queue.take(2).map(print)).toEqual(['ADDED c@1']);
     expect(queue.take(2)).toEqual([]);
   });
 
-  test('has the end of an object, or the one that took its name, never both', () => {
+  test('has the deletion of an object or the creation of the next one of its name, never both', () => {
     const queue = queueOf(
       change('DELETED', 'a', { uid: 'old' }),
       change('ADDED', 'a', { uid: 'new', version: 2 }),
@@ -67,7 +67,7 @@ describe('a message', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('has nothing of an object that came and went', () => {
+  test('has nothing of an object that was created and deleted', () => {
     const queue = queueOf(change('ADDED', 'a'), change('DELETED', 'a'), change('ADDED', 'b'));
     queue.clear();
     expect([queue.size, queue.take(10)]).toEqual([0, []]);

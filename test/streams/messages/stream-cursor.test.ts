@@ -17,7 +17,7 @@ const exact = (version: number): SourcePosition => ({ type: 'exact', epoch: 'abc
 const jobs = { group: 'batch', kind: 'Job' };
 const key = (cluster: string) => sourceKey(clusterName(cluster), jobs);
 
-test('gives back what it was made of, whatever the clusters are called', () => {
+test('returns what it was made of, whatever the names of clusters are', () => {
   const cursor = {
     scope: 'all',
     positions: new Map([
@@ -41,7 +41,7 @@ test('gives back what it was made of, whatever the clusters are called', () => {
   expect(parseSourceKey('nothing')).toBeUndefined();
 });
 
-test('gives back any', () => {
+test('returns any cursor', () => {
   const version = fc.oneof(
     fc.string({ minLength: 1, maxLength: 20 }),
     fc.nat().map(String),
@@ -63,7 +63,7 @@ test('gives back any', () => {
   );
 });
 
-test('is nothing but what was made so', () => {
+test('accepts no other bytes', () => {
   const bytes = printStreamCursor({ scope: 'all', positions: new Map([[key('north'), exact(12)]]) });
   for (let end = 0; end < bytes.length; end++) expect(parseStreamCursor(bytes.subarray(0, end))).toBeUndefined();
   expect(parseStreamCursor(Buffer.concat([bytes, Buffer.of(0)]))).toBeUndefined();
@@ -71,7 +71,7 @@ test('is nothing but what was made so', () => {
     expect(parseStreamCursor(Buffer.from(text, 'latin1'))).toBeUndefined();
 });
 
-/** Cursors of so many sources, as long as they come: epochs are chance, and each kind of a cluster was last changed at another time. */
+/** Makes positions of this many sources at their full length: random epochs, and a version of its own for each kind of a cluster. */
 function vectorOf(clusters: number, kinds: number): ReadonlyMap<string, SourcePosition> {
   const random = seededRandom(clusters);
   const epoch = () => Buffer.from(Array.from({ length: 6 }, () => random() * 256)).toString('base64url');
@@ -87,7 +87,7 @@ function vectorOf(clusters: number, kinds: number): ReadonlyMap<string, SourcePo
   );
 }
 
-test('of 200 clusters takes 5 kB, of 12,000 sources less than a message of a WebSocket may have', () => {
+test('takes 5 kB for 200 clusters, and for 12,000 sources less than a WebSocket message may have', () => {
   const bytesOf = (clusters: number, kinds: number) => {
     const positions = vectorOf(clusters, kinds);
     const bytes = printStreamCursor({ scope: 'all', positions: positions });
@@ -95,11 +95,11 @@ test('of 200 clusters takes 5 kB, of 12,000 sources less than a message of a Web
     return bytes.length;
   };
   expect(bytesOf(200, 1)).toBeLessThan(5_200);
-  // In base64, beside a document.
+  // The size in base64, with room for a document.
   expect((bytesOf(200, 60) * 4) / 3).toBeLessThan(180_000);
 });
 
-test('is the positions but for what is said of single sources', () => {
+test('replaces the positions of single sources', () => {
   const positions = new Map([
     [key('a'), exact(1)],
     [key('b'), exact(2)],

@@ -6,7 +6,7 @@ import { changesIn } from '../../support/gateway/pod-reader.ts';
 import { startGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// One answer holds at most 10,000 objects. A message of a stream that would hold more is split: the stream goes on.
+// One answer holds at most 10,000 objects. A message of a stream that would hold more is split, and the stream continues.
 
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
 const podsNamed = (prefix: string, count: number): readonly KubernetesObject[] =>
@@ -16,12 +16,12 @@ const query = `subscription ($after: String) { pods(after: $after) {
   type cursor added { id metadata { name } node { pods(first: 100) { items { metadata { name } } } } } modified { id } deleted { id }
 } }`;
 
-/** Names of added pods in order, each once or more. */
+/** Returns the names of added pods in order, with repetitions. */
 function addedIn(stream: LiveStream): readonly string[] {
   return changesIn(stream).flatMap(({ added }) => added.map(({ metadata }) => metadata.name));
 }
 
-/** How many objects a client holds that handles these messages in order. */
+/** Returns the number of objects that a client holds after it has handled these messages in order. */
 function heldAfter(messages: ReturnType<typeof changesIn>): number {
   const held = new Set<string>();
   for (const { type, added } of messages) {
@@ -33,7 +33,7 @@ function heldAfter(messages: ReturnType<typeof changesIn>): number {
 
 const isSynced = (stream: LiveStream) => changesIn(stream).some(({ type }) => type === 'SYNCED');
 
-test('a stream of an expensive document goes on when 120 objects appear at once, and so does one that resumes or begins', async () => {
+test('a stream of an expensive document continues when 120 objects appear at once, and so does one that resumes or begins', async () => {
   await using gateway = await startGateway({ north: [node] });
   const stream = await gateway.subscribe(query);
   await gateway.until(() => isSynced(stream));
@@ -72,7 +72,7 @@ test('a cursor of any part of a split message loses nothing', async () => {
   }
 });
 
-test('a document that no single object can be afforded of ends the stream', async () => {
+test('a document that cannot afford one object ends the stream', async () => {
   await using gateway = await startGateway({ north: [node, ...podsNamed('p', 101)] });
   const stream = await gateway.subscribe(
     'subscription { pods { type added { node { pods(first: 100) { items { node { pods(first: 100) { items { id } } } } } } } } }',

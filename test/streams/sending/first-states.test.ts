@@ -4,7 +4,7 @@ import { changesIn } from '../../support/gateway/pod-reader.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// Streams of one document share what was made of a message. A new stream is nevertheless told the state of the moment in which it begins.
+// Streams of one document share the results made from a message. A new stream still gets the state of the moment in which it begins.
 
 const service = {
   apiVersion: 'v1',
@@ -36,7 +36,7 @@ function addedIn(stream: LiveStream): AddedService | undefined {
   return changesIn(stream, 'services').flatMap(({ added }) => added as readonly unknown[] as readonly AddedService[])[0];
 }
 
-test('a new stream shows related objects as they are when it begins, however many streams of the same document were there before', async () => {
+test('a new stream shows related objects as they are when it begins, however many streams of the same document existed before', async () => {
   await using gateway = await startGateway({ north: [service, pod('web')] });
   const query = 'subscription { services { type added { pods { items { metadata { name } } } } } }';
   const namesIn = (stream: LiveStream) => addedIn(stream)?.pods.items.map(({ metadata }) => metadata.name);
@@ -76,7 +76,7 @@ test('a stream that resumes shows related objects as they are then', async () =>
 test('ages and the state of the cluster in a first state are those of the moment', async () => {
   await using gateway = await startGateway({ north: [service] });
   const query = 'subscription { services { type added { sync { asOf ageSeconds } cluster { asOf ageSeconds } } } }';
-  // The first stream starts the mirror; the second one is told a first state that later streams share.
+  // The first stream starts the mirror. The second one gets a first state that later streams share.
   await openSynced(gateway, 'services', query);
   await openSynced(gateway, 'services', query);
   await gateway.pass(2_000);
@@ -87,7 +87,7 @@ test('ages and the state of the cluster in a first state are those of the moment
   }
 });
 
-test('what cannot have changed is still made once for all streams', async () => {
+test('results that cannot have changed are still made once for all streams', async () => {
   await using gateway = await startGateway({ north: [service, pod('web')] });
   const query =
     'subscription { services { type cluster { id name } added { id metadata { name } spec { selector } sync { kind { kind } } } } }';

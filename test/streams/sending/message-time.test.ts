@@ -9,7 +9,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { fedSchema, HandFedSource } from '../../support/serving/hand-fed-streams.ts';
 import { servedOf } from '../../support/serving/start-serving.ts';
 
-test('a message that takes longer than 30 s to make ends the stream, where it is checked', async () => {
+test('a message that takes longer than 30 s to make ends the stream, if it checks its time', async () => {
   const clock = createManualClock();
   const made: number[] = [];
   const group = new StreamGroup({

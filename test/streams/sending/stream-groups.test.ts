@@ -7,7 +7,7 @@ type Asked = readonly [query: string, changes?: StreamChanges];
 const plain = 'subscription { ticks { n } }';
 const resuming = 'subscription ($after: String) { ticks(after: $after) { n } }';
 
-/** How many groups two streams make. */
+/** Returns how many groups two streams make. */
 async function groupsOf(one: Asked, other: Asked): Promise<number> {
   const harness = createStreamHarness();
   for (const [query, changes] of [one, other]) await harness.open(query, changes);
@@ -55,7 +55,7 @@ test.each<[string, Asked, Asked]>([
   expect(await groupsOf(one, other)).toBe(2);
 });
 
-test('values of variables that differ only in shape never meet, and those that differ in order of keys do', async () => {
+test('variables that differ in shape have different groups, and those that differ only in the order of keys share one', async () => {
   const query = 'subscription ($a: Anything) { ticks(where: $a) { n } }';
   const harness = createStreamHarness();
   const values = [[['a', 1]], { a: 1 }, ['a', 1], { a: '1' }, { a: [1] }, 'a', 1, '1', null, { a: { b: 1, c: 2 } }];
@@ -65,7 +65,7 @@ test('values of variables that differ only in shape never meet, and those that d
   expect(harness.subscriptions.groups).toBe(values.length);
 });
 
-test('whoever is in a personal group sees what is theirs', async () => {
+test('a caller in a personal group sees its own objects', async () => {
   const harness = createStreamHarness();
   const streams = [await harness.open(personal, { caller: 'ann' }), await harness.open(personal, { caller: 'bob' })];
   harness.source.feed({ n: 1 });
@@ -76,7 +76,7 @@ test('whoever is in a personal group sees what is theirs', async () => {
   ]);
 });
 
-test('a group ends with its last stream, and what it reads with it', async () => {
+test('a group ends with its last stream, and so do its reads', async () => {
   const harness = createStreamHarness();
   const [first, second] = [await harness.open(plain), await harness.open(plain)];
   harness.source.feed({ n: 1 });
@@ -92,7 +92,7 @@ test('a group ends with its last stream, and what it reads with it', async () =>
   expect([harness.subscriptions.groups, scope?.signal.aborted]).toEqual([0, true]);
 });
 
-/** Feeds a message that nobody holds but who has been given it, and tells whether it is still there. */
+/** Feeds a message that only its stream holds, and returns whether it is still in memory. */
 async function feedWeakly({ source, settle }: ReturnType<typeof createStreamHarness>, bytes: number): Promise<() => boolean> {
   const message = new WeakRef({ n: 1, text: 'x'.repeat(bytes) });
   source.feed(message.deref() ?? { n: 2 });
@@ -103,7 +103,7 @@ async function feedWeakly({ source, settle }: ReturnType<typeof createStreamHarn
   };
 }
 
-test('a large message is held for who joins later, within a bound and no longer than its group; a small one is not', async () => {
+test('a large message is kept for later streams, within a bound and no longer than its group; a small one is not', async () => {
   const harness = createStreamHarness();
   const stream = await harness.open('subscription { ticks { n text } }');
   const [small, large] = [await feedWeakly(harness, 1_000), await feedWeakly(harness, 100_000)];

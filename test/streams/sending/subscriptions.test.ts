@@ -20,7 +20,7 @@ test('a hundred equal readers cost one execution and one encoding for each messa
   expect(new Set(streams.map(({ outlet }) => outlet.payloads[0]?.event)).size).toBe(1);
 });
 
-test('a state equal to the one before it is not sent; an equal message of changes is', async () => {
+test('a state equal to the one before it is not sent; an equal message of changes is sent', async () => {
   const harness = createStreamHarness();
   const changes = await harness.open(plain);
   harness.source.isState = true;
@@ -42,7 +42,7 @@ test('an event of server-sent events is the same JSON in its frame', async () =>
   expect(outlet.payloads[0]?.event.toString()).toBe('event: next\ndata: {"data":{"ticks":{"text":"two\\nlines"}}}\n\n');
 });
 
-test('who has no room takes nothing, and goes on where it was once there is room', async () => {
+test('a stream without room takes nothing, and continues when there is room', async () => {
   const harness = createStreamHarness();
   const [slow, quick] = [await harness.open(plain), await harness.open(plain)];
   const [reader] = harness.source.readers;
@@ -54,7 +54,7 @@ test('who has no room takes nothing, and goes on where it was once there is room
     [0, 1, 2, 3, 4],
   ]);
   expect([reader?.pauses, reader?.queue.length]).toEqual([1, 3]);
-  // That something comes is no reason to look: only room is.
+  // A new message does not start a stream without room.
   harness.source.feed({ n: 5 });
   await harness.settle();
   expect(reader?.pauses).toBe(1);
@@ -65,7 +65,7 @@ test('who has no room takes nothing, and goes on where it was once there is room
   expect(numbers(slow)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('each stream has its turn, however much one has to say', async () => {
+test('each stream has its turn, however many messages one has', async () => {
   const harness = createStreamHarness();
   const order: string[] = [];
   const names = ['a', 'b', 'c'];
@@ -79,11 +79,11 @@ test('each stream has its turn, however much one has to say', async () => {
   }
   for (const n of [1, 2]) harness.source.feed({ n });
   await harness.settle();
-  // What the others have had made costs nothing more, so it is sent at once: a makes 1, b makes 2, c makes none.
+  // Messages that were rendered for other streams are sent at once: a makes 1, b makes 2, c makes none.
   expect(order.join('')).toBe('abbcca');
 });
 
-test('no stream keeps the others waiting, not even with messages that are ready', async () => {
+test('no stream makes the others wait, not even with rendered messages', async () => {
   const harness = createStreamHarness();
   const [first, second, third] = [await harness.open(plain), await harness.open(plain), await harness.open(plain)];
   first.outlet.room = 0;
@@ -106,24 +106,27 @@ test('no stream keeps the others waiting, not even with messages that are ready'
   expect(seenMeanwhile[16]).toBe(1);
 });
 
-test.each(['SLOW_CONSUMER', 'FORBIDDEN', 'GONE', 'UNAVAILABLE'] as const)('a reader that ends with %s tells so last', async (code) => {
-  const harness = createStreamHarness();
-  const stream = await harness.open(plain);
-  harness.source.feed({ n: 1 });
-  await harness.settle();
-  harness.source.fail(new MusterError(code, 'for a reason'));
-  expect(stream.outlet.ending?.last).toEqual({ errors: [{ message: 'for a reason', extensions: { code, requestId: 'request-1' } }] });
-  expect(numbers(stream)).toEqual([1]);
-  expect([harness.closed, harness.source.readers.size, harness.subscriptions.count('sse'), stream.life.signal.aborted]).toEqual([
-    [code],
-    0,
-    0,
-    true,
-  ]);
-  expect(harness.answered).toMatchObject([{ transport: 'sse', operationType: 'subscription', code }]);
-});
+test.each(['SLOW_CONSUMER', 'FORBIDDEN', 'GONE', 'UNAVAILABLE'] as const)(
+  'a reader that ends with %s sends this as its last message',
+  async (code) => {
+    const harness = createStreamHarness();
+    const stream = await harness.open(plain);
+    harness.source.feed({ n: 1 });
+    await harness.settle();
+    harness.source.fail(new MusterError(code, 'for a reason'));
+    expect(stream.outlet.ending?.last).toEqual({ errors: [{ message: 'for a reason', extensions: { code, requestId: 'request-1' } }] });
+    expect(numbers(stream)).toEqual([1]);
+    expect([harness.closed, harness.source.readers.size, harness.subscriptions.count('sse'), stream.life.signal.aborted]).toEqual([
+      [code],
+      0,
+      0,
+      true,
+    ]);
+    expect(harness.answered).toMatchObject([{ transport: 'sse', operationType: 'subscription', code }]);
+  },
+);
 
-test('a stream without room is told its end all the same', async () => {
+test('a stream without room gets its last message all the same', async () => {
   const harness = createStreamHarness();
   const { outlet } = await harness.open(plain);
   outlet.room = 0;
@@ -133,7 +136,7 @@ test('a stream without room is told its end all the same', async () => {
   expect([outlet.payloads.length, outlet.code]).toEqual([0, 'SLOW_CONSUMER']);
 });
 
-test('errors and faults beside data are told in the message, masked, and the stream goes on', async () => {
+test('errors and faults next to data are in the message, masked, and the stream continues', async () => {
   const bugs: unknown[] = [];
   const quiet = () => undefined;
   const harness = createStreamHarness({ log: { debug: quiet, info: quiet, warn: quiet, error: (fields) => bugs.push(fields) } });
@@ -172,7 +175,7 @@ test.each([
   expect([harness.closed, harness.source.readers.size, harness.fields.executions.get('n')]).toEqual([[code, code], 0, 1]);
 });
 
-test('what is told last has the id of whose stream it is, and so has its line in the log', async () => {
+test('the last message has the id of its own stream, and so has its line in the log', async () => {
   const bugs: unknown[] = [];
   const quiet = () => undefined;
   const harness = createStreamHarness({ log: { debug: quiet, info: quiet, warn: quiet, error: (fields) => bugs.push(fields) } });
@@ -190,7 +193,7 @@ test('what is told last has the id of whose stream it is, and so has its line in
 test.each<[string, (stream: TestStream, source: HandFedSource) => void]>([
   ['hangs up', ({ life }) => life.abort(new Error('gone'))],
   ['is too slow', (_, source) => source.fail(new MusterError('SLOW_CONSUMER', 'too slow'))],
-])('that one %s while a message waits is no bug, whatever else goes wrong then is', async (_, end) => {
+])('a stream that %s while a message waits is no bug, but other errors are', async (_, end) => {
   const bugs: unknown[] = [];
   const quiet = () => undefined;
   const harness = createStreamHarness({ log: { debug: quiet, info: quiet, warn: quiet, error: (fields) => bugs.push(fields) } });
@@ -207,7 +210,7 @@ test.each<[string, (stream: TestStream, source: HandFedSource) => void]>([
   expect(bugs).toMatchObject([{ error: { message: 'a secret' } }]);
 });
 
-test('each message has a scope of its own, and is known for one', async () => {
+test('each message has a scope of its own, which is marked as a message', async () => {
   const harness = createStreamHarness();
   await harness.open(plain);
   for (const n of [1, 2]) harness.source.feed({ n });
@@ -218,7 +221,7 @@ test('each message has a scope of its own, and is known for one', async () => {
   expect([first?.isMessage, second?.isMessage]).toEqual([true, true]);
 });
 
-test('what is read live is waited for in order, and by nobody else', async () => {
+test('only its own stream waits for a live read, in order', async () => {
   const harness = createStreamHarness();
   const gates = new Map<number, () => void>();
   harness.fields.slow = ({ n }) => new Promise((resolve) => gates.set(n, () => resolve(`late ${n}`)));
@@ -240,7 +243,7 @@ test('what is read live is waited for in order, and by nobody else', async () =>
   ]);
 });
 
-test('what was read live for a stream that has ended is told to nobody', async () => {
+test('a live read for a stream that has ended is sent to no client', async () => {
   const harness = createStreamHarness();
   const { promise, resolve: go } = Promise.withResolvers<string>();
   harness.fields.slow = () => promise;
@@ -271,7 +274,7 @@ test.each([
   ['wrong variables', 'subscription ($a: Int!) { ticks { n(plus: $a) } }', 'BAD_INPUT'],
   ['wrong arguments', 'subscription { ticks(of: "nothing") { n } }', 'BAD_INPUT'],
   ['too long a document', `subscription { ticks(of: "${'x'.repeat(65_536)}") { n } }`, 'TOO_COSTLY'],
-])('%s are told at once', async (_, query, code) => {
+])('%s are answered at once', async (_, query, code) => {
   const harness = createStreamHarness();
   const { opened, outlet } = await harness.open(query);
   expect(opened).toMatchObject({ code, body: { errors: [{ extensions: { code, requestId: 'request-1' } }] } });
@@ -281,7 +284,7 @@ test.each([
 
 const resuming = 'subscription ($after: String, $of: String) { ticks(after: $after, of: $of) { n } }';
 
-test('where to go on may be said at length, but nothing else', async () => {
+test('the cursor variable may be long, other variables may not', async () => {
   const harness = createStreamHarness();
   const long = 'x'.repeat(300_000);
   expect(numbers(await harness.open(resuming, { variables: { after: long, of: 'short' } }))).toEqual([]);
@@ -294,19 +297,19 @@ test('where to go on may be said at length, but nothing else', async () => {
   expect((await harness.open(usedTwice, { variables: { after: long } })).opened).toMatchObject({ code: 'TOO_COSTLY' });
 });
 
-test('where a stream went on is not kept while it lives', async () => {
+test('the cursor from which a stream resumed is not kept while it lives', async () => {
   const harness = createStreamHarness();
   const before = liveHeapBytes();
   const streams: TestStream[] = [];
   for (let count = 0; count < 20; count++) {
     streams.push(await harness.open(resuming, { variables: { after: Buffer.alloc(4 << 20, count).toString('latin1') } }));
   }
-  // One of all that are in the group, with which its messages are made.
+  // Bound for the memory of all streams of the group.
   expect(liveHeapBytes() - before).toBeLessThan(10 << 20);
   expect(harness.subscriptions.count('sse')).toBe(streams.length);
 });
 
-test('a source that cannot be opened is told, and leaves nothing', async () => {
+test('a source that cannot be opened gives an error, and leaves nothing behind', async () => {
   const harness = createStreamHarness();
   harness.source.gate = Promise.reject(new MusterError('FORBIDDEN', 'may not be watched'));
   const { opened } = await harness.open(plain);
@@ -314,7 +317,7 @@ test('a source that cannot be opened is told, and leaves nothing', async () => {
   expect([harness.subscriptions.groups, harness.subscriptions.count('sse')]).toEqual([0, 0]);
 });
 
-test('a client that leaves while its stream is being opened gets none', async () => {
+test('a client that leaves while its stream is being opened gets no stream', async () => {
   const harness = createStreamHarness();
   const { promise, resolve } = Promise.withResolvers<void>();
   harness.source.gate = promise;
@@ -333,7 +336,7 @@ test('a client that leaves while its stream is being opened gets none', async ()
   ]);
 });
 
-test('a stream that takes too long to begin is told so', async () => {
+test('a stream that takes too long to begin gets an error', async () => {
   const harness = createStreamHarness();
   const { promise, resolve } = Promise.withResolvers<void>();
   harness.source.gate = promise;
@@ -344,7 +347,7 @@ test('a stream that takes too long to begin is told so', async () => {
   expect(harness.source.readers.size).toBe(0);
 });
 
-test('one stream more than may be is refused, whatever its transport, and there is room again when one has ended', async () => {
+test('one stream too many is refused over any transport, and there is room again when one has ended', async () => {
   const harness = createStreamHarness({ maxStreams: 3 });
   const streams = await Promise.all([
     harness.open(plain),
@@ -358,7 +361,7 @@ test('one stream more than may be is refused, whatever its transport, and there 
   begun(await harness.open(plain));
 });
 
-test('C6: from 80 % of the heap on no new stream begins, and those that run go on', async () => {
+test('C6: from 80 % of the heap on no new stream begins, and running streams continue', async () => {
   const heap = fakeHeap();
   const harness = createStreamHarness({ heap });
   begun(await harness.open(plain));
@@ -369,7 +372,7 @@ test('C6: from 80 % of the heap on no new stream begins, and those that run go o
   begun(await harness.open(plain));
 });
 
-test('after an hour or so a stream of server-sent events is told to go on', async () => {
+test('after about an hour a stream of server-sent events ends, and can be resumed', async () => {
   const harness = createStreamHarness();
   const [events, socket] = [await harness.open(plain), await harness.open(plain, { transport: 'websocket' })];
   expect(harness.subscriptions.lifetimeMs()).toBe(3_600_000);
@@ -382,7 +385,7 @@ test('after an hour or so a stream of server-sent events is told to go on', asyn
   expect([socket.outlet.ending, harness.closed]).toEqual([undefined, ['LIFETIME']]);
 });
 
-test('lifetimes differ by chance, within a tenth', () => {
+test('lifetimes differ at random, within 10 %', () => {
   const { subscriptions, clock } = createStreamHarness();
   const at = (chance: number) => {
     clock.random = () => chance;
@@ -391,7 +394,7 @@ test('lifetimes differ by chance, within a tenth', () => {
   expect([at(0), at(0.999_999)].map((share) => share.toFixed(3))).toEqual(['0.900', '1.100']);
 });
 
-test('streams keep their schema, until three newer ones serve', async () => {
+test('streams keep their schema until three newer ones have been served', async () => {
   const harness = createStreamHarness();
   const old = await harness.open(plain);
   const other = () => fedSchema(new HandFedSource()).schema;
@@ -411,7 +414,7 @@ test('streams keep their schema, until three newer ones serve', async () => {
   expect(second.outlet.code).toBe('GONE');
 });
 
-test('a swap that nobody told of is noticed by the next stream', async () => {
+test('a swap of the schema that was not announced is noticed by the next stream', async () => {
   const harness = createStreamHarness();
   const old = await harness.open(plain);
   for (let swap = 0; swap < 2; swap++) harness.swap(fedSchema(new HandFedSource()).schema);
@@ -419,7 +422,7 @@ test('a swap that nobody told of is noticed by the next stream', async () => {
   expect(old.outlet.ending, 'the same schema again is no swap').toBeUndefined();
 });
 
-test('draining ends streams of server-sent events by complete, evenly over its time, and lets no more begin', async () => {
+test('draining ends streams of server-sent events with complete, spread evenly over its time, and begins no new ones', async () => {
   const harness = createStreamHarness();
   const streams: TestStream[] = [];
   for (let count = 0; count < 10; count++) streams.push(await harness.open(plain));
@@ -440,7 +443,7 @@ test('draining ends streams of server-sent events by complete, evenly over its t
   expect(harness.answered.filter(({ code }) => code === 'OK').length).toBe(10);
 });
 
-test('draining with no time ends them at once, and those that are being opened', async () => {
+test('draining with no time ends all streams at once, also those that are being opened', async () => {
   const harness = createStreamHarness();
   const stream = await harness.open(plain);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -453,7 +456,7 @@ test('draining with no time ends them at once, and those that are being opened',
   expect(harness.source.readers.size).toBe(0);
 });
 
-test('closing twice, resuming and being told of the end after the end do nothing', async () => {
+test('closing twice, and resuming or ending after the end, does nothing', async () => {
   const harness = createStreamHarness();
   const stream = await harness.open(plain);
   const [reader] = harness.source.readers;
@@ -466,7 +469,7 @@ test('closing twice, resuming and being told of the end after the end do nothing
   expect([stream.outlet.ending, stream.outlet.payloads.length, harness.closed]).toEqual([undefined, 0, ['CLIENT']]);
 });
 
-test('ten thousand streams opened and closed leave nothing behind', async () => {
+test('ten thousand streams that were opened and closed leave nothing behind', async () => {
   const harness = createStreamHarness({ maxStreams: 500 });
   const query = 'subscription ($after: String, $of: String) { ticks(after: $after, of: $of) { n } }';
   for (let round = 0; round < 20; round++) {
@@ -483,7 +486,7 @@ test('ten thousand streams opened and closed leave nothing behind', async () => 
     }
     expect([harness.subscriptions.count('sse'), harness.subscriptions.groups, harness.source.readers.size]).toEqual([0, 0, 0]);
   }
-  // The sleeper of deadlines sees them all out at once.
+  // The timer of the deadlines ends all of them at once.
   await harness.clock.advance(30_000);
   expect([harness.clock.sleepers, harness.closed.length]).toEqual([0, 10_000]);
 });

@@ -12,7 +12,7 @@ const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
 let versions = 0;
 
-/** A pod with so many values of environment. */
+/** Makes a pod with this many environment variables. */
 function podOf(index: number, values: number, more: readonly string[] = []): KubernetesObject {
   const env = [...Array.from({ length: values }, (_, n) => `v${n}`), ...more].map((value) => ({ name: 'SETTING', value }));
   const { metadata } = objectNamed(`pod-${index}`, { namespace: 'shop' });
@@ -28,7 +28,7 @@ const inside = (conditions: number) => ({
   some: { path: 'env', some: { or: Array.from({ length: conditions }, (_, index) => ({ path: 'value', contains: `wanted-${index}` })) } },
 });
 
-/** Streams for which each look at the clock takes so long, as if work took it. */
+/** Makes streams for which each reading of the clock takes this long, as if work took it. */
 function world(count: number, { values = 1, lookMs = 0 }: { readonly values?: number; readonly lookMs?: number }) {
   const clock = createManualClock();
   const mirrors = createFakeMirrors(clock);
@@ -51,7 +51,7 @@ function world(count: number, { values = 1, lookMs = 0 }: { readonly values?: nu
   return { clock, mirror, streams, changes };
 }
 
-test('C9: a first state whose filter takes long is judged in several turns of the loop, and is of one moment', async () => {
+test('C9: a first state with a slow filter is judged in several event-loop turns, and shows one moment', async () => {
   const { mirror, changes } = world(1_000, { lookMs: 3 });
   const { lines, fold } = await readEagerly(changes(), {});
   // Objects change while others are judged.
@@ -65,7 +65,7 @@ test('C9: a first state whose filter takes long is judged in several turns of th
   expect(fold.whole()).toEqual(['north Pod']);
 });
 
-test('changes whose filter takes long are judged in several turns, and told as the selection sees them', async () => {
+test('changes with a slow filter are judged in several turns, and sent as the selection sees them', async () => {
   const { clock, mirror, changes } = world(600, { lookMs: 3 });
   const { lines, fold } = await readEagerly(changes(), {});
   await turns(400);
@@ -84,7 +84,7 @@ test('changes whose filter takes long are judged in several turns, and told as t
   expect(lines(told).join(' ')).not.toContain('pod-1000');
 });
 
-test('a reader who resumes with such a filter is told what it has missed', async () => {
+test('a reader that resumes with such a filter receives what it has missed', async () => {
   const { clock, mirror, changes } = world(300, { lookMs: 1 });
   const first = await readEagerly(changes(), {});
   await turns(400);
@@ -120,7 +120,7 @@ test('a first state that costs more than an answer may ends no stream that reads
   const text = 'x'.repeat(1 << 18);
   for (let index = 0; index < 800; index += 1) {
     mirror.put(podOf(index, 0, [text]));
-    // A cut after every two: the mirror remembers no more changes of this size.
+    // Cuts after every second change: the mirror remembers no more changes of this size.
     if (index % 2 === 1) await clock.advance(1_000);
   }
   const second = await readEagerly(changes(), {});

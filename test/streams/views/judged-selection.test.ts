@@ -34,7 +34,7 @@ test('all objects are judged in steps, and selected at once afterwards', () => {
   expect(checked()).toBe(2_000);
 });
 
-test('what has changed since is judged anew, and nothing else', () => {
+test('objects that have changed since are judged again, and no others', () => {
   const { source, selection, checked } = selectionOf(100);
   expect(runAtOnce(selection.judgeAll(() => undefined))).toBe(100);
   source.store.applied(objectAt(1, 'a'), versionOf(2), neverAsked);
@@ -44,7 +44,7 @@ test('what has changed since is judged anew, and nothing else', () => {
   expect(runAtOnce(selection.judgeAll(() => undefined))).toBe(1);
 });
 
-test('looks are told: an object each, and its values', () => {
+test('reads are counted: each object, and its values', () => {
   const { selection } = selectionOf(100);
   let looks = 0;
   const look = (some: number) => {

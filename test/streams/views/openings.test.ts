@@ -17,7 +17,7 @@ const openings = () => {
 };
 const pointOf = (digest: string) => ({ digest, cursor: { scope: 'all', positions: new Map() } });
 
-test('is one for all who begin at the same place, until something changes', () => {
+test('is shared by all readers that begin at the same point, until something changes', () => {
   const { made, runs } = openings();
   const held = [made.openingAt(undefined), made.openingAt(pointOf('a')), made.openingAt(undefined), made.openingAt(pointOf('a'))];
   expect([held[0] === held[2], held[1] === held[3], runs()]).toEqual([true, true, 2]);
@@ -25,7 +25,7 @@ test('is one for all who begin at the same place, until something changes', () =
   expect([made.size, made.openingAt(undefined) === held[0]]).toEqual([0, false]);
 });
 
-test('keeps few of places where thousands came back, and none once they have gone', async () => {
+test('keeps few points when thousands of readers came back, and none when they have gone', async () => {
   const { made } = openings();
   const held = Array.from({ length: 5_000 }, (_, index) => made.openingAt(pointOf(`place-${index}`)));
   expect([held.length, made.size]).toEqual([5_000, 256]);

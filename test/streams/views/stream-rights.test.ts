@@ -14,7 +14,7 @@ const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
 const podKind = model.kinds.get('Pod');
 
-/** Rights that a test changes, and that are known at once or only later. */
+/** Makes rights that a test changes, and that are known at once or only later. */
 function changingAccess(first: Rights, answers: 'at once' | 'later'): { readonly access: Access; rights: Rights } {
   let rights = first;
   const sightOf: Access['visibilityOf'] = ({ caller, cluster, kind }): Visibility => {
@@ -55,7 +55,7 @@ async function openAs(graph: GraphOverMirrors, caller: string): Promise<EagerRea
   return readEagerly(podsAs(graph, caller));
 }
 
-test('who may watch nothing anywhere is refused; who may watch something sees that, and why not the rest', async () => {
+test('a caller that may watch nothing is refused; one that may watch something receives that, and faults for the rest', async () => {
   const access = createRestrictingAccess({ ann: { north: [] }, bob: { north: [], south: ['shop'] } });
   const graph = graphOverMirrors({ model, access });
   join(graph, 'north');
@@ -67,7 +67,7 @@ test('who may watch nothing anywhere is refused; who may watch something sees th
   expect(bob.lines()).toEqual(['FAILED north FORBIDDEN', 'INITIAL south +south-shop', 'SYNCED south']);
 });
 
-test('P16: callers of equal rights share their messages; two who differ in one namespace share none', async () => {
+test('P16: callers with equal rights share their messages; callers that differ in one namespace share none', async () => {
   const access = createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: ['shop'] }, cid: { north: ['shop', 'bank'] } });
   const graph = graphOverMirrors({ model, access });
   const north = join(graph, 'north');
@@ -84,7 +84,7 @@ test('P16: callers of equal rights share their messages; two who differ in one n
 });
 
 describe.each(['at once', 'later'] as const)('rights known %s', (answers) => {
-  test('that are lost end the streams of whoever lost them, with no deletion', async () => {
+  test('that are lost end the streams of their caller, with no deletion', async () => {
     const changing = changingAccess({ ann: { north: ['shop', 'bank'] }, bob: { north: ['shop', 'bank'] } }, answers);
     const graph = graphOverMirrors({ model, access: changing.access });
     const north = join(graph, 'north');
@@ -101,7 +101,7 @@ describe.each(['at once', 'later'] as const)('rights known %s', (answers) => {
     expect(graph.streams.counts()).toMatchObject({ views: 1, readers: 1 });
   });
 
-  test('that are looked at every minute end a stream in which nothing happens', async () => {
+  test('that are checked every minute end a stream in which nothing happens', async () => {
     const changing = changingAccess({ ann: { north: 'all' } }, answers);
     const graph = graphOverMirrors({ model, access: changing.access });
     join(graph, 'north');
@@ -116,7 +116,7 @@ describe.each(['at once', 'later'] as const)('rights known %s', (answers) => {
     expect(graph.clock.sleepers).toBe(0);
   });
 
-  test('that are gained begin the clusters concerned anew, and no other one', async () => {
+  test('that are gained send the clusters concerned again, and no other one', async () => {
     const changing = changingAccess({ ann: { north: ['shop'], south: 'all' } }, answers);
     const graph = graphOverMirrors({ model, access: changing.access });
     const [north, south] = [join(graph, 'north'), join(graph, 'south')];
@@ -131,14 +131,14 @@ describe.each(['at once', 'later'] as const)('rights known %s', (answers) => {
     await graph.clock.advance(5);
     expect(ann.lines(before + 3).toSorted()).toEqual(['LIVE north +newer', 'LIVE south +new']);
     expect(graph.streams.counts()).toMatchObject({ views: 1, readers: 1 });
-    // From a cursor of the narrower scope all begins again: it may have shown less.
+    // A cursor of the narrower scope begins with RESET, because that scope may have shown less.
     const at = before - 1;
     const resumed = await readEagerly(podsAs(graph, 'ann', { after: ann.messages[at]?.cursor ?? '' }), { from: ann.foldAt(at) });
     await turns();
     expect(resumed.messages.map(({ type }) => type)).toEqual(['RESET', 'INITIAL', 'SYNCED', 'RESET', 'INITIAL', 'SYNCED']);
   });
 
-  test('of a cluster that joins are asked for before anything of it is told', async () => {
+  test('of a cluster that joins are checked before its first message', async () => {
     const changing = changingAccess({ ann: { north: 'all' }, bob: { north: 'all', south: 'all' } }, answers);
     const graph = graphOverMirrors({ model, access: changing.access });
     join(graph, 'north');

@@ -25,7 +25,7 @@ interface World {
   of(args?: StreamArguments, caller?: string): StreamSource<ChangesMessage>;
 }
 
-/** @param options.tickMs How long it takes to look at the clock: whoever works in turns does so little in each. */
+/** @param options.tickMs Time that each reading of the clock takes, so that little work is done in each turn. */
 async function worldOf(
   count: number,
   { tickMs = 0, ...changes }: Partial<StreamsOptions> & { readonly tickMs?: number } = {},
@@ -65,7 +65,7 @@ function join(mirrors: FakeMirrors, name: string): FakeCluster {
   return cluster;
 }
 
-/** How often the mirrors are pulled from now on. */
+/** Counts how often the mirrors are pulled from now on. */
 function countPulls(clusters: readonly FakeCluster[]): { count: number } {
   const pulls = { count: 0 };
   for (const cluster of clusters) {
@@ -95,7 +95,7 @@ test('an event pulls its own mirror, whatever others the view reads', async () =
   expect(pulls.count - before).toBeLessThan(5);
 });
 
-test('from the cursor of a message nothing is lost of sources that had something to say, but had not said it', async () => {
+test('a cursor loses nothing of sources whose changes had not been sent', async () => {
   const { clusters, of, clock } = await worldOf(3);
   const read = await readEagerly(of());
   await turns();
@@ -114,7 +114,7 @@ test('from the cursor of a message nothing is lost of sources that had something
   }
 });
 
-test('whoever joins a view that there is asks for no state of any cluster', async () => {
+test('a reader that joins an existing view needs no state of any cluster', async () => {
   const { mirrors, of } = await worldOf(20);
   await readEagerly(of());
   await turns();
@@ -125,7 +125,7 @@ test('whoever joins a view that there is asks for no state of any cluster', asyn
   expect([all.mock.calls.length, one.mock.calls.length]).toEqual([0, 0]);
 });
 
-test('a view follows its mirrors without a copy of what they hold', async () => {
+test('a view follows its mirrors without a copy of their objects', async () => {
   const { clusters, of } = await worldOf(2);
   const follows = clusters.map((cluster) => vi.spyOn(cluster.mirror(pods).store, 'follow'));
   const read = await readEagerly(of());
@@ -134,8 +134,8 @@ test('a view follows its mirrors without a copy of what they hold', async () => 
   expect(follows.map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
 });
 
-describe('what concerns many views', () => {
-  test('takes several turns, and reaches them all', async () => {
+describe('work for many views', () => {
+  test('takes several turns, and reaches all of them', async () => {
     const { clusters, of } = await worldOf(1, { tickMs: 1 });
     const reads = await Promise.all(Array.from({ length: 30 }, (_, index) => readEagerly(of({ labels: `v${index}!=1` }))));
     await turns(200);
@@ -148,7 +148,7 @@ describe('what concerns many views', () => {
     expect(told()).toBe(30);
   });
 
-  test('such as that it begins with hundreds of clusters, is made in slices, and told as one', async () => {
+  test('for one view with hundreds of clusters is done in pieces, and sent as one', async () => {
     const { mirrors, of } = await worldOf(90, { tickMs: 1 });
     const acquired = vi.spyOn(mirrors, 'acquire');
     const read = await readEagerly(of());
@@ -166,7 +166,7 @@ describe('readers whose rights have grown', () => {
     return Object.assign(rights, { access: { maySeeCluster: () => true, visibilityOf: sightOf } });
   }
 
-  test('move over several turns, each told as if it were alone', async () => {
+  test('move over several turns, each as if it were alone', async () => {
     const rights = growing();
     const { clusters, of, clock, streams } = await worldOf(1, { tickMs: 1, access: rights.access });
     const reads = await Promise.all(Array.from({ length: 30 }, () => readEagerly(of())));
@@ -188,7 +188,7 @@ describe('readers whose rights have grown', () => {
     expect(streams.counts()).toMatchObject({ views: 1, readers: 30 });
   });
 
-  test('leave no view behind that they were to move to, when they end before', async () => {
+  test('leave no empty view behind if they end before they have moved', async () => {
     const rights = growing();
     const { clusters, mirrors, of, clock, streams } = await worldOf(1, { access: rights.access });
     const [north] = clusters;
@@ -203,7 +203,7 @@ describe('readers whose rights have grown', () => {
     }
     expect([slow.ended, streams.counts().readers]).toEqual([undefined, 1]);
     rights.seen = ['shop', 'bank'];
-    // In the turn in which it is to move there is more than it may owe.
+    // In the turn in which the reader moves, it gets more changes than its backlog may hold.
     for (let index = 0; index < 100; index++) north?.mirror(pods).put(pod(`m${index}`));
     mirrors.join('south');
     await turns();
@@ -214,7 +214,7 @@ describe('readers whose rights have grown', () => {
 });
 
 describe('the sources of all views', () => {
-  test('are bounded: who asks for more is refused, who asks for the same is not, and what has ended gives back', async () => {
+  test('are bounded: new views beyond the bound are refused, readers of existing views are not, and ended views free their sources', async () => {
     const sources = createSourceBudget(5);
     const { mirrors, of, clock } = await worldOf(2, { sources });
     const [first] = [await readEagerly(of({ labels: 'a!=1' })), await readEagerly(of({ labels: 'b!=1' }))];
@@ -222,7 +222,7 @@ describe('the sources of all views', () => {
     await readEagerly(of({ labels: 'b!=1' }));
     await turns();
     expect(sources.taken).toBe(4);
-    // Clusters that join are read by those that there are.
+    // Existing views also read clusters that join.
     const left = join(mirrors, 'c90');
     await turns();
     expect(sources.taken).toBe(6);
@@ -236,7 +236,7 @@ describe('the sources of all views', () => {
     expect(sources.taken).toBe(4);
   });
 
-  test('are bounded for one view too, which no other one has to end for', async () => {
+  test('are bounded for one view too, without ending another one', async () => {
     const { of } = await worldOf(3, { sources: createSourceBudget(2) });
     await expect(readEagerly(of())).rejects.toThrow(expect.objectContaining({ code: 'TOO_COSTLY' }));
     await expect(readEagerly(of({ clusters: ['c00', 'c01'] }))).resolves.toBeDefined();

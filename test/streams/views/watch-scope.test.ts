@@ -39,7 +39,7 @@ test.each(rows)('a right that was %o and is %o is %s', (before, now, became) => 
   expect(compareVisibility(before, now)).toBe(became);
 });
 
-test('is the same for all who see all, and does not change with the fleet', async () => {
+test('is the same for all callers that may see everything, and does not change with the fleet', async () => {
   const access = createLocalAccess();
   const one = await watchScopeOf(access, { caller: { key: 'one' }, clusters, kinds, hidden: false }, signal);
   const other = watchScopeOf(access, { caller: { key: 'other' }, clusters: clusters.slice(0, 1), kinds, hidden: false }, signal);
@@ -48,7 +48,7 @@ test('is the same for all who see all, and does not change with the fleet', asyn
   expect(pod && one.sightOf(clusterName('yet to come'), pod)).toEqual(all);
 });
 
-test('is equal for callers of equal rights, and for nobody else', async () => {
+test('is equal only for callers with equal rights', async () => {
   const access = createRestrictingAccess({
     ann: { north: 'all', south: ['shop'] },
     bob: { north: 'all', south: ['shop'] },
@@ -67,7 +67,7 @@ test('is equal for callers of equal rights, and for nobody else', async () => {
   expect([ann, cid, dan, eve].map((one) => one?.[1])).toEqual([false, false, false, true]);
 });
 
-test('is what may be both listed and watched', async () => {
+test('has what the caller may both list and watch', async () => {
   const access: Access = {
     maySeeCluster: () => true,
     visibilityOf: ({ cluster, verb }) =>
