@@ -30,7 +30,7 @@ export interface Access {
    * Returns the visibility at once if nothing must be requested, otherwise a promise. If the check fails, nothing is visible and the fault
    * says why. Never throws.
    */
-  visibilityOf(question: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility>;
+  visibilityOf(request: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility>;
   /** Returns true if the caller may see anything in the cluster. */
   maySeeCluster(caller: Caller, cluster: ClusterName): boolean;
 }

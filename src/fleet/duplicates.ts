@@ -17,25 +17,25 @@ export interface PlannedMember {
  * differ. One uid at two addresses is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
  */
 export function planMembers(candidates: readonly ClusterCandidate[], uids: ReadonlyMap<ClusterName, string>): readonly PlannedMember[] {
-  const seats: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
-  const byAddress = new Map<string, typeof seats>();
+  const planned: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
+  const byAddress = new Map<string, typeof planned>();
   for (const candidate of candidates) {
     const uid = uids.get(candidate.name);
     const address = addressOf(candidate);
-    const there = address === undefined ? [] : (byAddress.get(address) ?? []);
-    const same = there.find((seat) => uid === undefined || seat.uid === undefined || seat.uid === uid);
-    if (same !== undefined) {
-      same.duplicates.push(candidate.name);
+    const atAddress = address === undefined ? [] : (byAddress.get(address) ?? []);
+    const earlier = atAddress.find((member) => uid === undefined || member.uid === undefined || member.uid === uid);
+    if (earlier !== undefined) {
+      earlier.duplicates.push(candidate.name);
       continue;
     }
-    const seat = { candidate, duplicates: [], uid };
-    seats.push(seat);
-    if (address !== undefined) byAddress.set(address, [...there, seat]);
+    const member = { candidate, duplicates: [], uid };
+    planned.push(member);
+    if (address !== undefined) byAddress.set(address, [...atAddress, member]);
   }
-  const namesByUid = Map.groupBy(seats, ({ uid }) => uid);
-  return seats.map(({ candidate, duplicates, uid }) => {
-    const alike = uid === undefined ? [] : (namesByUid.get(uid) ?? []);
-    return { candidate, duplicates, twins: alike.map((seat) => seat.candidate.name).filter((name) => name !== candidate.name) };
+  const namesByUid = Map.groupBy(planned, ({ uid }) => uid);
+  return planned.map(({ candidate, duplicates, uid }) => {
+    const sameUid = uid === undefined ? [] : (namesByUid.get(uid) ?? []);
+    return { candidate, duplicates, twins: sameUid.map((member) => member.candidate.name).filter((name) => name !== candidate.name) };
   });
 }
 

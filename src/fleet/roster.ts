@@ -32,14 +32,14 @@ interface MemberEntry {
   readonly connection: Connection;
   /** Ends the member. Aborted before the connection ends, or together with it. */
   readonly life: AbortController;
-  seat: PlannedMember;
+  plan: PlannedMember;
 }
 
 /** The list of members. It turns sets of candidates into members that join and leave, and logs each. All changes happen during the call. */
 export class Roster {
   readonly #connect: ConnectCluster;
   readonly #log: Log;
-  readonly #seated = new Map<ClusterName, MemberEntry>();
+  readonly #entries = new Map<ClusterName, MemberEntry>();
   readonly #callbacks = new Set<(member: Member) => void>();
   readonly #redescribed = new Set<(member: Member) => void>();
   /** The uids by name, also of candidates that left as duplicates. Otherwise they would join again at the next change. */
@@ -52,18 +52,18 @@ export class Roster {
   }
 
   members(): readonly Member[] {
-    return [...this.#seated.values()].map(({ member }) => member).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.#entries.values()].map(({ member }) => member).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   member(name: ClusterName): Member | undefined {
-    return this.#seated.get(name)?.member;
+    return this.#entries.get(name)?.member;
   }
 
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#callbacks.add(callback);
     signal.addEventListener('abort', () => this.#callbacks.delete(callback), { once: true });
-    for (const { member } of [...this.#seated.values()]) callback(member);
+    for (const { member } of [...this.#entries.values()]) callback(member);
   }
 
   onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void {
@@ -73,16 +73,16 @@ export class Roster {
   }
 
   identified(name: ClusterName, uid: string): readonly DuplicateName[] {
-    if (this.#uids.get(name) === uid || !this.#seated.has(name)) return [];
+    if (this.#uids.get(name) === uid || !this.#entries.has(name)) return [];
     this.#uids.set(name, uid);
-    const before = new Set(this.#seated.keys());
-    this.#reseat();
+    const before = new Set(this.#entries.keys());
+    this.#updateMembers();
     return this.duplicates().filter((duplicate) => before.has(duplicate.name));
   }
 
   /** Returns all duplicate names, in the order of the candidates. */
   duplicates(): readonly DuplicateName[] {
-    return [...this.#seated.values()].flatMap(({ member, seat }) => seat.duplicates.map((name) => ({ name, same: member.name })));
+    return [...this.#entries.values()].flatMap(({ member, plan }) => plan.duplicates.map((name) => ({ name, same: member.name })));
   }
 
   /** Takes the whole set of candidates. If two have one name, the earlier wins. Unchanged members are not touched. */
@@ -92,48 +92,48 @@ export class Roster {
     const now = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     // A name with another address may be another cluster.
     for (const [name, key] of before) if (now.get(name) !== key) this.#uids.delete(name);
-    this.#reseat();
+    this.#updateMembers();
   }
 
   end(): void {
     this.#callbacks.clear();
     this.#redescribed.clear();
-    for (const entry of [...this.#seated.values()]) this.#unseat(entry);
+    for (const entry of [...this.#entries.values()]) this.#remove(entry);
   }
 
-  #reseat(): void {
-    const seats = new Map(planMembers(this.#candidates, this.#uids).map((seat) => [seat.candidate.name, seat]));
-    for (const entry of [...this.#seated.values()]) {
-      const seat = seats.get(entry.member.name);
-      if (seat === undefined) this.#leave(entry, 'left the fleet');
-      else if (connectionKeyOf(seat.candidate) !== entry.connection.key)
+  #updateMembers(): void {
+    const plans = new Map(planMembers(this.#candidates, this.#uids).map((plan) => [plan.candidate.name, plan]));
+    for (const entry of [...this.#entries.values()]) {
+      const plan = plans.get(entry.member.name);
+      if (plan === undefined) this.#leave(entry, 'left the fleet');
+      else if (connectionKeyOf(plan.candidate) !== entry.connection.key)
         this.#leave(entry, 'left the fleet, to join it again with its new description');
     }
-    const redescribed = [...seats.values()].filter((seat) => this.#seat(seat));
+    const redescribed = [...plans.values()].filter((plan) => this.#updateMember(plan));
     for (const { candidate } of redescribed) {
-      const member = this.#seated.get(candidate.name)?.member;
+      const member = this.#entries.get(candidate.name)?.member;
       if (member !== undefined) for (const callback of [...this.#redescribed]) callback(member);
     }
   }
 
   /** @returns True if the member stays and its description has changed. */
-  #seat(seat: PlannedMember): boolean {
-    const { candidate } = seat;
-    const entry = this.#seated.get(candidate.name);
-    this.#warnOfDuplicates(entry?.seat, seat);
+  #updateMember(plan: PlannedMember): boolean {
+    const { candidate } = plan;
+    const entry = this.#entries.get(candidate.name);
+    this.#warnOfDuplicates(entry?.plan, plan);
     if (entry === undefined) {
-      this.#join(seat, this.#connectTo(candidate));
+      this.#join(plan, this.#connectTo(candidate));
       return false;
     }
-    if (isSame(entry.seat, seat)) return false;
-    if (mirroringKeyOf(entry.seat.candidate) !== mirroringKeyOf(candidate)) {
+    if (isSame(entry.plan, plan)) return false;
+    if (mirroringKeyOf(entry.plan.candidate) !== mirroringKeyOf(candidate)) {
       this.#log.info({ cluster: candidate.name, membership: 'left' }, 'cluster: left the fleet, to join it again with its new description');
-      this.#seated.delete(candidate.name);
+      this.#entries.delete(candidate.name);
       entry.life.abort();
-      this.#join(seat, entry.connection);
+      this.#join(plan, entry.connection);
       return false;
     }
-    entry.seat = seat;
+    entry.plan = plan;
     return true;
   }
 
@@ -153,36 +153,36 @@ export class Roster {
     if (candidate.result === 'broken') return { api: brokenApi(name, candidate.problem), key, life };
     const { endpoint } = candidate;
     const current = () => {
-      const now = this.#seated.get(name)?.seat.candidate;
+      const now = this.#entries.get(name)?.plan.candidate;
       return now?.result === 'usable' ? now.endpoint : endpoint;
     };
     return { api: this.#connect(endpoint, life.signal, current), key, life };
   }
 
-  #join(seat: PlannedMember, connection: Connection): void {
-    const { name } = seat.candidate;
+  #join(plan: PlannedMember, connection: Connection): void {
+    const { name } = plan.candidate;
     const life = new AbortController();
-    const seatNow = () => this.#seated.get(name)?.seat ?? seat;
+    const currentPlan = () => this.#entries.get(name)?.plan ?? plan;
     const member: Member = {
       name,
       get settings(): MemberSettings {
-        return seatNow().candidate.settings;
+        return currentPlan().candidate.settings;
       },
       signal: life.signal,
-      api: withFaults(connection.api, () => duplicateFaults(name, seatNow())),
+      api: withFaults(connection.api, () => duplicateFaults(name, currentPlan())),
     };
-    this.#seated.set(name, { member, connection, life, seat });
+    this.#entries.set(name, { member, connection, life, plan });
     this.#log.info({ cluster: name, membership: 'joined' }, 'cluster: joined the fleet');
     for (const callback of [...this.#callbacks]) callback(member);
   }
 
   #leave(entry: MemberEntry, how: string): void {
     this.#log.info({ cluster: entry.member.name, membership: 'left' }, `cluster: ${how}`);
-    this.#unseat(entry);
+    this.#remove(entry);
   }
 
-  #unseat({ member, life, connection }: MemberEntry): void {
-    this.#seated.delete(member.name);
+  #remove({ member, life, connection }: MemberEntry): void {
+    this.#entries.delete(member.name);
     life.abort();
     connection.life.abort();
   }

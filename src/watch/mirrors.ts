@@ -34,7 +34,7 @@ export interface MirrorReader {
    * Returns `FORBIDDEN` if the kind may not be listed in all namespaces, and some visible ones are not mirrored. Its message names mirrored
    * namespaces, but none that is not visible. Returns undefined if all visible namespaces are mirrored.
    */
-  partialListFault(sight: 'all' | ReadonlySet<string>): Fault | undefined;
+  partialListFault(visible: 'all' | ReadonlySet<string>): Fault | undefined;
   /** True once the first list is complete, has failed, or can never come. Nobody needs to wait for the mirror then. */
   settled(): boolean;
   /** Resolves when the mirror is settled, or when the signal aborts. */

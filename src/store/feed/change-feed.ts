@@ -51,7 +51,7 @@ const batchSliceMs = 1;
  *
  * The feed calls its readers one after the other. Thousands of readers take several turns, and events that arrive meanwhile wait for the next round.
  *
- * The readers of subscriptions are the sources of views: `src/streams/views/view-source.ts`.
+ * The readers of subscriptions are registered in `src/streams/views/selected-mirror.ts`.
  */
 export class ChangeFeed {
   readonly #clock: Clock;

@@ -10,7 +10,7 @@ interface HealthSigns {
   /** The faults of the server and of the mirrors of warm kinds. */
   readonly faults: readonly Fault[];
   /** The faults that last as long as the connection settings stay the same. */
-  readonly standing: readonly Fault[];
+  readonly connectionFaults: readonly Fault[];
 }
 
 export interface ClusterHealth {
@@ -20,12 +20,12 @@ export interface ClusterHealth {
 }
 
 /** Computes the health of a cluster. A missing right is no fault of the cluster, and neither is a list that is still being received. */
-export function clusterHealthOf({ answered, breaker, faults, standing }: HealthSigns): ClusterHealth {
+export function clusterHealthOf({ answered, breaker, faults, connectionFaults }: HealthSigns): ClusterHealth {
   if (breaker !== undefined) return { phase: 'UNREACHABLE', faults: [breaker] };
   const relevant = faults.filter(({ code }) => code !== 'SYNCING' && code !== 'FORBIDDEN');
   const own = relevant.filter((fault, index) => relevant.findIndex((other) => isSame(other, fault)) === index);
   if (!answered) return { phase: 'CONNECTING', faults: own };
-  return { phase: own.length + standing.length > 0 ? 'DEGRADED' : 'SYNCED', faults: own };
+  return { phase: own.length + connectionFaults.length > 0 ? 'DEGRADED' : 'SYNCED', faults: own };
 }
 
 function isSame(a: Fault, b: Fault): boolean {

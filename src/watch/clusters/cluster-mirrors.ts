@@ -377,8 +377,8 @@ export class ClusterMirrors {
   #health(): ClusterHealth {
     const { faults, breaker, answeredMs } = this.#server;
     const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
-    const standing = this.#cluster.api.standingFaults;
-    return clusterHealthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], standing });
+    const connectionFaults = this.#cluster.api.standingFaults;
+    return clusterHealthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], connectionFaults });
   }
 
   #ready(): boolean {

@@ -55,7 +55,7 @@ export interface Reflector {
 /**
  * Creates a reflector: carries out the effects of `stepReflector` (requests, writes, sleeps) and turns their results into inputs.
  *
- * A watch event takes this path: `requests.ts` receives a line, this file decodes it, `stepReflector.ts` decides, and `#write` calls the store
+ * A watch event takes this path: `requests.ts` receives a line, this file decodes it, `step.ts` decides, and `#write` calls the store
  * (`src/store/contents/store.ts`).
  *
  * Runs until it is stopped, or until the right is lost for good.
@@ -124,11 +124,12 @@ class StepReflector implements Reflector {
     this.#dispatch({ type: 'stopped', reason: 'stopped' });
   }
 
+  /** Receives the results of requests. A line of a watch is decoded first (`src/cluster/decoding/decode.ts`). */
   #onInput(input: ReflectorInput | WatchFrame): void {
-    this.#dispatch(input.type === 'frame' ? this.#decoded(input.frame) : input);
+    this.#dispatch(input.type === 'frame' ? this.#decode(input.frame) : input);
   }
 
-  #decoded(frame: Uint8Array): ReflectorInput {
+  #decode(frame: Uint8Array): ReflectorInput {
     const { context, resource } = this.#options;
     try {
       const event = decodeEvent(frame, { cluster: context.cluster, resource });
@@ -138,6 +139,7 @@ class StepReflector implements Reflector {
     }
   }
 
+  /** Passes an input to `stepReflector`, and carries out its effects. Repeats with the input that an effect gives, if any. */
   #dispatch(input: ReflectorInput): void {
     const { clock, breaker } = this.#options.context;
     if (this.#state.phase === 'watching' && input.type !== 'event') this.#updateSyncedMs();
@@ -207,6 +209,7 @@ class StepReflector implements Reflector {
     }
   }
 
+  /** Writes one watch event into the store. The event continues in `src/store/contents/store.ts`. */
   #write({ event, version }: Extract<ReflectorEffect, { readonly type: 'write' }>): void {
     const { store } = this.#options;
     if (event.type === 'applied') store.applied(event.object, version, event.exactly);

@@ -61,7 +61,7 @@ interface RequestListener {
  * Creates the requests of a reflector. A new request aborts the previous one. Inputs come one after the other, never during a call of these
  * methods.
  *
- * The lines of a watch come from `ClusterApi.watch`. They continue in `reflector.ts` by `onInput`.
+ * The lines of a watch come from `ClusterApi.watch` (`src/cluster/requests/watch-stream.ts`). They continue in `reflector.ts` by `onInput`.
  */
 export function createReflectorRequests(options: RequestsOptions, listener: RequestListener, signal: AbortSignal): ReflectorRequests {
   const requests = new SingleRequest(options, listener);
