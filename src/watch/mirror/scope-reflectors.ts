@@ -9,6 +9,7 @@ import type { WatchReport } from '../reflector/reflector-state.ts';
 import { createNamespaceRights, type NamespaceRights, type PendingRights } from './namespace-rights.ts';
 import { maxNamespaces, maxTriedNamespaces } from './review-rights.ts';
 
+/** Waits before all namespaces are tried again: 1 minute, doubling to 10 minutes. */
 const firstRetryMs = 60_000;
 const longestRetryMs = 600_000;
 
@@ -87,7 +88,7 @@ export function createScopeReflectors(options: ScopeReflectorsOptions): ScopeRef
 /** The start of a reflector: its scope, the facts of its predecessor, and whether its first list must be the most recent one. */
 interface ReflectorStart {
   readonly namespace?: string;
-  readonly predecessor?: ReflectorFacts;
+  readonly predecessor?: ReflectorFacts | undefined;
   readonly recent?: boolean;
 }
 
@@ -104,9 +105,11 @@ interface PartialAccess {
 class AdaptiveReflectors implements ScopeReflectors {
   readonly #options: ScopeReflectorsOptions;
   readonly #life = new AbortController();
+  /** The reflectors of single namespaces. */
   readonly #single = new Map<string, Reflector>();
   readonly #requested = new Set<string>();
   #resource: ServedResource;
+  /** The reflector of all namespaces. Undefined after it was refused, until it is tried again. */
   #all: Reflector | undefined;
   #partial: PartialAccess | undefined;
   #retryMs = firstRetryMs;
@@ -244,7 +247,8 @@ class AdaptiveReflectors implements ScopeReflectors {
       onMissing,
       onReport,
       ...start,
-      ...(predecessor === undefined ? {} : { predecessor, byContent: true }),
+      predecessor,
+      byContent: predecessor !== undefined,
       ...listener,
     });
   }

@@ -31,7 +31,7 @@ interface ReflectorOptions {
   /** Compares the first list by content, because the content of a version may have changed. Default: false. */
   readonly byContent?: boolean;
   /** The facts of the reflector that this one replaces. Its objects stay in the store. */
-  readonly predecessor?: ReflectorFacts;
+  readonly predecessor?: ReflectorFacts | undefined;
   /** True if the first list must be the most recent one. Default: false. */
   readonly recent?: boolean;
   /** Called after `facts` may have changed, never during a change. */

@@ -18,7 +18,9 @@ export const pollIntervalMs = 60_000;
 /** After this time without an event, a WatchList will never send its end bookmark. */
 export const maxSilenceMs = 30_000;
 
+/** Time after which the objects of a lost right are dropped. */
 const droppedAfterMs = 60_000;
+/** Times after a lost right at which the request is made again. */
 const retriesAfterMs = [5_000, 30_000] as const;
 
 /** The input of a rule, without the state. */

@@ -8,24 +8,20 @@ import { itemsOf, parseStored, textOrUndefined } from '../../core/stored.ts';
 /** The facts that a server reports, or why it could not. */
 export interface ServerFacts {
   /** The version, such as `v1.36.3`. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** The uid of the namespace `kube-system`. Undefined also if it may not be read. */
-  readonly uid?: string;
+  readonly uid?: string | undefined;
   /** The most recent version of the server's objects. Undefined also if namespaces may not be listed. */
-  readonly revision?: ResourceVersion;
+  readonly revision?: ResourceVersion | undefined;
   /** Why there is no version. */
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
 }
 
 /** Reads the facts by a few small requests at the same time. */
 export async function readServerFacts(api: ClusterApi, signal: AbortSignal): Promise<ServerFacts> {
   const [version, identity] = await Promise.all([api.send({ method: 'GET', path: ['version'] }, signal), readIdentity(api, signal)]);
-  const gitVersion = version.type === 'answered' ? gitVersionIn(version.body) : undefined;
-  return {
-    ...identity,
-    ...(gitVersion === undefined ? {} : { version: gitVersion }),
-    ...(version.type === 'failed' ? { fault: version.fault } : {}),
-  };
+  if (version.type === 'failed') return { ...identity, fault: version.fault };
+  return { ...identity, version: gitVersionIn(version.body) };
 }
 
 /**
@@ -39,13 +35,13 @@ export async function readIdentity(api: ClusterApi, signal: AbortSignal): Promis
     if (listed.fault.code !== 'FORBIDDEN') return {};
     const got = await api.send({ method: 'GET', path: [...path, 'kube-system'] }, signal);
     const uid = got.type === 'answered' ? textOrUndefined(parseStored<V1Namespace>(got.body)?.metadata?.uid) : undefined;
-    return uid === undefined ? {} : { uid };
+    return { uid };
   }
   const list = parseStored<V1NamespaceList>(listed.body);
   const revision = parseResourceVersion(list?.metadata?.resourceVersion);
   const [namespace] = itemsOf(list?.items);
   const uid = textOrUndefined(namespace?.metadata?.uid);
-  return { ...(uid === undefined ? {} : { uid }), ...(revision === undefined ? {} : { revision }) };
+  return { uid, revision };
 }
 
 /** Returns `gitVersion` from the answer to `GET /version`. Undefined if there is none. */
