@@ -154,7 +154,7 @@ describe('refuses before it reads any object:', () => {
     [
       'a path nobody has',
       () => compileSum(asked, 'spec.cuont'),
-      'no field spec.cuont in any of the 2 kinds asked; did you mean spec.count (Sample)?',
+      'no field spec.cuont in any of the 2 requested kinds; did you mean spec.count (Sample)?',
     ],
     [
       'the least of maps',

@@ -410,14 +410,14 @@ describe('a filter over many kinds', () => {
 
   test('suggests the nearest path of a kind, and no other kind', () => {
     expect(failing({ path: 'spec.replcas', gte: 1 })).toMatch(
-      /^no field spec\.replcas in any of the \d\d kinds asked; did you mean spec\.replicas \(Deployment, ReplicaSet, \w+, …\)\?$/,
+      /^no field spec\.replcas in any of the \d\d requested kinds; did you mean spec\.replicas \(Deployment, ReplicaSet, \w+, …\)\?$/,
     );
     // A path of all kinds is reported without the name of a kind.
     expect(failing({ path: 'metadata.nmae', eq: 'x' })).toMatch(
-      /^no field metadata\.nmae in any of the \d\d kinds asked; did you mean metadata\.name\?$/,
+      /^no field metadata\.nmae in any of the \d\d requested kinds; did you mean metadata\.name\?$/,
     );
     expect(failing({ path: 'metadata.labels.a.b', eq: 'x' })).toMatch(/did you mean metadata\.labels\["a\.b"\]\?$/);
-    expect(failing({ path: 'zzzzzzzzzz', eq: 'x' })).toMatch(/^no field zzzzzzzzzz in any of the \d\d kinds asked$/);
+    expect(failing({ path: 'zzzzzzzzzz', eq: 'x' })).toMatch(/^no field zzzzzzzzzz in any of the \d\d requested kinds$/);
     // A kind that has the path reports what is wrong there.
     expect(failing({ path: 'spec.replicas', contains: 'x' })).toMatch(/on spec\.replicas, which is a Int, got contains$/);
   });

@@ -130,7 +130,7 @@ test.each<[string, readonly OrderByInput[], RegExp]>([
 
 test('P10: a path that no kind has is refused with a suggestion from the kinds that have one', () => {
   expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.cuont' }])).toThrow(
-    /^no field spec\.cuont in any of the 2 kinds asked; did you mean spec\.count \(Sample\)\?$/,
+    /^no field spec\.cuont in any of the 2 requested kinds; did you mean spec\.count \(Sample\)\?$/,
   );
   // The error of a kind that has the path comes first.
   expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.tags' }])).toThrow(
