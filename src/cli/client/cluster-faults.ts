@@ -40,7 +40,7 @@ const maxRemembered = 1_000;
 /** Prints faults. Each fault is printed once, however many answers contain it. */
 export class ClusterFaultReport {
   readonly #session: Pick<Session, 'terminal' | 'clusters'>;
-  readonly #told = new Set<string>();
+  readonly #printed = new Set<string>();
   #failed = false;
 
   constructor(session: Pick<Session, 'terminal' | 'clusters'>) {
@@ -52,9 +52,9 @@ export class ClusterFaultReport {
     for (const fault of faults) {
       this.#failed ||= !harmless.has(fault.code);
       const line = lineOfFault(fault);
-      if (this.#told.has(line)) continue;
-      if (this.#told.size >= maxRemembered) this.#told.clear();
-      this.#told.add(line);
+      if (this.#printed.has(line)) continue;
+      if (this.#printed.size >= maxRemembered) this.#printed.clear();
+      this.#printed.add(line);
       this.#session.terminal.err(line);
     }
   }
@@ -74,6 +74,6 @@ export function lineOfFault(fault: ClusterFault): string {
 
 /** Returns `UNREACHABLE the connection was refused`, and the message of the API server if that adds something. */
 export function reasonOfFault({ code, message, status }: Pick<ClusterFault, 'code' | 'message' | 'status'>): string {
-  const said = status?.message ?? '';
-  return `${code} ${said === '' || message.includes(said) ? message : `${message}: ${said}`}`;
+  const statusMessage = status?.message ?? '';
+  return `${code} ${statusMessage === '' || message.includes(statusMessage) ? message : `${message}: ${statusMessage}`}`;
 }

@@ -31,19 +31,19 @@ export interface GatewayAnswer<Data = JsonObject> {
 export interface GatewayClient {
   readonly address: GatewayAddress;
   /** Returns the whole answer, errors included. @throws {CommandFailure} if there is no answer. */
-  send(asked: GatewayRequest): Promise<GatewayAnswer>;
+  send(request: GatewayRequest): Promise<GatewayAnswer>;
   /** Returns the data of the answer. @throws {CommandFailure} for the first error of the answer. */
   query<Data>(query: string, variables: JsonObject): Promise<Data>;
 }
 
 /** Creates a client. The signal ends pending requests. */
 export function createGatewayClient(address: GatewayAddress, signal: AbortSignal): GatewayClient {
-  const ask = async (asked: GatewayRequest) => parseAnswer(await post(address, asked, signal), address);
+  const send = async (request: GatewayRequest) => parseAnswer(await post(address, request, signal), address);
   return {
     address,
-    send: ask,
+    send,
     async query<Data>(query: string, variables: JsonObject) {
-      return dataOf<Data>(await ask({ query, variables }));
+      return dataOf<Data>(await send({ query, variables }));
     },
   };
 }
@@ -72,7 +72,7 @@ interface HttpText {
   readonly text: string;
 }
 
-async function post(address: GatewayAddress, asked: GatewayRequest, signal: AbortSignal): Promise<HttpText> {
+async function post(address: GatewayAddress, request: GatewayRequest, signal: AbortSignal): Promise<HttpText> {
   try {
     const response = await fetch(address.url, {
       method: 'POST',
@@ -81,7 +81,7 @@ async function post(address: GatewayAddress, asked: GatewayRequest, signal: Abor
         accept: 'application/graphql-response+json, application/json;q=0.9',
         ...authorizationHeaders(address),
       },
-      body: JSON.stringify(asked),
+      body: JSON.stringify(request),
       signal,
     });
     return { status: response.status, type: response.headers.get('content-type') ?? '', text: await response.text() };

@@ -42,7 +42,7 @@ export class StreamRefused extends CommandFailure {}
  * @throws {StreamLost} if the connection is lost, or the gateway ends the stream for a temporary reason.
  * @throws {CommandFailure} if the gateway ends the stream for a permanent reason.
  */
-export type OpenSubscription = (asked: GatewayRequest, signal: AbortSignal) => AsyncIterable<GatewayAnswer>;
+export type OpenSubscription = (request: GatewayRequest, signal: AbortSignal) => AsyncIterable<GatewayAnswer>;
 
 const maxUnread = 1_000;
 
@@ -57,7 +57,7 @@ const passing = new Set(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERL
 
 /** Opens subscriptions over WebSocket, each on its own socket. */
 export function webSocketSubscriptions(address: GatewayAddress): OpenSubscription {
-  return (asked, signal) => read(new Subscription(address, asked), signal);
+  return (request, signal) => read(new Subscription(address, request), signal);
 }
 
 async function* read(subscription: Subscription, signal: AbortSignal): AsyncIterable<GatewayAnswer> {
@@ -78,7 +78,7 @@ class Subscription {
   #changed = Promise.withResolvers<void>();
   readonly #dispose: () => void;
 
-  constructor(address: GatewayAddress, asked: GatewayRequest) {
+  constructor(address: GatewayAddress, request: GatewayRequest) {
     let pong: NodeJS.Timeout | undefined;
     const client = createClient({
       url: address.url.replace(/^http/, 'ws'),
@@ -102,7 +102,7 @@ class Subscription {
         closed: () => clearTimeout(pong),
       },
     });
-    const { query, variables = {}, operationName } = asked;
+    const { query, variables = {}, operationName } = request;
     const unsubscribe = client.subscribe<GatewayAnswer['data']>(
       { query, variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) },
       {

@@ -50,8 +50,8 @@ export async function resolveKinds(session: Session, kinds: readonly string[]): 
 
 /** Queries the kinds that the names mean, each kind once. */
 export async function resolveDistinctKinds(session: Session, names: readonly string[]): Promise<readonly ResolvedKind[]> {
-  const meant = await Promise.all(names.map((name) => resolveKinds(session, [name])));
-  const kinds = new Map(meant.flat().map(({ kind }) => [fullKindName(kind), kind]));
+  const resolved = await Promise.all(names.map((name) => resolveKinds(session, [name])));
+  const kinds = new Map(resolved.flat().map(({ kind }) => [fullKindName(kind), kind]));
   if (kinds.size === 0) throw noClusterServes(names);
   return [...kinds.values()];
 }

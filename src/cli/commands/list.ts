@@ -51,7 +51,7 @@ export function addListCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withSelection(program.command('list')))
     .alias('get')
     .description('list objects of all clusters')
-    .argument('<object...>', 'KIND[,KIND], with names if not all are meant; or KIND/NAME')
+    .argument('<object...>', 'KIND[,KIND], with names for some objects; or KIND/NAME')
     // Allows any number of names.
     .allowExcessArguments(true)
     .addOption(new Option('-o, --output <format>', 'output format').choices(outputs))
@@ -98,12 +98,12 @@ function wheres(text: string, before: readonly JsonObject[] = []): readonly Json
  * @param kinds The kinds as the user wrote them.
  */
 async function hintAtBooleans(session: Session, kinds: readonly string[], conditions: readonly JsonObject[]): Promise<void> {
-  const asked = conditions.flatMap(({ path, exists }) =>
+  const tested = conditions.flatMap(({ path, exists }) =>
     typeof path === 'string' && typeof exists === 'boolean' ? [{ path, exists }] : [],
   );
-  if (asked.length === 0) return;
+  if (tested.length === 0) return;
   const types = new Set((await resolveKinds(session, kinds)).map(({ kind }) => kind.type));
-  for (const { path, exists } of asked) {
+  for (const { path, exists } of tested) {
     const found = await Promise.all([...types].map((type) => isBoolean(session, type, path.split('.'))));
     if (!found.includes(true)) continue;
     const [what, sign] = exists ? ['is set', '='] : ['is not set', '!='];

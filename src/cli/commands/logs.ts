@@ -79,7 +79,7 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
   const hasTimes = flags.timestamps === true;
   const printer = new LogPrinter({ hasColor: session.terminal.hasColor, hasTimes });
   if (flags.follow === true) return printFollowedLogs(session, { selection, extent, printer });
-  return readLogs(session, { asked: selection, extent: { ...extent, previous: flags.previous === true }, printer, hasTimes });
+  return readLogs(session, { selected: selection, extent: { ...extent, previous: flags.previous === true }, printer, hasTimes });
 }
 
 /** Returns `web` for `pod/web`. Other kinds are refused: labels select their Pods. */
@@ -97,14 +97,14 @@ interface PodLog extends LogSource {
 }
 
 interface Reading {
-  readonly asked: LogArguments;
+  readonly selected: LogArguments;
   readonly extent: JsonObject;
   readonly printer: LogPrinter;
   readonly hasTimes: boolean;
 }
 
 /** Reads logs once. Selects text unless times are needed, because text costs less than lines and an answer may hold more of it. */
-async function readLogs(session: Session, { asked, extent, printer, hasTimes }: Reading): Promise<number> {
+async function readLogs(session: Session, { selected, extent, printer, hasTimes }: Reading): Promise<number> {
   const { gateway, terminal } = session;
   const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $names: [String!], $container: String, $previous: Boolean,
     $sinceSeconds: Int, $tailLines: Int = 200) {
@@ -113,7 +113,7 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
       cluster { name } namespace pod container ${hasTimes ? 'lines { time text }' : 'text'} truncated fault { ${faultFields} }
     }
   }`;
-  const answer = await gateway.send({ query, variables: { ...asked, ...extent } });
+  const answer = await gateway.send({ query, variables: { ...selected, ...extent } });
   const { podLogs } = dataOf<{ readonly podLogs: readonly PodLog[] }>(answer);
   printer.reserveWidth(podLogs);
   const report = new ClusterFaultReport(session);
@@ -124,7 +124,7 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
   }
   // A cluster whose Pods are unknown has no log entry that could carry its fault.
   report.print(faultsInExtensions(answer).map((fault) => (fault.kind == null ? fault : { ...fault, kind: { plural: 'pods' } })));
-  const { absent, unknown, answers } = await findMissingLogs(session, asked, podLogs);
+  const { absent, unknown, answers } = await findMissingLogs(session, selected, podLogs);
   for (const line of absent) terminal.err(`muster: ${printable(line)}\n`);
   for (const what of unknown) answers.reportUnknown(session, what);
   if (absent.length > 0) return exitCodes.failed;

@@ -55,9 +55,9 @@ async function askText(session: Session, query: string, { var: written = {}, var
   const values = await Promise.all(Object.entries(written).map(async ([key, text]) => [key, await givenValue(text, session)] as const));
   // `Object.fromEntries` makes own keys even of names such as `__proto__`.
   const variables: JsonObject = Object.fromEntries([...Object.entries(fromFile), ...values]);
-  const asked = { query, variables, ...(name === undefined ? {} : { operationName: name }) };
-  if (operation?.operation === 'subscription') return printMessages(session, asked);
-  const answer = await gateway.send(asked);
+  const request = { query, variables, ...(name === undefined ? {} : { operationName: name }) };
+  if (operation?.operation === 'subscription') return printMessages(session, request);
+  const answer = await gateway.send(request);
   await terminal.out(`${jsonText(answer, 2)}\n`);
   return answer.errors === undefined ? exitCodes.good : exitCodes.failed;
 }
@@ -81,10 +81,10 @@ function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode,
   throw new CommandFailure(exitCodes.refused, `the operation has no variable $${unknown}: ${known}`);
 }
 
-async function printMessages({ openStream, terminal, signal }: Session, asked: GatewayRequest): Promise<number> {
+async function printMessages({ openStream, terminal, signal }: Session, request: GatewayRequest): Promise<number> {
   let code: number = exitCodes.good;
   try {
-    for await (const message of openStream(asked, signal)) {
+    for await (const message of openStream(request, signal)) {
       if (message.errors !== undefined) code = exitCodes.failed;
       await terminal.out(`${jsonText(message)}\n`);
     }

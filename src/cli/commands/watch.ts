@@ -53,7 +53,7 @@ async function watch(session: Session, kinds: readonly string[], { output, until
 
 /** True if the names mean Jobs only. Names without a kind are refused by the gateway. */
 async function areJobs(session: Session, kinds: readonly string[]): Promise<boolean> {
-  const meant = new Set((await resolveKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
+  const resolved = new Set((await resolveKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
   // If no cluster has answered, only the usual names of Jobs count.
-  return meant.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : meant.size === 1 && meant.has('Job.batch');
+  return resolved.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : resolved.size === 1 && resolved.has('Job.batch');
 }

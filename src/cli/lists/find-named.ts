@@ -83,8 +83,8 @@ export async function findNamedObjects<Item extends ListedItem>(
   session: Session,
   { words, namespaces, report, select, pageSize }: FindNamedOptions,
 ): Promise<{ readonly found: readonly FoundObjects<Item>[]; readonly exitCode: number }> {
-  const asked = parseObjectWords(words, { words: 'KIND NAME or KIND/NAME', why: 'muster list shows all objects of a kind' });
-  const byKind = Map.groupBy(asked, ({ kind }) => kind);
+  const named = parseObjectWords(words, { words: 'KIND NAME or KIND/NAME', why: 'muster list shows all objects of a kind' });
+  const byKind = Map.groupBy(named, ({ kind }) => kind);
   const targets = [...byKind].map(([kind, objects]) => ({ kind, names: [...new Set(objects.map(({ name }) => name))] }));
   const found: FoundObjects<Item>[] = [];
   const foundNames = new FoundNames();

@@ -34,12 +34,12 @@ interface ListedObject extends NamedObject {
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds.
  */
-export async function listDocuments(session: Session, asked: ListDocumentsOptions): Promise<boolean> {
-  const { report, output } = asked;
+export async function listDocuments(session: Session, options: ListDocumentsOptions): Promise<boolean> {
+  const { report, output } = options;
   const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
   let isFound = false;
   const { start, text, between, end, empty } = streams[output];
-  for (const { names, ...listing } of listingsOf(asked)) {
+  for (const { names, ...listing } of listingsOf(options)) {
     for await (const items of listPages<ListedObject>(session, { ...listing, fields, report })) {
       for (const { metadata } of items) names.add(metadata.name);
       if (items.length > 0) await session.terminal.out(`${isFound ? between : start}${items.map(text).join(between)}`);

@@ -26,16 +26,16 @@ export interface ListTablesOptions {
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds, or the gateway refuses a query. Then nothing is printed.
  */
-export async function listTables(session: Session, asked: ListTablesOptions): Promise<boolean> {
+export async function listTables(session: Session, options: ListTablesOptions): Promise<boolean> {
   const { terminal } = session;
-  const { targets } = asked;
+  const { targets } = options;
   const kinds = new Map<string, { readonly kind: ResolvedKind; readonly target: ListTarget }>();
-  const meant = await kindsOfTargets(session, targets);
+  const resolved = await kindsOfTargets(session, targets);
   // Two names of one kind give one table, unless the targets have names of objects.
-  for (const one of meant) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${fullKindName(one.kind)}`, one);
+  for (const one of resolved) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${fullKindName(one.kind)}`, one);
   const tables: string[] = [];
   for (const one of kinds.values()) {
-    const lines = await tableOf(session, one, { ...asked, isMixed: kinds.size > 1 });
+    const lines = await tableOf(session, one, { ...options, isMixed: kinds.size > 1 });
     if (lines.length > 0) tables.push(textOfLines(lines));
   }
   if (tables.length > 0) await terminal.out(tables.join('\n'));
@@ -44,8 +44,8 @@ export async function listTables(session: Session, asked: ListTablesOptions): Pr
 
 /** Returns the kinds of all targets. A target may mean several kinds. */
 async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) {
-  const meant = await Promise.all(targets.map(({ kind }) => resolveKinds(session, [kind])));
-  const kinds = meant.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
+  const resolved = await Promise.all(targets.map(({ kind }) => resolveKinds(session, [kind])));
+  const kinds = resolved.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
   if (kinds.length === 0) throw noClusterServes(targets.map(({ kind }) => kind));
   return kinds;
 }
@@ -78,8 +78,8 @@ async function tableOf(
   const isNamed = target.names !== undefined;
   const { names, answers } = isNamed ? found.forTarget(target) : { names: new Set<string>(), answers: found.answers };
   const chosen = isNamed ? { ...selected, where: nameCondition(target) } : selected;
-  const asked = { kinds: [fullKindName(kind)], selected: chosen, fields: selectionForColumns(kind, columns), report, answers };
-  for await (const items of listPages<ListedItem>(session, asked)) {
+  const options = { kinds: [fullKindName(kind)], selected: chosen, fields: selectionForColumns(kind, columns), report, answers };
+  for await (const items of listPages<ListedItem>(session, options)) {
     for (const { metadata } of items) names.add(metadata.name);
     rows.push(...items.map((item) => columns.map((column) => column.cell(item, at))));
   }

@@ -137,14 +137,14 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
   if (uid === undefined) return;
   // `eq` uses an index of the gateway.
   const where = { path: 'metadata.ownerReferences.uid', ...(others.length === 0 ? { eq: uid } : { in: uids }) };
-  const asked = {
+  const options = {
     kinds: null,
     selected: { ...allObjects, where },
     fields: '...Line',
     fragments: treeFragments,
     report: ofClusters(report),
   };
-  for await (const items of listPages<TreeItem>(session, asked)) yield* items;
+  for await (const items of listPages<TreeItem>(session, options)) yield* items;
 }
 
 /**

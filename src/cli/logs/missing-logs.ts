@@ -43,10 +43,10 @@ export interface MissingLogs {
  * Reports each named Pod without an object, and each Pod without the named container. For a request by labels it reports only a container
  * that none of the Pods has; labels without Pods are no error. Sends no query if `logs` already answers the question.
  */
-export async function findMissingLogs({ gateway }: Session, asked: LogArguments, logs: readonly LogSource[]): Promise<MissingLogs> {
-  const { names, container, ...selection } = asked;
-  const told = new Set(logs.map(({ pod }) => pod));
-  const missing = names?.filter((name) => !told.has(name));
+export async function findMissingLogs({ gateway }: Session, logArguments: LogArguments, logs: readonly LogSource[]): Promise<MissingLogs> {
+  const { names, container, ...selection } = logArguments;
+  const found = new Set(logs.map(({ pod }) => pod));
+  const missing = names?.filter((name) => !found.has(name));
   const answers = new ClusterAnswers();
   if (missing === undefined ? logs.length > 0 : missing.length === 0) return { absent: [], unknown: [], answers };
   const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $where: Where) {
@@ -59,16 +59,16 @@ export async function findMissingLogs({ gateway }: Session, asked: LogArguments,
   const { pods } = await gateway.query<Found>(query, { ...selection, where });
   answers.add(pods.sync);
   if (missing === undefined) {
-    if (!answers.isComplete) return { absent: [], unknown: [`containers${placeOf(asked)}`], answers };
+    if (!answers.isComplete) return { absent: [], unknown: [`containers${placeOf(logArguments)}`], answers };
     return { absent: pods.items.length === 0 ? [] : noContainer('the Pods', pods.items, container), unknown: [], answers };
   }
   const unfound = missing.filter((name) => !pods.items.some(({ metadata }) => metadata.name === name));
   const absent = missing.flatMap((name) => {
     const ofName = pods.items.filter(({ metadata }) => metadata.name === name);
     if (ofName.length > 0) return noContainer(`the Pod ${name}`, ofName, container);
-    return answers.isComplete ? [`there is no Pod ${name}${placeOf(asked)}`] : [];
+    return answers.isComplete ? [`there is no Pod ${name}${placeOf(logArguments)}`] : [];
   });
-  return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(asked)}`), answers };
+  return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(logArguments)}`), answers };
 }
 
 /** Returns an empty list if a Pod has the container: it has appeared since. */

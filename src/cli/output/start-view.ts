@@ -43,14 +43,14 @@ export interface StartView {
 
 /** Creates the view of one start. */
 export function createStartView({ write, isTerminal }: StartViewOptions): StartView {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   const paint = paintFor({ hasColor: isTerminal });
   let width = 0;
   return {
     progressed: (progress) => {
       // A growing count is not a new step.
-      if (told.get(progress.cluster) === progress.step) return;
-      told.set(progress.cluster, progress.step);
+      if (printed.get(progress.cluster) === progress.step) return;
+      printed.set(progress.cluster, progress.step);
       if (isTerminal) width = Math.max(width, terminalWidth(progress.cluster));
       const name = `${progress.cluster}${paddingOf(progress.cluster, width)}`;
       write(`${isTerminal ? '  ' : ''}${paint(1, name)}  ${describe(progress, paint)}\n`);
@@ -71,7 +71,7 @@ function describe(progress: StartProgress, paint: Paint): string {
     case 'listing':
       return `listing${progress.objects > 0 ? `, ${counted(progress.objects)} so far` : ''} ${paint(90, `(${progress.version})`)}`;
     case 'synced':
-      return `${paint(32, 'synced')}, ${counted(progress.objects)} ${paint(90, `(${progress.version})`)}${blemish(progress.fault, paint)}`;
+      return `${paint(32, 'synced')}, ${counted(progress.objects)} ${paint(90, `(${progress.version})`)}${faultText(progress.fault, paint)}`;
     case 'failed':
       return `${paint(31, progress.code)} ${progress.message}`;
     case 'duplicate':
@@ -82,7 +82,7 @@ function describe(progress: StartProgress, paint: Paint): string {
   }
 }
 
-function blemish(fault: { readonly code: string; readonly message: string } | undefined, paint: Paint): string {
+function faultText(fault: { readonly code: string; readonly message: string } | undefined, paint: Paint): string {
   return fault === undefined ? '' : `; ${paint(33, fault.code)} ${fault.message}`;
 }
 

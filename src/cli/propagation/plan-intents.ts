@@ -40,7 +40,7 @@ export async function printPlan({ terminal, clusters }: Session, plan: Plan, hea
 }
 
 async function planOf({ gateway }: Session, input: Json, output: DocumentFormat | undefined): Promise<Plan> {
-  const query = `query ($input: PropagationInput!) { planPropagation(input: $input) { ${planFields(output === undefined ? 'told' : 'manifests')} } }`;
+  const query = `query ($input: PropagationInput!) { planPropagation(input: $input) { ${planFields(output === undefined ? 'summary' : 'manifests')} } }`;
   const { planPropagation } = await gateway.query<{ readonly planPropagation: Plan }>(query, { input });
   return planPropagation;
 }

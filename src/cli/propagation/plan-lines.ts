@@ -15,8 +15,8 @@ export function planLines(plan: Plan, paint: Paint): readonly string[] {
   const unmatched = plan.clusters.flatMap(({ cluster, unmatched: names }) =>
     names.map((name) => printable(`${cluster.name}: override ${name} changes nothing`)),
   );
-  const told = [...unmatched, ...plan.notes.map(noteLine), ...replicaLines(plan)];
-  const parts = [tableOf(plan, paint), ...changes, told, plan.digest === '' ? [] : [`digest: ${plan.digest}`]];
+  const remarks = [...unmatched, ...plan.notes.map(noteLine), ...replicaLines(plan)];
+  const parts = [tableOf(plan, paint), ...changes, remarks, plan.digest === '' ? [] : [`digest: ${plan.digest}`]];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
@@ -32,7 +32,7 @@ export function refusalLines({ clusters }: Pick<Plan, 'clusters'>): readonly str
     ...(fault === null ? [] : [printable(`${cluster.name}: ${reasonOfFault(fault)}`)]),
     ...objects.flatMap((object) => {
       const name = fullObjectName(cluster.name, objectOfKey(object.key));
-      return troublesOf(object).map((trouble) => printable(`${name}: ${trouble}`));
+      return problemsOf(object).map((problem) => printable(`${name}: ${problem}`));
     }),
   ]);
 }
@@ -50,13 +50,13 @@ function tableOf({ clusters, waves }: Plan, paint: Paint): readonly string[] {
   return columns.lines(rows, (text, { row }) => {
     if (row === -1) return paint(1, text);
     const one = clusters[row];
-    if (one === undefined || isTroubled(one)) return paint(31, text);
+    if (one === undefined || hasProblem(one)) return paint(31, text);
     return one.chosen || one.objects.length > 0 ? text : paint(2, text);
   });
 }
 
-function isTroubled({ fault, objects }: ClusterPlan): boolean {
-  return fault !== null || objects.some((object) => troublesOf(object).length > 0);
+function hasProblem({ fault, objects }: ClusterPlan): boolean {
+  return fault !== null || objects.some((object) => problemsOf(object).length > 0);
 }
 
 function whyNot({ reason, detail }: ClusterPlan): string {
@@ -91,14 +91,14 @@ function changesIn({ cluster, objects, fault }: ClusterPlan, paint: Paint): read
 
 function objectLines(cluster: string, object: ObjectPlan, paint: Paint): readonly string[] {
   const { key, action, predicted, diff } = object;
-  const troubles = troublesOf(object).map((trouble) => paint(31, printable(trouble)));
-  if (action === 'UNCHANGED' && troubles.length === 0) return [];
-  const guessed = predicted ? ' (not checked: the plan creates its namespace or its kind)' : '';
-  const heading = paint(1, printable(`${fullObjectName(cluster, objectOfKey(key))} ${action}${guessed}`));
-  return [heading, ...troubles, ...diffLines(diff ?? '', paint)];
+  const problems = problemsOf(object).map((problem) => paint(31, printable(problem)));
+  if (action === 'UNCHANGED' && problems.length === 0) return [];
+  const unchecked = predicted ? ' (not checked: the plan creates its namespace or its kind)' : '';
+  const heading = paint(1, printable(`${fullObjectName(cluster, objectOfKey(key))} ${action}${unchecked}`));
+  return [heading, ...problems, ...diffLines(diff ?? '', paint)];
 }
 
-function troublesOf({ conflicts, fault }: ObjectPlan): readonly string[] {
+function problemsOf({ conflicts, fault }: ObjectPlan): readonly string[] {
   return [
     ...conflicts.map(({ manager, path }) => `CONFLICT ${path} is managed by ${manager}`),
     ...(fault === null ? [] : [reasonOfFault(fault)]),

@@ -49,8 +49,8 @@ export interface Plan {
 /** The GraphQL selection that gives an `IntentNote`. */
 export const noteFields = 'severity code message path';
 
-/** Returns the GraphQL selection of a plan. `manifests`: all fields, for programs. `told`: the fields of `Plan`. */
-export function planFields(of: 'told' | 'manifests'): string {
+/** Returns the GraphQL selection of a plan. `manifests`: all fields, for programs. `summary`: the fields of `Plan`. */
+export function planFields(of: 'summary' | 'manifests'): string {
   const all = of === 'manifests' ? 'group tier score available' : '';
   const share = of === 'manifests' ? 'strategy weight min max capacity kept completions' : '';
   return `digest ok asOf desired placed unplaced waves notes { ${noteFields} } faults { ${faultFields} }

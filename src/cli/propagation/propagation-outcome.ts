@@ -23,7 +23,7 @@ interface PropagationOutcome {
 }
 
 function outcomeFields(output: OutcomeFormat | undefined): string {
-  const plan = planFields(output === 'json' || output === 'yaml' ? 'manifests' : 'told');
+  const plan = planFields(output === 'json' || output === 'yaml' ? 'manifests' : 'summary');
   return `result propagation { ${propagationFields} } plan { ${plan} } notes { ${noteFields} } faults { ${faultFields} }`;
 }
 
@@ -43,16 +43,16 @@ export interface OutcomeOptions {
 }
 
 /** Time that an end must last after a new plan. A copy may be unhealthy for a moment. */
-const ofNewPlan = { good: 0, bad: 3_000 } as const;
+const newPlanPatience = { good: 0, bad: 3_000 } as const;
 
 /**
  * Time that an end must last after a change without a new plan. A new leader may have to wait until the Lease of a killed controller
  * expires.
  */
-const ofOldPlan = { good: 0, bad: 25_000 } as const;
+const samePlanPatience = { good: 0, bad: 25_000 } as const;
 
 /** The same if the controller starts in this process: it checks settled Propagations once more. */
-const ofOwnStart = { good: 2_000, bad: 25_000 } as const;
+const ownControllerPatience = { good: 2_000, bad: 25_000 } as const;
 
 /** Returns the mutation inputs that name a Propagation. */
 export function keyInputs({ namespace, name }: PropagationKey): MutationInputs {
@@ -83,7 +83,7 @@ export async function changePropagations(
     named.push(one);
   }
   const accepted = named.filter(({ outcome }) => outcome.result === 'ACCEPTED' || outcome.result === 'UNCHANGED');
-  const followed = accepted.map((one) => followedOf(session, one, until === 'gone' || isGoing(one) ? 'gone' : 'settled'));
+  const followed = accepted.map((one) => followedOf(session, one, until === 'gone' || isBeingDeleted(one) ? 'gone' : 'settled'));
   const show = output === undefined && until !== 'accepted' ? showFor(session, followed) : silentShow;
   const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, show);
   if (output === 'json' || output === 'yaml') {
@@ -131,8 +131,8 @@ async function reportOutcome(session: Session, one: NamedOutcome, { output, word
   const isPlanShown = result === 'PLAN_STALE' && plan !== null && (output === undefined || output === 'name');
   // A printed plan already contains the notes.
   for (const note of isPlanShown ? [] : notes) terminal.err(`${noteLine(note)}\n`);
-  const said = propagation === null ? 'accepted' : word(propagation);
-  const line = printable(`propagation.muster.dev/${name} ${result === 'UNCHANGED' ? 'unchanged' : said}`);
+  const verb = propagation === null ? 'accepted' : word(propagation);
+  const line = printable(`propagation.muster.dev/${name} ${result === 'UNCHANGED' ? 'unchanged' : verb}`);
   switch (result) {
     case 'ACCEPTED':
     case 'UNCHANGED':
@@ -156,7 +156,7 @@ async function reportOutcome(session: Session, one: NamedOutcome, { output, word
 }
 
 /** True if the Propagation is being deleted, so the only possible end is `gone`. */
-function isGoing({ outcome: { propagation } }: NamedOutcome): boolean {
+function isBeingDeleted({ outcome: { propagation } }: NamedOutcome): boolean {
   return propagation?.phase === 'DELETING';
 }
 
@@ -168,12 +168,15 @@ function followedOf(
   const { result, propagation } = outcome;
   const followed = { ...followFromNow(session, { namespace, name }), generation: propagation?.generation ?? 0, until };
   if (result !== 'ACCEPTED') return followed;
-  return { ...followed, patienceMs: propagation?.phase === 'PLANNING' ? ofNewPlan : session.ownsGateway ? ofOwnStart : ofOldPlan };
+  return {
+    ...followed,
+    patienceMs: propagation?.phase === 'PLANNING' ? newPlanPatience : session.ownsGateway ? ownControllerPatience : samePlanPatience,
+  };
 }
 
 /** Follows a Propagation from its current state until it is settled. */
 export function followFromNow({ ownsGateway }: Session, place: PropagationKey): FollowedPropagation {
-  return { ...place, generation: 0, patienceMs: ownsGateway ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
+  return { ...place, generation: 0, patienceMs: ownsGateway ? ownControllerPatience : { good: 0, bad: 0 }, until: 'settled' };
 }
 
 function withState(outcome: PropagationOutcome, end: PropagationEnd): PropagationOutcome {

@@ -43,7 +43,7 @@ const phaseHeader = 'PHASE'.padEnd('Progressing'.length);
 /** Prints a line for each cluster that has changed, and one with an empty cluster for the whole Propagation. */
 function lineShow({ terminal }: Session, { isMixed }: { readonly isMixed: boolean }): PropagationShow {
   const columns = createTableColumns([...(isMixed ? ['PROPAGATION'] : []), 'CLUSTER', phaseHeader, 'READY', 'WHY']);
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   return {
     show: async (state) => {
       const { phase, clusters } = state;
@@ -54,8 +54,8 @@ function lineShow({ terminal }: Session, { isMixed }: { readonly isMixed: boolea
       ].filter((row) => {
         const key = JSON.stringify([place, row[0]]);
         const text = JSON.stringify(row);
-        const isNew = told.get(key) !== text;
-        told.set(key, text);
+        const isNew = printed.get(key) !== text;
+        printed.set(key, text);
         return isNew;
       });
       const lines = columns.lines(rows.map((row) => (isMixed ? [place, ...row] : row)));

@@ -95,20 +95,20 @@ export function progressText({ progress, desired, ready, unplaced }: Propagation
 
 /** Returns the reason for the state of a cluster. Empty if there is none. */
 export function reasonText({ reason, message, fault }: ClusterCopyState): string {
-  const said = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
-  const failed = fault === null || said.includes(fault.message) ? '' : reasonOfFault(fault);
-  return [said, failed].filter((part) => part !== '').join('; ');
+  const text = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
+  const failed = fault === null || text.includes(fault.message) ? '' : reasonOfFault(fault);
+  return [text, failed].filter((part) => part !== '').join('; ');
 }
 
 /** Returns the lines that explain what keeps a Propagation from being settled, and what a user can do. */
 export function obstacleLines(state: PropagationState): readonly string[] {
   const { phase, conditions, notes } = state;
-  const told = conditions.filter(
+  const unmet = conditions.filter(
     // `Applying` is normal progress, not an obstacle.
     ({ type, status, reason, message }) => causes.has(type ?? '') && status !== 'True' && reason !== 'Applying' && (message ?? '') !== '',
   );
   return [
-    ...told.map(({ type, reason, message }) => `${type}: ${reason ?? ''} ${message ?? ''}`),
+    ...unmet.map(({ type, reason, message }) => `${type}: ${reason ?? ''} ${message ?? ''}`),
     ...notes
       .filter(({ severity }) => severity === 'ERROR')
       .map(({ code, path, message }) => `${code}${path === null ? '' : ` ${path}`}: ${message}`),

@@ -26,20 +26,20 @@ export async function watchJobs(session: Session, { selection, output, until }: 
   const { terminal } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
-  const told = new Set<string>();
+  const withState = new Set<string>();
   const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session) : lineShow(session);
   try {
     for await (const event of followSubscriptionField<JobMessage>(session, { query: jobStatusQuery, field: 'jobStatus', variables })) {
       if (event.type === 'restarted') {
-        told.clear();
+        withState.clear();
         await show.restart();
       }
       if (event.type !== 'message') continue;
       const { message } = event;
       await show.show(message);
       cursor = message.cursor;
-      keepTold(told, message);
-      const verdict = until === undefined || !isAllTold(told, message.summary) ? 'open' : judgeJobs(until, tallyOf(message.summary));
+      noteState(withState, message);
+      const verdict = until === undefined || !isComplete(withState, message.summary) ? 'open' : judgeJobs(until, tallyOf(message.summary));
       if (verdict === 'open') continue;
       await show.end();
       return ended(session, message.summary, verdict === 'true');
@@ -51,14 +51,14 @@ export async function watchJobs(session: Session, { selection, output, until }: 
 }
 
 /** The first state of a cluster comes in one or more messages. It ends with a message of another type: in sync, or a fault. */
-function keepTold(told: Set<string>, { type, cluster }: JobMessage): void {
-  if (type === 'INITIAL' || type === 'RESET') told.delete(cluster.name);
-  else told.add(cluster.name);
+function noteState(withState: Set<string>, { type, cluster }: JobMessage): void {
+  if (type === 'INITIAL' || type === 'RESET') withState.delete(cluster.name);
+  else withState.add(cluster.name);
 }
 
 /** A summary already counts Jobs whose messages are still to come. */
-function isAllTold(told: ReadonlySet<string>, { byCluster }: JobSummary): boolean {
-  return byCluster.every(({ cluster, total }) => total === 0 || told.has(cluster.name));
+function isComplete(withState: ReadonlySet<string>, { byCluster }: JobSummary): boolean {
+  return byCluster.every(({ cluster, total }) => total === 0 || withState.has(cluster.name));
 }
 
 function ended({ terminal }: Session, { total, byPhase }: JobSummary, isGood: boolean): number {

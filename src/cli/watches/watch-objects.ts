@@ -75,8 +75,8 @@ interface ShownColumns {
 
 /** Returns the columns of a kind as `list` prints them. For several kinds, the columns that all of them have. */
 async function columnsToWatch(session: Session, kinds: readonly string[]): Promise<ShownColumns> {
-  const meant = new Map((await resolveKinds(session, kinds)).map(({ kind }) => [fullKindName(kind), kind]));
-  const [kind, another] = meant.values();
+  const resolved = new Map((await resolveKinds(session, kinds)).map(({ kind }) => [fullKindName(kind), kind]));
+  const [kind, another] = resolved.values();
   if (kind === undefined || another !== undefined)
     return { columns: mixedColumns, fields: `...${summaryFragment}`, fragments: summaryDefinition, isMixed: true };
   const columns = [...locationColumns(kind), ...(await columnsToPrint(session, kind, { isWide: false }))];

@@ -74,7 +74,7 @@ async function namedObjects(session: Session, objects: readonly ObjectWord[], na
   const kinds = new Map<string, { readonly group: string; readonly kind: string; readonly namespaced: boolean }>();
   for (const { kind } of others) if (!kinds.has(kind)) kinds.set(kind, await kindOf(session, kind));
   const clusters = others.length === 0 ? [] : await targetClusters(session);
-  const meant = others.flatMap(({ kind: word, name }) => {
+  const resolved = others.flatMap(({ kind: word, name }) => {
     const found = kinds.get(word);
     if (found === undefined) return [];
     const { group, kind, namespaced } = found;
@@ -82,13 +82,13 @@ async function namedObjects(session: Session, objects: readonly ObjectWord[], na
     const object = { apiVersion: group === '' ? 'v1' : `${group}/`, kind, metadata: { name, namespace: place } };
     return clusters.map((cluster) => ({ id: idOfObject({ cluster, group, kind, namespace: place, name }), cluster, object }));
   });
-  const targets = meant.map(({ id }) => ({ id }));
-  return { targets, objects: meant, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
+  const targets = resolved.map(({ id }) => ({ id }));
+  return { targets, objects: resolved, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
 }
 
 /** Returns the kind of a word. It is the same in all clusters. */
 async function kindOf(session: Session, word: string) {
-  const [meant] = await resolveKinds(session, [word]);
-  if (meant === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
-  return meant.kind;
+  const [resolved] = await resolveKinds(session, [word]);
+  if (resolved === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
+  return resolved.kind;
 }

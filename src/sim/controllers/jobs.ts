@@ -91,10 +91,10 @@ function endOf(world: World, job: Job, result: 'Complete' | 'Failed'): JsonObjec
   const why = isComplete
     ? { reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
     : { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' };
-  const said = isComplete
+  const event = isComplete
     ? ({ type: 'Normal', reason: 'Completed', message: 'Job completed' } as const)
     : ({ type: 'Warning', ...why } as const);
-  world.record({ to: job, ...said, from });
+  world.record({ to: job, ...event, from });
   let conditions = itemsOf(job.status?.conditions);
   for (const type of [isComplete ? 'SuccessCriteriaMet' : 'FailureTarget', result]) {
     conditions = withCondition(conditions, { type, status: 'True', ...why }, world.nowMs);

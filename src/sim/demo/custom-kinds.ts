@@ -109,7 +109,7 @@ const certificates: readonly Issued[] = [
 
 function certificateOf({ name, namespace, daysLeft }: Issued, nowMs: number): KubernetesObject {
   const isDue = daysLeft < 15;
-  const said = isDue
+  const condition = isDue
     ? { status: 'False', reason: 'RenewalFailed', message: 'the issuer answered 429: too many orders this week' }
     : { status: 'True', reason: 'Issued', message: 'the certificate is up to date' };
   return {
@@ -126,7 +126,7 @@ function certificateOf({ name, namespace, daysLeft }: Issued, nowMs: number): Ku
       notBefore: kubernetesTime(nowMs - (90 - daysLeft) * dayMs),
       notAfter: kubernetesTime(nowMs + daysLeft * dayMs),
       revision: 3,
-      conditions: [{ type: 'Ready', ...said, lastTransitionTime: kubernetesTime(nowMs - dayMs) }],
+      conditions: [{ type: 'Ready', ...condition, lastTransitionTime: kubernetesTime(nowMs - dayMs) }],
     },
   };
 }
