@@ -5,7 +5,7 @@ import { anyJson, describedEnum, graphqlHints, pointer } from '../core/json/fiel
 /** The maximum number of operations of one patch. */
 export const maxPatchOperations = 10_000;
 
-export const patchOperation = checkedSchema(
+const patchOperation = checkedSchema(
   structureSchema({
     op: describedEnum('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
       add: 'Adds a value, or inserts it in a list.',

@@ -280,7 +280,7 @@ async function hubObjectBeingDeleted(
 }
 
 /** How the copies are deleted and with whose rights (`known`), or why this is unknown (`held`). While it is unknown, no copy is deleted. */
-export type DeletionRules =
+type DeletionRules =
   | { readonly result: 'known'; readonly spec: ClusterJob['spec'] }
   | { readonly result: 'held'; readonly message: string };
 
@@ -290,7 +290,7 @@ export type DeletionRules =
  * If the spec is invalid, its members about deletion still count. Members that it leaves out come from the newest revision. If such a
  * member cannot be read, the deletion is held, because the author may have wanted to keep the copies.
  */
-export async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
+async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
   if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };
   const said = parseDeletionParts(propagation.document);
   if ('problems' in said) return heldRules(describeProblems(said.problems));

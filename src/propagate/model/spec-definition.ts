@@ -32,7 +32,7 @@ const wave = structureSchema({
   .describe('A group of clusters that is changed before the clusters of later waves.');
 
 /** The fields of `rollout` as documents spell them. */
-export const rolloutFields = structureSchema({
+const rolloutFields = structureSchema({
   waves: listSchema(wave, { max: 100 })
     .meta(rules(['self.all(w, self.exists_one(o, o.name == w.name))', 'expected waves of different names']))
     .default([])
@@ -284,4 +284,4 @@ export interface RolloutSpec extends Omit<z.output<typeof rolloutFields>, 'soak'
   readonly deadlineMs?: number;
 }
 
-export type RunAs = { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };
+type RunAs = { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };
