@@ -4,12 +4,12 @@ import type { SimVerb } from './kinds/embedded-cluster.ts';
 import { apiCallerOf } from './requests/api-caller.ts';
 import { answerJson, answerRefusal } from './requests/send-answer.ts';
 import type { ResourceContext } from './requests/sim-server.ts';
-import { readObject } from './writes/write-request.ts';
+import { readRequestObject } from './writes/write-request.ts';
 
 /** Answers kinds that can only be created and are never stored: reviews of the caller's identity and access. */
 export async function answerReview(context: ResourceContext): Promise<void> {
   const { kind } = context.target.storage;
-  const read = await readObject(context);
+  const read = await readRequestObject(context);
   if (isApiRefusal(read)) return answerRefusal(context, read);
   const start = { kind: kind.kind, apiVersion: 'authorization.k8s.io/v1', metadata: {} };
   if (kind.kind === 'SelfSubjectReview') {

@@ -21,7 +21,7 @@ import {
   reportEnd,
   showFor,
 } from '../propagation/propagation-outcome.ts';
-import { endVerdict, obstacleLines, type PropagationState, propagationFields } from '../propagation/propagation-state.ts';
+import { endVerdict, obstacleLines, propagationFields, type ShownPropagation } from '../propagation/propagation-state.ts';
 import { watchPropagations } from '../propagation/watch-propagations.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';
 
@@ -125,9 +125,9 @@ async function status(session: Session, place: PropagationKey, { watch, output }
   return reportEnd(session, end, followed) ? exitCodes.good : exitCodes.failed;
 }
 
-async function stateOf({ gateway }: Session, place: PropagationKey): Promise<PropagationState> {
+async function stateOf({ gateway }: Session, place: PropagationKey): Promise<ShownPropagation> {
   const query = `query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${propagationFields} } }`;
-  const { propagation } = await gateway.query<{ readonly propagation: PropagationState | null }>(query, { ...place });
+  const { propagation } = await gateway.query<{ readonly propagation: ShownPropagation | null }>(query, { ...place });
   if (propagation === null)
     throw new CommandFailure(exitCodes.failed, `there is no Propagation ${place.name} in the namespace ${place.namespace} of the hub`);
   return propagation;

@@ -1,11 +1,11 @@
 import { ageText, phaseText } from '../output/kubectl-text.ts';
 import type { TerminalSize } from '../output/live-region.ts';
 import { createTableColumns, type Paint, paintFor, printable } from '../output/table.ts';
-import { type ClusterCopyState, type PropagationState, propagationName, propagationSummary, reasonText } from './propagation-state.ts';
+import { type ClusterCopyState, propagationName, propagationSummary, reasonText, type ShownPropagation } from './propagation-state.ts';
 
 export interface PropagationFrameOptions {
   /** The Propagations in the order of the command line. */
-  readonly states: readonly PropagationState[];
+  readonly states: readonly ShownPropagation[];
   readonly size: TerminalSize;
   readonly nowMs: number;
   readonly hasColor: boolean;
@@ -58,7 +58,7 @@ interface StateOptions {
 }
 
 /** Returns the lines of one Propagation: a heading, and a table of at most `room` clusters. */
-export function propagationLines(state: PropagationState, { nowMs, room, paint }: StateOptions): readonly string[] {
+export function propagationLines(state: ShownPropagation, { nowMs, room, paint }: StateOptions): readonly string[] {
   const { clusters, phase } = state;
   const shown = clusters.length <= room ? clusters : chosen(clusters, room);
   const left = clusters.length - shown.length;

@@ -10,13 +10,13 @@ import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
 import { printPlan } from './plan-intents.ts';
 import { noteLine, refusalLines } from './plan-lines.ts';
 import { createPropagationShow, silentShow } from './propagation-show.ts';
-import { obstacleLines, type PropagationState, propagationFields, propagationSummary } from './propagation-state.ts';
+import { obstacleLines, propagationFields, propagationSummary, type ShownPropagation } from './propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
 
 /** The result of a mutation of a Propagation. */
 interface PropagationOutcome {
   readonly result: string;
-  readonly propagation: PropagationState | null;
+  readonly propagation: ShownPropagation | null;
   readonly plan: Plan | null;
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
@@ -37,7 +37,7 @@ export type OutcomeFormat = DocumentFormat | 'name';
 export interface OutcomeOptions {
   readonly output: OutcomeFormat | undefined;
   /** Returns what was done to an accepted Propagation, in kubectl's words: `paused`. */
-  readonly word: (propagation: PropagationState) => string;
+  readonly word: (propagation: ShownPropagation) => string;
   /** How far to follow accepted Propagations. `accepted`: not at all. */
   readonly until: FollowedPropagation['until'] | 'accepted';
 }

@@ -3,11 +3,11 @@ import { phaseText } from '../output/kubectl-text.ts';
 import { createTableColumns, textOfLines } from '../output/table.ts';
 import { createLiveTable } from '../watches/live-table.ts';
 import { propagationFrame } from './propagation-frame.ts';
-import { type PropagationState, progressText, propagationName, reasonText } from './propagation-state.ts';
+import { progressText, propagationName, reasonText, type ShownPropagation } from './propagation-state.ts';
 
 /** Shows the progress of Propagations. */
 export interface PropagationShow {
-  show(state: PropagationState): Promise<void>;
+  show(state: ShownPropagation): Promise<void>;
   /** Shows the last state, then stops. A second call does nothing. */
   end(): void;
 }
@@ -22,7 +22,7 @@ export function createPropagationShow(session: Session, places: readonly string[
 
 function tableShow(session: Session, places: readonly string[]): PropagationShow {
   const { terminal, clock } = session;
-  const states = new Map<string, PropagationState>();
+  const states = new Map<string, ShownPropagation>();
   const inOrder = () => places.flatMap((place) => states.get(place) ?? []);
   const { hasColor } = terminal;
   const table = createLiveTable(session, () =>

@@ -3,7 +3,7 @@ import { phaseText } from '../output/kubectl-text.ts';
 import { type IntentNote, noteFields } from './plan.ts';
 
 /** A Propagation in an answer of the gateway. */
-export interface PropagationState {
+export interface ShownPropagation {
   readonly namespace: string;
   readonly name: string;
   readonly generation: number;
@@ -46,7 +46,7 @@ interface StateCondition {
   readonly message: string | null;
 }
 
-/** The GraphQL selection that gives a `PropagationState`. */
+/** The GraphQL selection that gives a `ShownPropagation`. */
 export const propagationFields = `namespace name generation observedGeneration revision digest phase paused desired placed unplaced ready
   progress { wave waves clusters done failed since nextCheckAt }
   clusters { cluster { name } phase reason message wave replicas ready health since asOf fault { ${faultFields} } }
@@ -54,7 +54,7 @@ export const propagationFields = `namespace name generation observedGeneration r
   notes { ${noteFields} } faults { ${faultFields} }`;
 
 /** Returns whether the phase is an end. `good` and `bad` last until a user acts; `open` changes by itself. */
-export function endVerdict({ phase }: Pick<PropagationState, 'phase'>): 'open' | 'good' | 'bad' {
+export function endVerdict({ phase }: Pick<ShownPropagation, 'phase'>): 'open' | 'good' | 'bad' {
   switch (phase) {
     case 'SETTLED':
     // A user asked for no work.
@@ -72,17 +72,17 @@ export function endVerdict({ phase }: Pick<PropagationState, 'phase'>): 'open' |
 }
 
 /** Returns `shop/web`. */
-export function propagationName({ namespace, name }: Pick<PropagationState, 'namespace' | 'name'>): string {
+export function propagationName({ namespace, name }: Pick<ShownPropagation, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 
 /** Returns `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 unplaced`. */
-export function propagationSummary(state: PropagationState): string {
+export function propagationSummary(state: ShownPropagation): string {
   return [phaseText(state.phase), progressText(state)].filter((part) => part !== '').join(', ');
 }
 
 /** Returns the summary without the phase. Empty before there is a plan. */
-export function progressText({ progress, desired, ready, unplaced }: PropagationState): string {
+export function progressText({ progress, desired, ready, unplaced }: ShownPropagation): string {
   const { wave, waves, clusters, done, failed } = progress;
   return [
     ...(waves > 1 && done < clusters ? [`wave ${Math.min(wave + 1, waves)} of ${waves}`] : []),
@@ -101,7 +101,7 @@ export function reasonText({ reason, message, fault }: ClusterCopyState): string
 }
 
 /** Returns the lines that explain what keeps a Propagation from being settled, and what a user can do. */
-export function obstacleLines(state: PropagationState): readonly string[] {
+export function obstacleLines(state: ShownPropagation): readonly string[] {
   const { phase, conditions, notes } = state;
   const unmet = conditions.filter(
     // `Applying` is normal progress, not an obstacle.
@@ -118,7 +118,7 @@ export function obstacleLines(state: PropagationState): readonly string[] {
 
 const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressing', 'Fresh', 'Led']);
 
-function hintsOf(phase: string, { namespace, name, conditions }: PropagationState): readonly string[] {
+function hintsOf(phase: string, { namespace, name, conditions }: ShownPropagation): readonly string[] {
   const verb = (words: string) => `muster rollout ${words}`;
   const target = `${name} -n ${namespace}`;
   const isFor = (wanted: string, why: string) => conditions.some(({ type, reason }) => type === wanted && reason === why);

@@ -3,7 +3,7 @@ import { StreamRefused } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';
 import type { PropagationShow } from './propagation-show.ts';
-import { endVerdict, type PropagationState, propagationFields } from './propagation-state.ts';
+import { endVerdict, propagationFields, type ShownPropagation } from './propagation-state.ts';
 
 /** A Propagation to follow until it ends. */
 export interface FollowedPropagation extends PropagationKey {
@@ -17,7 +17,7 @@ export interface FollowedPropagation extends PropagationKey {
 
 /** The end with the last state, or `gone`. Undefined if the signal aborted before an end. */
 export type PropagationEnd =
-  | { readonly result: 'good' | 'bad'; readonly state: PropagationState }
+  | { readonly result: 'good' | 'bad'; readonly state: ShownPropagation }
   | { readonly result: 'gone' }
   | undefined;
 
@@ -53,7 +53,7 @@ async function watchOne(
   const variables = () => ({ namespace, name });
   let isKnown = ends.until === 'gone';
   try {
-    for await (const event of followSubscriptionField<PropagationState>(
+    for await (const event of followSubscriptionField<ShownPropagation>(
       { ...session, signal: end.signal },
       { query, field: 'propagation', variables },
     )) {
@@ -76,7 +76,7 @@ type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 /** An end that has not lasted long enough yet. */
 interface Candidate {
   readonly result: 'good' | 'bad';
-  readonly state: PropagationState;
+  readonly state: ShownPropagation;
   /** Aborts if the state changes before. */
   readonly passing: AbortController;
 }
@@ -97,7 +97,7 @@ class EndWatch {
     this.signal = AbortSignal.any([session.signal, this.#over.signal]);
   }
 
-  see(state: PropagationState): void {
+  see(state: ShownPropagation): void {
     const { generation, until } = this.#ends;
     const result = until === 'gone' || state.generation < generation ? 'open' : endVerdict(state);
     if (result === this.#candidate?.result) {

@@ -21,7 +21,7 @@ export function withServerFields(kind: SimKind, object: KubernetesObject): Kuber
 }
 
 /** Removes fields that only the server sets, and sets the name. */
-export function withoutServerFields(object: KubernetesObject, name: string): KubernetesObject {
+export function withoutServerMetadata(object: KubernetesObject, name: string): KubernetesObject {
   const { finalizers } = object.metadata;
   const empty = Array.isArray(finalizers) && finalizers.length === 0 ? ['finalizers'] : [];
   return { ...object, metadata: { ...withoutKeys(object.metadata, [...ownedByServer, ...empty]), name } };

@@ -14,7 +14,7 @@ import { type ApiRefusal, apiRefusal, conflict, isApiRefusal, modifiedMessage, n
 import { parseSimObject, storageKey } from '../kinds/sim-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { refuseObject, withDefaults, withoutServerFields, withServerFields } from './admission.ts';
+import { refuseObject, withDefaults, withoutServerMetadata, withServerFields } from './admission.ts';
 import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
 import { storeChanged, storeCreated } from './store-write.ts';
 import type { WriteRequest } from './write-options.ts';
@@ -136,7 +136,7 @@ function changed(context: ResourceContext, { request, applied }: SimApplyRequest
   const other = refuseOtherUid(kind, old, uid);
   if (other !== undefined) return other;
   const merged = { ...result.object, metadata: { ...metadataOf(result.object), name } } as KubernetesObject;
-  const next = withDefaults(kind, withoutServerFields(cleaned(context, merged), name), resource.version);
+  const next = withDefaults(kind, withoutServerMetadata(cleaned(context, merged), name), resource.version);
   const refused = refuseFinalizers(kind, { old, object: next }) ?? refuseObject(context, { old, next });
   return refused ?? withManagers(next, result.managers);
 }

@@ -5,11 +5,11 @@ import type { SimKind } from '../kinds/built-in-kinds.ts';
 import { parseSimObject, storageKey } from '../kinds/sim-object.ts';
 import { answerRefusal } from '../requests/send-answer.ts';
 import type { ResourceContext } from '../requests/sim-server.ts';
-import { refuseObject, replaceStatus, withDefaults, withoutServerFields, withServerFields } from './admission.ts';
+import { refuseObject, replaceStatus, withDefaults, withoutServerMetadata, withServerFields } from './admission.ts';
 import { refuseCreation, refuseOtherName, refuseUpdate } from './refuse-write.ts';
 import { storeChanged, storeCreated } from './store-write.ts';
 import { readWriteRequest } from './write-options.ts';
-import { readObject } from './write-request.ts';
+import { readRequestObject } from './write-request.ts';
 
 /** Letters of generated names. Vowels are left out, so that no words appear. */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
@@ -19,7 +19,7 @@ export async function answerCreate(context: ResourceContext): Promise<void> {
   const { storage } = context.target;
   const request = readWriteRequest(context);
   if (isApiRefusal(request)) return answerRefusal(context, request);
-  const read = await readObject(context, request.fieldValidation);
+  const read = await readRequestObject(context, request.fieldValidation);
   if (isApiRefusal(read)) return answerRefusal(context, read);
   const { managedFields: _managedFields, ...metadata } = withName(read.object).metadata;
   const named: KubernetesObject = { ...read.object, metadata };
@@ -36,7 +36,7 @@ export async function answerUpdate(context: ResourceContext): Promise<void> {
   const { storage, resource } = context.target;
   const request = readWriteRequest(context);
   if (isApiRefusal(request)) return answerRefusal(context, request);
-  const read = await readObject(context, request.fieldValidation);
+  const read = await readRequestObject(context, request.fieldValidation);
   if (isApiRefusal(read)) return answerRefusal(context, read);
   const name = resource.name ?? '';
   const misnamed = refuseOtherName(read.object, name);
@@ -78,6 +78,6 @@ function merged(
   { old, object, isStatus }: { readonly old: KubernetesObject; readonly object: KubernetesObject; readonly isStatus: boolean },
 ): KubernetesObject {
   if (isStatus) return replaceStatus(old, object.status);
-  const next = withoutServerFields(object, old.metadata.name);
+  const next = withoutServerMetadata(object, old.metadata.name);
   return kind.hasStatus ? replaceStatus(next, old.status) : next;
 }

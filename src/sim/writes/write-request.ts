@@ -19,7 +19,10 @@ export interface DecodedBody {
  * Reads the object of a request's body, with undeclared fields removed. Kind, version and namespace must match the path; the name may be
  * missing.
  */
-export async function readObject(context: ResourceContext, fieldValidation: FieldValidation = 'Ignore'): Promise<DecodedBody | ApiRefusal> {
+export async function readRequestObject(
+  context: ResourceContext,
+  fieldValidation: FieldValidation = 'Ignore',
+): Promise<DecodedBody | ApiRefusal> {
   const { kind } = context.target.storage;
   const body = await readBody(context);
   if (isApiRefusal(body)) return body;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { propagationFrame } from '../../../src/cli/propagation/propagation-frame.ts';
-import type { PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
+import type { ShownPropagation } from '../../../src/cli/propagation/propagation-state.ts';
 import { copyLine, propagationState } from '../../support/cli/propagation-states.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:30Z');
-const frame = (states: readonly PropagationState[], rows = 24, hasColor = false) =>
+const frame = (states: readonly ShownPropagation[], rows = 24, hasColor = false) =>
   propagationFrame({ states, size: { columns: 80, rows }, nowMs, hasColor });
 
 test('shows the state of each Propagation, then its clusters', () => {

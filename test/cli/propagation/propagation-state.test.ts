@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   endVerdict,
   obstacleLines,
-  type PropagationState,
   progressText,
   propagationSummary,
   reasonText,
+  type ShownPropagation,
 } from '../../../src/cli/propagation/propagation-state.ts';
 import { copyLine, propagationState } from '../../support/cli/propagation-states.ts';
 
@@ -26,7 +26,7 @@ test.each([
 });
 
 describe('the summary', () => {
-  test.each<readonly [string, Partial<PropagationState>, string]>([
+  test.each<readonly [string, Partial<ShownPropagation>, string]>([
     ['all done', {}, 'Settled, 2 of 2 clusters done, 4 of 4 replicas ready'],
     [
       'on its way',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
 import { StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
 import { createPropagationShow, silentShow } from '../../../src/cli/propagation/propagation-show.ts';
-import type { PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
+import type { ShownPropagation } from '../../../src/cli/propagation/propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from '../../../src/cli/propagation/watch-propagations.ts';
 import { type CliSession, createCliSession } from '../../support/cli/cli-session.ts';
 import type { FakeTerminalOptions } from '../../support/cli/fake-terminal.ts';
@@ -15,7 +15,7 @@ interface Watching {
   readonly end: Promise<readonly PropagationEnd[]>;
   /** Returns how the Propagation has ended. */
   result(): Promise<string>;
-  send(parts: Partial<PropagationState>): Promise<void>;
+  send(parts: Partial<ShownPropagation>): Promise<void>;
   fail(error: Error): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import type { Plan } from '../../../src/cli/propagation/plan.ts';
-import type { ClusterCopyState, PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
+import type { ClusterCopyState, ShownPropagation } from '../../../src/cli/propagation/propagation-state.ts';
 
 /** Makes the line of one cluster. It is settled unless `parts` change that. */
 export function copyLine(cluster: string, parts: Partial<ClusterCopyState> = {}): ClusterCopyState {
@@ -19,7 +19,7 @@ export function copyLine(cluster: string, parts: Partial<ClusterCopyState> = {})
 }
 
 /** Makes the GraphQL answer for the Propagation shop/web. It is settled unless `parts` change that. */
-export function propagationState(parts: Partial<PropagationState> = {}): PropagationState {
+export function propagationState(parts: Partial<ShownPropagation> = {}): ShownPropagation {
   return {
     namespace: 'shop',
     name: 'web',
