@@ -15,7 +15,7 @@ import { createClusterViews } from './reads/cluster-views.ts';
 import { createSeal, openPosition, type SealScope } from './reads/cursor-seal.ts';
 import { type CheckedArguments, checkArguments, mergeRelations, relationsOfPaths } from './reads/list-arguments.ts';
 import { createListPage, type ListPageOptions, type PageRequest } from './reads/list-page.ts';
-import { type LiveMember, readObject, readObjectById } from './reads/read-object.ts';
+import { type LiveMember, readObjectById, readOneObject } from './reads/read-object.ts';
 import { type ListSourceOptions, type ReadSource, type SourceRequest, withReadSources } from './reads/read-sources.ts';
 import type { ClusterView, InModel, ListArguments, ListPage, ReadContext, Reads, ServedKindView } from './reads/reads.ts';
 import { RelationLookup, type RelationLookupRequest } from './relations/relation-lookup.ts';
@@ -54,7 +54,7 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
     list: (context, kind, args) => readList(lists, context, { kinds: [kind], chosen: true, args }),
     listKinds: async (context, asked, args) =>
       readList({ ...lists, model: () => asked.model }, context, { kinds: kindsOf(asked, asked.kinds), chosen: asked.kinds != null, args }),
-    get: (context, asked) => readObject(singles, context, asked),
+    get: (context, asked) => readOneObject(singles, context, asked),
     getById: (context, asked) => readObjectById(singles, context, asked),
   };
 }

@@ -45,122 +45,140 @@ const retryMs = 600_000;
  * Descriptions stay when their cluster leaves.
  */
 export function createKindDescriptions(options: KindDescriptionsOptions, signal: AbortSignal): KindDescriptions {
-  const { mirrors, clock, onDescribed } = options;
-  const known = new Map<string, DescribedDocument>();
-  let descriptions: ModelDescriptions = new Map();
+  return new DescriptionReader(options, signal);
+}
+
+class DescriptionReader implements KindDescriptions {
+  readonly #options: KindDescriptionsOptions;
+  readonly #signal: AbortSignal;
+  /** Starts `#readNewest` after a pause. */
+  readonly #changed: () => void;
+  readonly #known = new Map<string, DescribedDocument>();
+  #descriptions: ModelDescriptions = new Map();
   /** The release whose documents were all read. */
-  let release: string | undefined;
+  #release: string | undefined;
   /** The clusters that are being asked, or have not answered. */
-  let asked = '';
-  let hasBegun = false;
-  let isBusy = false;
-  let isRetrying = false;
+  #requested = '';
+  #hasBegun = false;
+  #isBusy = false;
+  #isRetrying = false;
 
-  const changed = debounce({ clock, quietMs, atMostMs, run: () => void look() }, signal);
-  const candidates = () => newestFirst(mirrors).filter(({ version }) => release === undefined || compareReleases(version, release) > 0);
-  const isNews = () => keyOf(candidates()) !== asked;
-  mirrors.onChange(({ type }) => {
-    if (hasBegun && type !== 'mirrored' && isNews()) changed();
-  }, signal);
-
-  async function look(): Promise<void> {
-    if (isBusy || !isNews()) return;
-    isBusy = true;
-    const clusters = candidates();
-    asked = keyOf(clusters);
-    const isWhole = clusters.length === 0 || (await describeByFirst(clusters));
-    isBusy = false;
-    if (signal.aborted) return;
-    if (isWhole) asked = '';
-    else void retryLater();
-    if (isNews()) changed();
+  constructor(options: KindDescriptionsOptions, signal: AbortSignal) {
+    const { mirrors, clock } = options;
+    this.#options = options;
+    this.#signal = signal;
+    this.#changed = debounce({ clock, quietMs, atMostMs, run: () => void this.#readNewest() }, signal);
+    mirrors.onChange(({ type }) => {
+      if (this.#hasBegun && type !== 'mirrored' && this.#hasNewCandidates()) this.#changed();
+    }, signal);
   }
 
-  async function retryLater(): Promise<void> {
-    if (isRetrying) return;
-    isRetrying = true;
-    await clock.sleep(retryMs, signal);
-    isRetrying = false;
-    asked = '';
-    changed();
+  now(): ModelDescriptions {
+    return this.#descriptions;
+  }
+
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#changed();
+  }
+
+  /** The clusters with a newer release than the one whose documents were read. */
+  #candidates(): readonly ClusterStatus[] {
+    const release = this.#release;
+    return newestFirst(this.#options.mirrors).filter(({ version }) => release === undefined || compareReleases(version, release) > 0);
+  }
+
+  #hasNewCandidates(): boolean {
+    return keyOf(this.#candidates()) !== this.#requested;
+  }
+
+  async #readNewest(): Promise<void> {
+    if (this.#isBusy || !this.#hasNewCandidates()) return;
+    this.#isBusy = true;
+    const clusters = this.#candidates();
+    this.#requested = keyOf(clusters);
+    const isComplete = clusters.length === 0 || (await this.#readRelease(clusters));
+    this.#isBusy = false;
+    if (this.#signal.aborted) return;
+    if (isComplete) this.#requested = '';
+    else void this.#retryLater();
+    if (this.#hasNewCandidates()) this.#changed();
+  }
+
+  async #retryLater(): Promise<void> {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    await this.#options.clock.sleep(retryMs, this.#signal);
+    this.#isRetrying = false;
+    this.#requested = '';
+    this.#changed();
   }
 
   /** True if all documents of the newest release were read. */
-  async function describeByFirst(clusters: readonly ClusterStatus[]): Promise<boolean> {
+  async #readRelease(clusters: readonly ClusterStatus[]): Promise<boolean> {
     let first: ClusterStatus | undefined;
-    let unknownLocation: readonly string[] = [];
+    let unread: readonly string[] = [];
     for (const cluster of clusters) {
       const isOlder = first !== undefined && compareReleases(cluster.version, first.version) < 0;
-      const wanted = isOlder ? unknownLocation.filter((apiVersion) => !known.has(apiVersion)) : unknownLocation;
+      const wanted = isOlder ? unread.filter((apiVersion) => !this.#known.has(apiVersion)) : unread;
       if (first !== undefined && wanted.length === 0) break;
-      const index = addressesIn(await options.fetchDocument(cluster.name, [], signal));
-      if (signal.aborted) return false;
+      const index = addressesIn(await this.#options.fetchDocument(cluster.name, [], this.#signal));
+      if (this.#signal.aborted) return false;
       if (index.size === 0) continue;
-      const left = await readDocuments(cluster, index, first && wanted);
-      if (signal.aborted) return false;
-      if (!isOlder) unknownLocation = left;
+      const left = await this.#readDocuments(cluster, index, first && wanted);
+      if (this.#signal.aborted) return false;
+      if (!isOlder) unread = left;
       first ??= cluster;
     }
-    if (first === undefined || unknownLocation.length > 0) return false;
-    release = first.version;
+    if (first === undefined || unread.length > 0) return false;
+    this.#release = first.version;
     return true;
   }
 
   /** Reads the wanted documents (by default all) whose address has changed. Returns the wanted documents that were not read. */
-  async function readDocuments(
-    cluster: ClusterStatus,
-    index: ReadonlyMap<string, string>,
-    wanted?: readonly string[],
-  ): Promise<readonly string[]> {
-    const unknownLocation = new Set(wanted);
-    let isOther = false;
-    for (const [apiVersion, resources] of builtInsOf(cluster, options.baseline)) {
-      if (wanted !== undefined && !unknownLocation.has(apiVersion)) continue;
+  async #readDocuments(cluster: ClusterStatus, index: ReadonlyMap<string, string>, wanted?: readonly string[]): Promise<readonly string[]> {
+    const { baseline, fetchDocument, onDescribed } = this.#options;
+    const unread = new Set(wanted);
+    let hasChanged = false;
+    for (const [apiVersion, resources] of builtInsOf(cluster, baseline)) {
+      if (wanted !== undefined && !unread.has(apiVersion)) continue;
       const path = pathOfGroupVersion(apiVersion);
       const address = index.get(path.join('/'));
       if (address === undefined) continue;
-      unknownLocation.delete(apiVersion);
-      if (known.get(apiVersion)?.address === address) continue;
-      const document = await options.fetchDocument(cluster.name, path, signal);
-      if (signal.aborted) break;
-      const said = document === undefined ? undefined : understood(document, resources, cluster.name);
-      if (said === undefined) unknownLocation.add(apiVersion);
+      unread.delete(apiVersion);
+      if (this.#known.get(apiVersion)?.address === address) continue;
+      const document = await fetchDocument(cluster.name, path, this.#signal);
+      if (this.#signal.aborted) break;
+      const descriptions = document === undefined ? undefined : this.#parse(document, resources, cluster.name);
+      if (descriptions === undefined) unread.add(apiVersion);
       else {
-        known.set(apiVersion, { address, said });
-        isOther = true;
+        this.#known.set(apiVersion, { address, descriptions });
+        hasChanged = true;
       }
     }
-    if (isOther && !signal.aborted) {
-      descriptions = new Map([...known.values()].flatMap(({ said }) => [...said]));
+    if (hasChanged && !this.#signal.aborted) {
+      this.#descriptions = new Map([...this.#known.values()].flatMap(({ descriptions }) => [...descriptions]));
       onDescribed();
     }
-    return [...unknownLocation];
+    return [...unread];
   }
 
-  function understood(document: Json, resources: readonly ServedResource[], cluster: ClusterName): ModelDescriptions | undefined {
+  #parse(document: Json, resources: readonly ServedResource[], cluster: ClusterName): ModelDescriptions | undefined {
     try {
-      return descriptionsIn(document, resources, options.baseline);
+      return descriptionsIn(document, resources, this.#options.baseline);
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
-      options.log.warn({ cluster, reason: error.message }, 'the OpenAPI document of a cluster cannot be read');
+      this.#options.log.warn({ cluster, reason: error.message }, 'the OpenAPI document of a cluster cannot be read');
       return undefined;
     }
   }
-
-  return {
-    now: () => descriptions,
-    begin() {
-      if (hasBegun) return;
-      hasBegun = true;
-      changed();
-    },
-  };
 }
 
 interface DescribedDocument {
   /** The address with the hash of the document. */
   readonly address: string;
-  readonly said: ModelDescriptions;
+  readonly descriptions: ModelDescriptions;
 }
 
 /** Returns the clusters that answer, newest release first, then by name. */

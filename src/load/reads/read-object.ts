@@ -62,7 +62,7 @@ const nothing: FoundObject = { faults: [] };
  *
  * @throws {MusterError} `BAD_INPUT` for an unknown or hidden cluster, and for a sensitive kind that is not read live.
  */
-export async function readObject(
+export async function readOneObject(
   options: ReadObjectOptions,
   context: ReadContext,
   { kind, key, from }: ObjectRequest,
