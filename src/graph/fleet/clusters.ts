@@ -1,7 +1,7 @@
 import { idOfCluster } from '../../core/object-ids.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import { asServed, type GraphBuilder } from '../builder/builder.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { enumsOf, type FieldsOf } from '../builder/pothos.ts';
 import { ageSecondsOf, isoOf } from '../builder/times.ts';
 import { chargeList } from '../context/budget.ts';
 import { personal, volatile } from '../context/personal.ts';
@@ -13,35 +13,7 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
   types.cluster.implement({
     description: 'A Kubernetes cluster of the fleet.',
     fields: (t) => ({
-      id: t.id({
-        nullable: false,
-        description: 'An opaque id of the cluster. It stays the same as long as the name does.',
-        resolve: ({ name }) => idOfCluster(name),
-      }),
-      name: t.exposeString('name', { nullable: false, description: 'The name of the cluster in the fleet.' }),
-      labels: t.field({
-        type: 'StringMap',
-        nullable: false,
-        description: 'The labels of the cluster in the fleet.',
-        ...volatile,
-        resolve: asServed,
-      }),
-      label: t.string({
-        description: 'The value of one label. Null if the cluster does not have it.',
-        ...volatile,
-        args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `example.com/team`.' }) },
-        resolve: ({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
-      }),
-      version: t.exposeString('version', {
-        description: 'The Kubernetes version of the cluster. Null until the cluster has answered once.',
-        ...volatile,
-      }),
-      provider: t.exposeString('provider', {
-        description: 'The provider of the machines, such as `aws` or `gce`. Null if it is unknown.',
-        ...volatile,
-      }),
-      region: t.exposeString('region', { description: 'The region of most machines of the cluster. Null if it is unknown.', ...volatile }),
-      zones: t.exposeStringList('zones', { nullable: false, description: 'The zones of the machines of the cluster.', ...volatile }),
+      ...identityFields(t),
       taints: t.field({
         type: outputOf({ list: { type: 'Taint' } }),
         nullable: false,
@@ -88,6 +60,41 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
     }),
   });
   addServedKinds(types);
+}
+
+/** The names, the labels and the location of a cluster. */
+function identityFields(t: FieldsOf<ClusterView>) {
+  return {
+    id: t.id({
+      nullable: false,
+      description: 'An opaque id of the cluster. It stays the same as long as the name does.',
+      resolve: ({ name }) => idOfCluster(name),
+    }),
+    name: t.exposeString('name', { nullable: false, description: 'The name of the cluster in the fleet.' }),
+    labels: t.field({
+      type: 'StringMap',
+      nullable: false,
+      description: 'The labels of the cluster in the fleet.',
+      ...volatile,
+      resolve: asServed,
+    }),
+    label: t.string({
+      description: 'The value of one label. Null if the cluster does not have it.',
+      ...volatile,
+      args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `example.com/team`.' }) },
+      resolve: ({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
+    }),
+    version: t.exposeString('version', {
+      description: 'The Kubernetes version of the cluster. Null until the cluster has answered once.',
+      ...volatile,
+    }),
+    provider: t.exposeString('provider', {
+      description: 'The provider of the machines, such as `aws` or `gce`. Null if it is unknown.',
+      ...volatile,
+    }),
+    region: t.exposeString('region', { description: 'The region of most machines of the cluster. Null if it is unknown.', ...volatile }),
+    zones: t.exposeStringList('zones', { nullable: false, description: 'The zones of the machines of the cluster.', ...volatile }),
+  };
 }
 
 function addServedKinds(types: GraphBuilder['types']): void {

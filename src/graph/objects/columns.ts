@@ -6,8 +6,7 @@ import { type Column, type ColumnEnum, columnsOf } from '../../model/columns/col
 import { rollout, rollout as rolloutType } from '../../model/hand-written-types.ts';
 import type { TypeReference } from '../../model/model.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import type { AnyOutput, ObjectRefOf } from '../builder/pothos.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { type AnyOutput, enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
 
 /** The enums of columns, by name. */
 export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;

@@ -3,8 +3,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import type { ObjectRefOf, Pothos } from '../builder/pothos.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { enumsOf, type ObjectRefOf, type Pothos } from '../builder/pothos.ts';
 import { resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { clusterNamed, faultWithCluster, namedCluster } from '../fleet/faults.ts';
@@ -129,10 +128,18 @@ interface WriteTypes {
 type OneOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): void {
-  const { manifest, target, patchType } = addWriteInputs(pothos, resourceRef);
-  const dryRunText = 'True: the API servers check the request, and nothing is written. Each result has its diff.';
+  const inputs = addWriteInputs(pothos, resourceRef);
+  addManifestWrites(pothos, outcome, inputs);
+  addTargetWrites(pothos, { outcome, cascade }, inputs);
+}
+
+type WriteInputs = ReturnType<typeof addWriteInputs>;
+
+const targetsText = 'The objects to change. Each object has one result.';
+const dryRunText = 'True: the API servers check the request, and nothing is written. Each result has its diff.';
+
+function addManifestWrites(pothos: Pothos, outcome: WriteTypes['outcome'], { manifest, target, patchType }: WriteInputs): void {
   pothos.mutationFields((t) => {
-    const targets = t.arg({ type: [target], required: true, description: 'The objects to change. Each object has one result.' });
     const dryRun = t.arg.boolean({ defaultValue: false, description: dryRunText });
     return {
       apply: t.field({
@@ -160,7 +167,7 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
         nullable: false,
         description: 'Patches objects, as `kubectl patch`.',
         args: {
-          targets,
+          targets: t.arg({ type: [target], required: true, description: targetsText }),
           type: t.arg({ type: patchType, required: true, description: 'The format of the patch.' }),
           patch: t.arg({ type: 'JSON', required: true, description: 'The patch, in the format that `type` says.' }),
           subresource: t.arg.string({ description: 'The subresource to patch, such as `status` or `scale`. Default: the object itself.' }),
@@ -169,6 +176,15 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
         resolve: (_root, { targets: asked, dryRun: isDry, ...rest }, { writes, read }) =>
           writes.patch(read, { ...rest, targets: asked.map(targetOf), dryRun: isDry === true }),
       }),
+    };
+  });
+}
+
+function addTargetWrites(pothos: Pothos, { outcome, cascade }: Omit<WriteTypes, 'resourceRef'>, { target }: WriteInputs): void {
+  pothos.mutationFields((t) => {
+    const targets = t.arg({ type: [target], required: true, description: targetsText });
+    const dryRun = t.arg.boolean({ defaultValue: false, description: dryRunText });
+    return {
       delete: t.field({
         type: outcome,
         nullable: false,

@@ -10,6 +10,7 @@ import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { manifestOf } from '../../load/reads/manifest.ts';
 import { type Row, valuesPerRead } from '../../load/reads/reads.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
+import type { FieldsOf } from '../builder/pothos.ts';
 import { resolveStored, type StoredResolver } from '../builder/stored-values.ts';
 import { ValueInRow } from '../builder/value-in-row.ts';
 import { yamlCost } from '../context/budget.ts';
@@ -66,6 +67,7 @@ export function addResource(builder: GraphBuilder): void {
     }),
   });
   addMetadata(builder);
+  addOwnerReference(builder);
   addResourceList(builder);
 }
 
@@ -111,29 +113,38 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
         description: 'The owners of the object. It is deleted when the last owner is deleted. Null if it has none.',
         resolve: ownerReferencesOf,
       }),
-      labels: t.field({ type: 'StringMap', description: 'The labels of the object. Null if it has none.', resolve: inMetadata }),
-      label: t.string({
-        description: 'The value of one label. Null if the object does not have it.',
-        args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `app.kubernetes.io/name`.' }) },
-        resolve: ({ object }, { key }) => ownValue(object.metadata.labels, key),
-      }),
-      annotations: t.field({
-        type: 'StringMap',
-        description: 'The annotations of the object. Null if it has none.',
-        args: { keys: t.arg.stringList({ description: 'Only the annotations with these keys. Default: all annotations.' }) },
-        resolve({ object: { metadata } }, { keys }, { budget }) {
-          if (keys == null) return metadata.annotations;
-          budget.countReads(Math.ceil(boundedList('keys', keys).length / valuesPerRead));
-          return onlyKeys(metadata.annotations, keys);
-        },
-      }),
-      annotation: t.string({
-        description: 'The value of one annotation. Null if the object does not have it.',
-        args: { key: t.arg.string({ required: true, description: 'The full key of the annotation.' }) },
-        resolve: ({ object }, { key }) => ownValue(object.metadata.annotations, key),
-      }),
+      ...labelFields(t),
     }),
   });
+}
+
+function labelFields(t: FieldsOf<Row>) {
+  return {
+    labels: t.field({ type: 'StringMap', description: 'The labels of the object. Null if it has none.', resolve: inMetadata }),
+    label: t.string({
+      description: 'The value of one label. Null if the object does not have it.',
+      args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `app.kubernetes.io/name`.' }) },
+      resolve: ({ object }, { key }) => ownValue(object.metadata.labels, key),
+    }),
+    annotations: t.field({
+      type: 'StringMap',
+      description: 'The annotations of the object. Null if it has none.',
+      args: { keys: t.arg.stringList({ description: 'Only the annotations with these keys. Default: all annotations.' }) },
+      resolve({ object: { metadata } }, { keys }, { budget }) {
+        if (keys == null) return metadata.annotations;
+        budget.countReads(Math.ceil(boundedList('keys', keys).length / valuesPerRead));
+        return onlyKeys(metadata.annotations, keys);
+      },
+    }),
+    annotation: t.string({
+      description: 'The value of one annotation. Null if the object does not have it.',
+      args: { key: t.arg.string({ required: true, description: 'The full key of the annotation.' }) },
+      resolve: ({ object }, { key }) => ownValue(object.metadata.annotations, key),
+    }),
+  };
+}
+
+function addOwnerReference({ types }: GraphBuilder): void {
   types.ownerReference.implement({
     description: 'A reference from an object to its owner in the same cluster. The owner is in the same namespace, or cluster-scoped.',
     fields: (t) => ({

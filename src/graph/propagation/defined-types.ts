@@ -6,8 +6,7 @@ import { baseDescriptionOf, innermostSchemaOf, schemaDefaultOf } from '../../cor
 import { graphqlDescriptionOf, graphqlHintsOf, meanings } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import type { FieldsOf } from '../builder/pothos.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { enumsOf, type FieldsOf } from '../builder/pothos.ts';
 
 /** An enum whose internal values equal their names. */
 type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;

@@ -9,8 +9,7 @@ import type { ReplicaShare } from '../../propagate/model/placement.ts';
 import { replicaStrategy } from '../../propagate/model/placement-definition.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/model/plan.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import type { ObjectRefOf } from '../builder/pothos.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { enumsOf, type FieldsOf, type ObjectRefOf, type Pothos } from '../builder/pothos.ts';
 import { isoOf } from '../builder/times.ts';
 import { chargeList, resolveChargedList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
@@ -150,26 +149,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
         description: 'The reason why the cluster was not chosen, such as `TAINT`. Null if it was chosen.',
       }),
       detail: t.exposeString('detail', { description: 'The detail that decided against the cluster, such as the taint.' }),
-      group: t.string({
-        description: 'The affinity group that chose the cluster. Null without affinity groups.',
-        resolve: ({ rendered }) => rendered?.chosen.group,
-      }),
-      tier: t.int({
-        description: 'The set of the affinity group that chose the cluster: 0 for the group itself, n for its n-th overflow.',
-        resolve: ({ rendered }) => rendered?.chosen.tier,
-      }),
-      wave: t.int({
-        description: 'The index of the wave of the cluster, from 0. Null if the cluster was not chosen.',
-        resolve: ({ rendered }) => rendered?.wave,
-      }),
-      score: t.int({
-        description: 'The score by which clusters were ranked. A cluster that already has copies has 100.',
-        resolve: ({ rendered }) => rendered?.chosen.score,
-      }),
-      available: t.int({
-        description: 'The estimated number of replicas that have room in the cluster. Null if it is unknown or unlimited.',
-        resolve: ({ rendered }) => rendered?.chosen.available,
-      }),
+      ...choiceFields(t),
       share: t.field({
         type: share,
         description: 'The replicas of the cluster. Null without a workload.',
@@ -201,6 +181,32 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
   });
 }
 
+/** The fields about the choice of a cluster. Null if the cluster was not chosen. */
+function choiceFields(t: FieldsOf<PlannedCluster>) {
+  return {
+    group: t.string({
+      description: 'The affinity group that chose the cluster. Null without affinity groups.',
+      resolve: ({ rendered }) => rendered?.chosen.group,
+    }),
+    tier: t.int({
+      description: 'The set of the affinity group that chose the cluster: 0 for the group itself, n for its n-th overflow.',
+      resolve: ({ rendered }) => rendered?.chosen.tier,
+    }),
+    wave: t.int({
+      description: 'The index of the wave of the cluster, from 0. Null if the cluster was not chosen.',
+      resolve: ({ rendered }) => rendered?.wave,
+    }),
+    score: t.int({
+      description: 'The score by which clusters were ranked. A cluster that already has copies has 100.',
+      resolve: ({ rendered }) => rendered?.chosen.score,
+    }),
+    available: t.int({
+      description: 'The estimated number of replicas that have room in the cluster. Null if it is unknown or unlimited.',
+      resolve: ({ rendered }) => rendered?.chosen.available,
+    }),
+  };
+}
+
 function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<ReplicaShare> {
   return pothos.objectRef<ReplicaShare>('ReplicaShare').implement({
     description: 'The number of replicas of one cluster, and the values that decided it.',
@@ -226,14 +232,18 @@ function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<
   });
 }
 
-function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes): ObjectRefOf<PlannedObject> {
-  const conflict = pothos.objectRef<FieldManagerConflict>('FieldConflict').implement({
+function addFieldConflict(pothos: Pothos): ObjectRefOf<FieldManagerConflict> {
+  return pothos.objectRef<FieldManagerConflict>('FieldConflict').implement({
     description: 'A field that another field manager owns.',
     fields: (t) => ({
       manager: t.exposeString('manager', { nullable: false, description: 'The name of the field manager.' }),
       path: t.exposeString('path', { nullable: false, description: 'The path of the field, as the API server reports it.' }),
     }),
   });
+}
+
+function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes): ObjectRefOf<PlannedObject> {
+  const conflict = addFieldConflict(pothos);
   const action = enumsOf(pothos)('PlanAction', 'The effect of a plan on one object.', {
     CREATE: 'The object is created.',
     UPDATE: 'The object is changed.',

@@ -14,8 +14,7 @@ import type {
 import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/model/spec-definition.ts';
 import { propagationPhase } from '../../propagate/model/status-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import type { ObjectRefOf } from '../builder/pothos.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
 import { resolveChargedList } from '../context/budget.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
 import type { MutationTypes } from '../objects/object-mutations.ts';
@@ -42,7 +41,9 @@ export function addPropagation(builder: GraphBuilder, changing: MutationTypes, j
   const made = addPropagationTypes(builder, { changing, defined, note, jobs });
   const types = { ...made, defined, plan, note };
   addQueries(builder, types);
-  addMutations(builder, types, addOutcome(builder, types));
+  const outcome = addOutcome(builder, types);
+  addMutations(builder, types, outcome);
+  addUndoMutations(builder, types, outcome);
   builder.pothos.subscriptionField('propagation', (t) =>
     t.field({
       type: types.propagation,
@@ -201,6 +202,11 @@ function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome:
       resolve: (_root, { confirmPrune, abandon, ...name }, { propagations, read }) =>
         propagations.resume(read, name, { confirmPrune: confirmPrune === true, abandon: abandon ?? [] }),
     }),
+  }));
+}
+
+function addUndoMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome: ObjectRefOf<PropagationOutcome>): void {
+  pothos.mutationFields((t) => ({
     rollbackPropagation: t.field({
       type: outcome,
       nullable: false,

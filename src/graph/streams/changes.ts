@@ -1,8 +1,7 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ChangesMessage, ChangeType } from '../../streams/messages/changes-message.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
-import type { ObjectRefOf } from '../builder/pothos.ts';
-import { enumsOf } from '../builder/pothos.ts';
+import { enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
 import { chargeList } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 import { faultWithCluster } from '../fleet/faults.ts';
