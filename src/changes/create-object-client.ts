@@ -10,6 +10,7 @@ import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import {
+  type AccessReview,
   type DeleteObjectRequest,
   fieldManager,
   type ObjectAddress,
@@ -46,9 +47,7 @@ const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
  */
 export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
   const limit = writeLimitOf(api);
-  const fault = (code: Fault['code'], message: string): Fault =>
-    faultOfFailure(clusterFailure(code, message, 'NEVER'), { cluster: api.cluster });
-  const failed = (code: Fault['code'], message: string): ObjectCallResult => ({ result: 'failed', fault: fault(code, message) });
+  const failed = (code: Fault['code'], message: string): ObjectCallResult => ({ result: 'failed', fault: faultOf(api, code, message) });
 
   const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>
     api.send(identity === undefined ? request : { ...request, as: identity }, signal);
@@ -91,21 +90,31 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
       const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
       if (answer.type === 'failed') return isNotFound(answer.fault) ? false : { fault: answer.fault };
       const listed = valueAt(parseJsonBody(answer.body), 'resources');
-      if (!Array.isArray(listed)) return { fault: fault('MALFORMED', 'expected a list of resources') };
+      if (!Array.isArray(listed)) return { fault: faultOf(api, 'MALFORMED', 'expected a list of resources') };
       return listed.some((resource) => textAt(resource, 'kind') === kind && textAt(resource, 'name')?.includes('/') === false);
     },
-    async may({ resource: { group, version, resource }, namespace, verb }, signal) {
-      const attributes = { group, version, resource, verb, ...(namespace === undefined ? {} : { namespace }) };
-      const body = { spec: { resourceAttributes: attributes } };
-      const answer = await callTyped(
-        api,
-        ({ AuthorizationV1Api }, transport) => new AuthorizationV1Api(transport).createSelfSubjectAccessReview({ body }),
-        { signal, as: identity },
-      );
-      if (answer.result === 'failed') return { fault: answer.fault };
-      return answer.value.status?.allowed ?? { fault: fault('MALFORMED', 'expected a SelfSubjectAccessReview') };
-    },
+    may: (review, signal) => reviewAccess(api, identity, { ...review, signal }),
   };
+}
+
+async function reviewAccess(
+  api: ClusterApi,
+  identity: Impersonation | undefined,
+  { resource: { group, version, resource }, namespace, verb, signal }: AccessReview & { readonly signal: AbortSignal },
+): ReturnType<ObjectClient['may']> {
+  const attributes = { group, version, resource, verb, ...(namespace === undefined ? {} : { namespace }) };
+  const body = { spec: { resourceAttributes: attributes } };
+  const answer = await callTyped(
+    api,
+    ({ AuthorizationV1Api }, transport) => new AuthorizationV1Api(transport).createSelfSubjectAccessReview({ body }),
+    { signal, as: identity },
+  );
+  if (answer.result === 'failed') return { fault: answer.fault };
+  return answer.value.status?.allowed ?? { fault: faultOf(api, 'MALFORMED', 'expected a SelfSubjectAccessReview') };
+}
+
+function faultOf({ cluster }: ClusterApi, code: Fault['code'], message: string): Fault {
+  return faultOfFailure(clusterFailure(code, message, 'NEVER'), { cluster });
 }
 
 /** One request about one object or one of its subresources. */

@@ -239,7 +239,7 @@ test('holds a prune if the intent suddenly wants no object in any cluster', () =
 });
 
 test('a removal in a cluster that left the fleet needs a confirmation too, because it happens when the cluster is back', () => {
-  const facts = { clusters: { a: {} }, left: [shareOf('gone', owned(10))] };
+  const facts = { clusters: { a: {} }, sharesOutsideFleet: [shareOf('gone', owned(10))] };
   const dropped = planOf({ spec: { placement: { exclude: ['gone'] } }, ...facts });
   const pending = planOf({
     spec: { placement: { exclude: ['gone'] } },
