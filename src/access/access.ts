@@ -7,12 +7,12 @@ export interface Caller {
   readonly key: string;
 }
 
-/** What a caller may see of one kind in one cluster. */
+/** The objects of one kind in one cluster that a caller may see. */
 export type Visibility =
   | { readonly type: 'all' }
   /** Only objects in these namespaces are visible. No fault is reported for the others. */
   | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> }
-  /** Nothing is visible. This is decided before anything is looked up. */
+  /** No object is visible. This is decided before any lookup. */
   | { readonly type: 'none'; readonly fault: Fault };
 
 export interface AccessRequest {
@@ -27,8 +27,8 @@ export interface AccessRequest {
 /** Decides what a caller may see of one kind in one cluster. Every read of a store goes through this decision. */
 export interface Access {
   /**
-   * Returns the visibility at once if nothing must be requested, otherwise a promise. If the check fails, nothing is visible and the fault
-   * says why. Never throws.
+   * Returns the visibility at once if nothing must be requested, otherwise a promise. If the check fails, the result is `none`
+   * with the fault. Never throws.
    */
   visibilityOf(request: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility>;
   /** Returns true if the caller may see anything in the cluster. */

@@ -51,7 +51,7 @@ export const connectionKeyOf = remembered((candidate) => {
   return fingerprintOf(rest);
 });
 
-/** The key of the settings that decide what is mirrored. */
+/** The key of the settings that decide which objects are mirrored. */
 export const mirroringKeyOf = remembered(({ settings: { namespaces, secrets } }) => fingerprintOf([namespaces, secrets]));
 
 /** The key of the whole description. */

@@ -39,9 +39,9 @@ export interface KubeconfigSourceOptions {
 /**
  * Opens the clusters of the operator's kubeconfig and config file, and follows the files.
  *
- * Returns undefined if nothing was named and nothing was found: no kubeconfig, or one without contexts.
+ * Returns undefined without a named file or context, if the usual places have no kubeconfig, or one without contexts.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if what was named is absent or broken.
+ * @throws {MusterError} `BAD_INPUT`, one line, if a named file, context or cluster is absent or broken.
  */
 export async function openKubeconfigSource(options: KubeconfigSourceOptions): Promise<ClusterSource | undefined> {
   const first = await readOnce(options);

@@ -10,7 +10,7 @@ import type { Member, MemberSettings } from './member.ts';
 /**
  * Connects to a cluster, but opens nothing before the API is used. The connection ends when the signal aborts.
  *
- * @param current Returns the endpoint as it is described now. Only its credentials may differ from those of `endpoint`.
+ * @param current Returns the endpoint as it is described now. Only its credentials may differ from the ones of `endpoint`.
  */
 export type ConnectCluster = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
 
@@ -30,7 +30,7 @@ interface Connection {
 interface MemberEntry {
   readonly member: Member;
   readonly connection: Connection;
-  /** Ends the member. Aborted before the connection ends, or together with it. */
+  /** The lifetime of the member. It ends before the lifetime of the connection, or together with it. */
   readonly life: AbortController;
   plan: PlannedMember;
 }

@@ -9,10 +9,10 @@ export interface NamespacedName {
   readonly name: string;
 }
 
-/** What a mirror knows about one object. */
+/** The state of one object in a mirror. */
 export type MirroredObject =
   /**
-   * The object exists. It is shared with the mirror, so nobody may change it. `asOfMs`: the time up to which the mirror is known to be
+   * The object exists. The object is shared with the mirror and must not be changed. `asOfMs`: the time up to which the mirror is known to be
    * correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single namespaces.
    */
   | {
@@ -28,7 +28,7 @@ export type MirroredObject =
       readonly asOfMs: number;
       readonly fault?: Fault | undefined;
     }
-  /** Nothing is known: the first list is not complete, the kind is not served, or the cluster is not a member. */
+  /** The state is unknown: the first list is not complete, the kind is not served, or the cluster is not a member. */
   | { readonly result: 'unread'; readonly fault: Fault };
 
 /** A change in a member cluster. Changes are reported at the end of an event-loop turn, equal ones once. */

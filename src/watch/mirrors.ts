@@ -35,7 +35,7 @@ export interface MirrorReader {
    * namespaces, but none that is not visible. Returns undefined if all visible namespaces are mirrored.
    */
   partialListFault(visible: 'all' | ReadonlySet<string>): Fault | undefined;
-  /** True once the first list is complete, has failed, or can never come. Nobody needs to wait for the mirror then. */
+  /** True once the first list is complete, has failed, or can never come. Waiting for the mirror is useless then. */
   settled(): boolean;
   /** Resolves when the mirror is settled, or when the signal aborts. */
   whenSettled(signal: AbortSignal): Promise<void>;

@@ -33,7 +33,7 @@ interface StoreOptions {
  * Creates the empty store of one kind in one cluster.
  *
  * Every change updates objects, indexes, versions and the queues of readers in one synchronous step. Objects given to the store belong to it. The store may
- * write into an object while it takes it in; after that nobody may. The store has no timers and needs no disposal.
+ * write into an object while it takes it in; afterwards no code may. The store has no timers and needs no disposal.
  *
  * The reflector of the kind calls the write methods (`src/watch/reflector/reflector.ts`). Readers then receive the change from `../feed/change-feed.ts`.
  */
@@ -304,7 +304,7 @@ function isOther(held: KubernetesObject, uid: string): boolean {
   return uid !== '' && held.metadata.uid !== undefined && held.metadata.uid !== '' && held.metadata.uid !== uid;
 }
 
-/** What a store keeps of each object. `parsed`: everything that the server sends, without `managedFields`. `metadata`: the metadata alone. */
+/** The part of each object that a store keeps. `parsed`: everything that the server sends, without `managedFields`. `metadata`: the metadata alone. */
 type HoldingPolicy = 'parsed' | 'metadata';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -38,8 +38,8 @@ interface OwnEvents {
 }
 
 /**
- * Milliseconds for which one piece of work calls readers. With one reader in each piece, the last of many readers would wait for all other workers of the
- * scheduler as often as there are readers.
+ * Milliseconds for which one piece of work calls readers. Other workers of the scheduler run between two pieces. With one reader per piece,
+ * the last of many readers would wait too long.
  */
 const batchSliceMs = 1;
 

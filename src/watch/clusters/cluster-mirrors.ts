@@ -47,7 +47,7 @@ export class ClusterMirrors {
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
   readonly #relistedEpochs = new WeakMap<OwnedMirror, string>();
-  /** Replaces a uid that cannot be read. The epochs then differ from those of other gateways and of later runs. */
+  /** Replaces a uid that cannot be read. The epochs then differ from the epochs of other gateways and later runs. */
   readonly #unidentified = randomUUID();
   #watchListWorks = true;
   #rediscoveries = 0;
@@ -369,7 +369,7 @@ export class ClusterMirrors {
     this.#services.onChange({ type: 'changed', cluster: this.name });
   }
 
-  /** Returns all faults of the cluster, each once, including those of namespaces that may not be read. */
+  /** Returns all faults of the cluster, each once, including faults of namespaces that may not be read. */
   #faults({ faults }: ClusterHealth): readonly Fault[] {
     return [...faults, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
   }

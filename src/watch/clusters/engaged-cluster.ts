@@ -31,7 +31,7 @@ export interface FleetServices {
   /** The scheduler in which readers of mirrors receive changes. */
   readonly scheduler: WorkScheduler;
   readonly idle: IdleMirrors;
-  /** Kinds of which only metadata is mirrored, by `keyOfKind`. */
+  /** Kinds whose objects are mirrored as metadata only, by `keyOfKind`. */
   readonly sensitiveKinds: ReadonlySet<string>;
   readonly onChange: (change: MirrorsChange) => void;
   readonly onReport: (cluster: ClusterName, report: WatchReport) => void;
@@ -43,7 +43,7 @@ export interface ClusterProgress {
   readonly phase: ClusterPhase;
   /** Number of kinds whose first list is not complete. */
   readonly listing: number;
-  /** Number of objects in mirrors, including those of incomplete first lists. */
+  /** Number of objects in mirrors, including objects of incomplete first lists. */
   readonly objects: number;
   readonly version?: string | undefined;
   /** True once the warm kinds are listed, the cluster has a fault, or 60 s have passed. It then stays true. */

@@ -18,7 +18,7 @@ export type { ClusterProgress, EngagedCluster } from './engaged-cluster.ts';
 export interface MirrorsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Kinds of which only metadata is mirrored, by `keyOfKind`. Secrets always are such a kind. Default: no others. */
+  /** Kinds whose objects are mirrored as metadata only, by `keyOfKind`. Secrets always are such a kind. Default: no others. */
   readonly sensitiveKinds?: readonly string[];
   /** Maximum bytes of all idle mirrors together. Default: 256 MiB. */
   readonly maxIdleBytes?: number;

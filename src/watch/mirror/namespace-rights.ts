@@ -17,7 +17,7 @@ const maxRemembered = 2_000;
 export interface PendingRights {
   /** Why a result is missing. Undefined if no review has failed. */
   readonly fault?: Fault | undefined;
-  /** True if nobody needs to wait: each review has failed at least once, and is repeated. */
+  /** True if waiting is useless: each review has failed at least once, and is repeated. */
   readonly settled: boolean;
 }
 
@@ -58,7 +58,7 @@ interface NamespaceRightsOptions {
   readonly onChange: () => void;
 }
 
-/** Creates the rights of one kind. Nothing is called after the signal aborts. */
+/** Creates the rights of one kind. No callback is called after the signal aborts. */
 export function createNamespaceRights(options: NamespaceRightsOptions, signal: AbortSignal): NamespaceRights {
   return new ReviewedRights(options, signal);
 }

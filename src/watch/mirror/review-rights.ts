@@ -8,7 +8,7 @@ import { parseStored } from '../../core/stored.ts';
 /** Maximum number of namespaces per kind that the gateway tries by itself. */
 export const maxTriedNamespaces = 200;
 
-/** Maximum number of namespaces per kind that are mirrored or reviewed, including those that queries name. */
+/** Maximum number of namespaces per kind that are mirrored or reviewed, including the namespaces that queries name. */
 export const maxNamespaces = 2 * maxTriedNamespaces;
 
 const inFlight = 10;
@@ -29,7 +29,7 @@ export type RightVerdict =
   | { readonly type: 'unanswered'; readonly fault: Fault };
 
 /**
- * Reviews in which namespaces the kind may be listed, and watched if the kind can be.
+ * Finds out in which namespaces the kind may be listed, and also watched if it can be watched at all.
  *
  * Sends SelfSubjectAccessReviews in the given order, at most ten at a time. Calls `onAnswer` once for each namespace, as soon as its result
  * is known, but never after the abort. Resolves when all results are known.

@@ -13,7 +13,7 @@ import { maxNamespaces, maxTriedNamespaces } from './review-rights.ts';
 const firstRetryMs = 60_000;
 const longestRetryMs = 600_000;
 
-/** Milliseconds after which a new namespace is reviewed again. Whoever creates a namespace often grants rights in it a moment later. */
+/** Milliseconds after which a new namespace is reviewed again. The creator of a namespace often grants rights in it a moment later. */
 const reviewAgainAfterMs = [5_000, 25_000] as const;
 
 export interface ScopeReflectorsOptions {
@@ -169,7 +169,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     const { rights } = this.#partial ?? {};
     const open = namespaces.filter((namespace) => !this.#single.has(namespace) && rights?.needsReview(namespace));
     if (open.length === 0) return;
-    // Requested namespaces are reviewed even if those that the gateway tries by itself reach their limit.
+    // Requested namespaces are reviewed even if the gateway has reached its limit of namespaces to try by itself.
     this.#review(open, { how: 'awaited', max: maxNamespaces });
     // A refusal that is old enough for another review is no result for a caller that names the namespace now.
     for (const namespace of open) {
@@ -361,7 +361,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     this.#options.onChange();
   }
 
-  /** Empties the whole store, so that no delete events are sent. The reflectors of the other namespaces list again. */
+  /** Handles a right that was lost in one namespace. The whole store is emptied, because a part of it could only leave by delete events. */
   #singleRefused(namespace: string, { listed, fault }: ReflectorFacts): void {
     this.#single.delete(namespace);
     this.#partial?.rights.deny(namespace);

@@ -43,7 +43,7 @@ export function syncOfScope(facts: ReflectorFacts, { nowMs, breaker, syncing }: 
   return nowMs < untilMs ? { phase: 'SYNCED', untilMs } : { phase: 'STALE', fault };
 }
 
-/** True if nobody needs to wait for the scope: its first list is complete, has failed, or can never come. */
+/** True if waiting for the scope is useless: its first list is complete, has failed, or can never come. */
 export function isScopeSettled(facts: ReflectorFacts, { breaker }: Pick<SyncMoment, 'breaker'>): boolean {
   return facts.listed || facts.failedOnce || facts.phase === 'ended' || breaker !== undefined;
 }

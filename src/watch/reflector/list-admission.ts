@@ -9,7 +9,7 @@ export interface ListSize {
   readonly bytesInFlight: number;
   /** Estimated bytes of the whole rest of the list. */
   readonly bytesToCome: number;
-  /** True for the first list of a kind or namespace of which no objects are held yet. Such a list waits while the heap is nearly full. */
+  /** True for the first list of a kind or namespace: no objects of it are held yet. Such a list waits while the heap is nearly full. */
   readonly isNew: boolean;
 }
 

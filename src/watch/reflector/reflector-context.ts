@@ -7,7 +7,7 @@ import type { Breaker } from '../server/breaker.ts';
 import type { DecodePace } from './decode-pace.ts';
 import type { ListAdmission } from './list-admission.ts';
 
-/** What all reflectors of one cluster share. */
+/** The services that all reflectors of one cluster share. */
 export interface ReflectorContext {
   readonly cluster: ClusterName;
   /** An observed API: the breaker learns from each of its answers. */

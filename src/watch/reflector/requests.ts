@@ -11,7 +11,7 @@ const pageLimit = 500;
 /** Assumed bytes of an item before the first one was received. */
 const guessedItemBytes = 6_144;
 
-/** Bytes that the transport buffers of a stream that nobody reads: its window. */
+/** Bytes that the transport buffers of a stream that is not read: its window. */
 const streamWindowBytes = 1 << 20;
 
 /** Number of items between two checks of the time. */

@@ -19,7 +19,7 @@ import { stepWatching } from './step-watching.ts';
 /**
  * Decides what a reflector does next, as a pure function of its state and one input.
  *
- * Each rule is a row of the table in docs/internals/mirror.md 3.1, and each row is a case of test/watch/reflector/step.test.ts. "v" is the
+ * Each rule is a row of the table in docs/internals/mirror.md 3.1. Each row is a case of test/watch/reflector/step.test.ts. "v" is the
  * version up to which the store is correct.
  *
  * Inputs of aborted requests must not be passed. An input without a rule changes nothing.

@@ -10,7 +10,7 @@ import { createIdentityChecks, type IdentityChecks } from './identity-checks.ts'
 import { observeApi } from './observed-api.ts';
 import { gitVersionIn, readIdentity, readServerFacts, type ServerFacts } from './server-facts.ts';
 
-/** What is known about the server of one cluster, and whether it can be reached. */
+/** The facts about the server of one cluster, and whether it can be reached. */
 export interface ClusterServer {
   /** The observed API: each of its answers shows that the cluster can be reached. */
   readonly api: ClusterApi;
