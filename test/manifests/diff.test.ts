@@ -13,7 +13,7 @@ const configMap = (data: Record<string, string>, metadata = {}) => ({
 const secret = (data: Record<string, string>, metadata = {}) => ({ ...configMap(data, metadata), kind: 'Secret', type: 'Opaque' });
 const served = { uid: 'u', resourceVersion: '7', creationTimestamp: 't', managedFields: [{ manager: 'm' }] };
 
-test('tells what changes as a unified diff, without what a server fills in', () => {
+test('prints changes as a unified diff, without fields that a server fills in', () => {
   const diff = diffOf({ before: configMap({ a: '1', b: '2' }, served), after: configMap({ b: '2', a: '3' }), isSensitive: false });
   expect(diff).toBe(`--- live
 +++ planned
@@ -27,7 +27,7 @@ test('tells what changes as a unified diff, without what a server fills in', () 
 `);
 });
 
-test('of what is made or goes, tells all of it', () => {
+test('prints a created or deleted object completely', () => {
   const made = diffOf({ before: undefined, after: configMap({ a: '1' }, served), isSensitive: false });
   expect(made?.split('\n').filter((line) => line.startsWith('+'))).toEqual([
     '+++ planned',
@@ -37,13 +37,13 @@ test('of what is made or goes, tells all of it', () => {
   expect(gone).toContain('-  a: "1"');
 });
 
-test('what changes nothing somebody meant has no diff', () => {
+test('gives no diff if only fields of the server change', () => {
   const before = { ...configMap({ a: '1' }, served), status: { x: 1 } };
   expect(diffOf({ before, after: configMap({ a: '1' }), isSensitive: false })).toBeUndefined();
   expect(diffOf({ before: secret({ a: 'cGFzcw==' }), after: secret({ a: 'cGFzcw==' }), isSensitive: true })).toBeUndefined();
 });
 
-test('of what is guarded, tells keys and that they change, never values', () => {
+test('prints keys of a sensitive object and whether they change, never values', () => {
   const lastApplied = { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"a":"cGFzcw=="}}' } };
   const before = secret({ a: 'cGFzcw==', same: 'c2FtZQ==', gone: 'Z29uZQ==' }, lastApplied);
   const after = secret({ a: 'bmV3ZXI=', same: 'c2FtZQ==', come: 'Y29tZQ==' });
@@ -56,7 +56,7 @@ test('of what is guarded, tells keys and that they change, never values', () => 
   for (const value of ['cGFzcw', 'bmV3ZXI', 'c2FtZQ', 'Z29uZQ', 'Y29tZQ']) expect(diff).not.toContain(value);
 });
 
-test('ends in time however much changes', () => {
+test('ends fast even with very many changes', () => {
   const many = (prefix: string) =>
     configMap(Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`${prefix}${index}`, `${prefix}${index}`])));
   const startedMs = performance.now();
@@ -65,7 +65,7 @@ test('ends in time however much changes', () => {
   expect(diff?.split('\n').length).toBeGreaterThan(40_000);
 });
 
-test('is a patch that makes the one of the other', () => {
+test('is a patch that turns one object into the other', () => {
   const data = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), fc.constantFrom('1', '2', 'x\ny\n'));
   fc.assert(
     fc.property(data, data, (one, two) => {

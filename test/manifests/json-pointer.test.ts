@@ -17,7 +17,7 @@ test.each<[string, readonly string[] | undefined]>([
   expect(parsePointer(text)).toEqual(keys);
 });
 
-test('what is printed is read back', () => {
+test('a printed pointer is parsed as the same keys', () => {
   const key = fc.oneof(fc.string(), fc.constantFrom('~', '/', '~1', '~0', '', '0'));
   fc.assert(fc.property(fc.array(key), (keys) => void expect(parsePointer(printPointer(keys))).toEqual(keys)));
 });
@@ -38,12 +38,12 @@ test.each<[readonly string[], unknown]>([
   expect(valueAtKeys(document, keys)).toEqual(expected);
 });
 
-test('a value is set in a copy, and what is not on the way is shared', () => {
+test('a value is set in a copy that shares everything outside the path', () => {
   const changed = withValueAtKeys(document, ['a', '0', 'e'], 2);
   expect(changed).toEqual({ a: [{ b: 1, e: 2 }, null], c: { d: 'x' } });
   expect((changed as typeof document).c).toBe(document.c);
 });
 
-test.each([[['a', '7']], [['x', 'y']], [['c', 'd', 'e']]])('%j leads nowhere, and changes nothing', (keys) => {
+test.each([[['a', '7']], [['x', 'y']], [['c', 'd', 'e']]])('%j leads to no value, and changes nothing', (keys) => {
   expect(withValueAtKeys(document, keys, 1)).toEqual(document);
 });

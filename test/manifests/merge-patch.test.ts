@@ -4,7 +4,7 @@ import { mergePatchByKeys, noListRules } from '../../src/manifests/merge-patch.t
 import type { ListRules } from '../../src/model/model.ts';
 import { deepFreeze } from '../support/store/store-objects.ts';
 
-describe('a merge patch does what RFC 7396 says (appendix A)', () => {
+describe('a merge patch conforms to RFC 7396 (appendix A)', () => {
   test.each<[Json, JsonObject, Json]>([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -21,7 +21,7 @@ describe('a merge patch does what RFC 7396 says (appendix A)', () => {
     expect(mergePatchByKeys(deepFreeze(document), deepFreeze(patch), noListRules)).toEqual(expected);
   });
 
-  test('a key __proto__ is a key', () => {
+  test('a key __proto__ is an ordinary key', () => {
     const merged = mergePatchByKeys({}, JSON.parse('{"__proto__":{"polluted":1}}'), noListRules);
     expect(JSON.stringify(merged)).toBe('{"__proto__":{"polluted":1}}');
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -79,7 +79,7 @@ describe('a list whose items have keys', () => {
     expect(mergePatchByKeys(deepFreeze(document), deepFreeze({ spec }), rulesAt)).toEqual({ spec: expected });
   });
 
-  test('merging twice is merging once', () => {
+  test('merging twice has the effect of merging once', () => {
     const patch = {
       spec: {
         containers: [

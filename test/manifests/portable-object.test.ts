@@ -16,8 +16,8 @@ const served = {
   finalizers: ['example.com/f'],
 };
 
-describe('of every kind', () => {
-  test('what a server fills in goes, the rest stays', () => {
+describe('in objects of every kind', () => {
+  test('fields of the server are removed, and the others stay', () => {
     const object = {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -38,7 +38,7 @@ describe('of every kind', () => {
     expect(portableOf({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec }).spec).toBe(spec);
   });
 
-  test('nothing is changed in place, and an own __proto__ stays a key', () => {
+  test('the given object is not changed, and an own __proto__ stays a key', () => {
     const object = deepFreeze(
       JSON.parse('{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u","__proto__":{"polluted":true}},"status":{}}'),
     );
@@ -47,7 +47,7 @@ describe('of every kind', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('what holds nothing of the server is given back as it is', () => {
+  test('an object without fields of the server is returned as it is', () => {
     const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
     expect(portableOf(object)).toBe(object);
   });
@@ -74,25 +74,25 @@ const job = {
   },
 };
 
-describe('of a Job', () => {
-  test('what the controller marks its pods with goes', () => {
+describe('in a Job', () => {
+  test('labels of the Job controller are removed', () => {
     expect(portableOf(job).spec).toEqual({
       selector: { matchLabels: { mine: 'x', 'job-name': 'j' } },
       template: { metadata: { labels: { mine: 'x' } } },
     });
   });
 
-  test('with a selector of its own it stays', () => {
+  test('with a manual selector they stay', () => {
     const manual = { ...job, spec: { ...job.spec, manualSelector: true } };
     const { ttlSecondsAfterFinished: _ttl, ...rest } = manual.spec;
     expect(portableOf(manual).spec).toEqual(rest);
   });
 
-  test('the time to live stays if asked for', () => {
+  test('the time to live stays with removeJobTtl: false', () => {
     expect((portableOf(job, { removeJobTtl: false }).spec as JsonObject).ttlSecondsAfterFinished).toBe(5);
   });
 
-  test('a map that is emptied goes too', () => {
+  test('a map that becomes empty is removed too', () => {
     const spec = { selector: { matchLabels: { 'controller-uid': 'a' } }, parallelism: 2 };
     expect(portableOf({ ...job, spec }).spec).toEqual({ parallelism: 2 });
   });
@@ -169,7 +169,7 @@ describe.each<[string, JsonObject, JsonObject]>([
     { apiVersion: 'batch.volcano.sh/v1alpha1', kind: 'Job', metadata, spec: { ttlSecondsAfterFinished: 3 } },
   ],
 ])('of %s', (_name, object, expected) => {
-  test('goes', () => {
+  test('is removed', () => {
     expect(portableOf(object)).toEqual(expected);
   });
 });

@@ -11,7 +11,7 @@ function manifestsOf(read: ManifestsRead): readonly JsonObject[] {
 }
 
 describe('a text', () => {
-  test('holds several manifests, and documents of nothing between them', () => {
+  test('may contain several manifests, with empty documents between them', () => {
     const read = readManifestText(`---\n# nothing\n---\n${text}---\nnull\n---\n${text.replace('name: c', 'name: d')}---\n`);
     expect(manifestsOf(read)).toEqual([configMap, { ...configMap, metadata: { name: 'd' } }]);
   });
@@ -32,8 +32,8 @@ describe('a text', () => {
   });
 });
 
-describe('what stands in a manifest of one cluster is stripped', () => {
-  test('status, and metadata that are true there alone', () => {
+describe('fields that are specific to one cluster are removed', () => {
+  test('status, and metadata of one cluster', () => {
     const metadata = {
       name: 'c',
       generateName: 'c-',
@@ -56,7 +56,7 @@ describe('what stands in a manifest of one cluster is stripped', () => {
   });
 });
 
-describe('what is no manifest is refused by its field', () => {
+describe('an invalid manifest is refused with the path of the field', () => {
   const named = (name: Json): JsonObject => ({ ...configMap, metadata: { name } });
 
   test.each<[string, Json, string]>([
@@ -87,7 +87,7 @@ describe('what is no manifest is refused by its field', () => {
     expect(readManifestJson(json)).toMatchObject({ result: 'refused', path });
   });
 
-  test.each(['a', 'system:masters', 'a.b-c_d', '😀', 'x'.repeat(253)])('%s is a name that a path can hold', (name) => {
+  test.each(['a', 'system:masters', 'a.b-c_d', '😀', 'x'.repeat(253)])('%s is a name that can be part of a URL path', (name) => {
     expect(manifestsOf(readManifestJson(named(name)))).toEqual([named(name)]);
   });
 
@@ -106,7 +106,7 @@ describe('what is no manifest is refused by its field', () => {
   });
 });
 
-describe('a List is opened where that is asked for', () => {
+describe('a List with lists "opened"', () => {
   const list = {
     apiVersion: 'v1',
     kind: 'List',
@@ -114,7 +114,7 @@ describe('a List is opened where that is asked for', () => {
     items: [configMap, { ...configMap, metadata: { name: 'd' } }],
   };
 
-  test('into its items, of typed ones too', () => {
+  test('is replaced by its items, also if it is a typed list', () => {
     const names = (read: ManifestsRead): readonly unknown[] => manifestsOf(read).map(({ metadata }) => (metadata as JsonObject).name);
     expect(names(readManifestJson(list, { lists: 'opened' }))).toEqual(['c', 'd']);
     expect(names(readManifestText(`${text}---\n${JSON.stringify({ ...list, kind: 'ConfigMapList' })}`, { lists: 'opened' }))).toEqual([
@@ -124,7 +124,7 @@ describe('a List is opened where that is asked for', () => {
     ]);
   });
 
-  test('one in it that is none is told by its place', () => {
+  test('with an invalid item is refused with the path of the item', () => {
     const read = readManifestText(`${text}---\n${JSON.stringify({ ...list, items: [configMap, {}] })}`, { lists: 'opened' });
     expect(read).toMatchObject({ result: 'refused', path: '[1].items[1].apiVersion' });
     expect(readManifestJson({ ...list, items: [] }, { lists: 'opened' })).toMatchObject({
@@ -135,7 +135,7 @@ describe('a List is opened where that is asked for', () => {
   });
 });
 
-test('no message holds a value', () => {
+test('no message contains a value', () => {
   for (const json of [
     { ...configMap, apiVersion: 'hunter2/hunter2/x' },
     { ...configMap, metadata: { name: 'hunter2/' } },

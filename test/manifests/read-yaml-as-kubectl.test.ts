@@ -4,14 +4,14 @@ import { isJsonObject, type Json, parseJsonExactly } from '../../src/core/json.t
 import { textAt, valueAt } from '../../src/core/json-at.ts';
 import { maxDocuments, readYamlDocuments, type YamlDocuments } from '../../src/manifests/yaml-documents.ts';
 
-// What kubectl 1.36.3 answered: `kubectl create --dry-run=client --validate=false -o json`, recorded once. null: it refused.
+// Recorded answers of kubectl 1.36.3: `kubectl create --dry-run=client --validate=false -o json`. null: kubectl refused the text.
 const scalars: readonly (readonly [string, string | null])[] = fixture('kubectl-scalars.json') as never;
 const documents: readonly { readonly name: string; readonly text: string; readonly documents: readonly Json[] | null }[] = fixture(
   'kubectl-documents.json',
 ) as never;
 
 describe('a plain scalar means what it means to kubectl', () => {
-  // The API server rounds what is beyond 64 bits, and kubectl before it: that is refused here.
+  // kubectl and the API server round integers beyond 64 bits. This reader refuses them.
   const refusedHere: ReadonlySet<string> = new Set([
     '18446744073709551615',
     '18446744073709551616',
@@ -29,16 +29,16 @@ describe('a plain scalar means what it means to kubectl', () => {
 });
 
 describe('a text is read as kubectl reads it', () => {
-  /** Where this reader leaves kubectl, and why. */
+  /** The texts that this reader treats differently from kubectl, with the reason. */
   const elsewhere: Readonly<Record<string, 'refused' | 'read'>> = {
-    // A key that is there twice is a mistake that kubectl keeps to itself.
+    // A duplicate key is a mistake that kubectl does not report.
     dup: 'refused',
     'dup true y': 'refused',
     'dup true "true"': 'refused',
     'dup 1 "1"': 'refused',
     'dup 1 01': 'refused',
     'json dup': 'refused',
-    // Tags of one's own.
+    // Custom tags.
     'custom tag': 'refused',
     'custom tag map': 'refused',
     'tag !!binary': 'refused',
@@ -47,14 +47,14 @@ describe('a text is read as kubectl reads it', () => {
     'tag !!omap': 'refused',
     // Not a number, as a key too.
     'key .inf': 'refused',
-    // kubectl drops the second document without a word.
+    // kubectl ignores the second document without an error.
     'doc end then doc': 'refused',
     'json two': 'refused',
     // Integers beyond 64 bits.
     'json big': 'refused',
     // YAML 1.2 and JSON have `\/`.
     'double esc': 'read',
-    // Texts that are no manifests: `readManifestText` refuses them.
+    // Texts without a manifest: `readManifestText` refuses them.
     nothing: 'read',
     'only comments': 'read',
     'only seps': 'read',
@@ -63,7 +63,7 @@ describe('a text is read as kubectl reads it', () => {
     'sep in block col0': 'read',
     'no kind': 'read',
     'name number': 'read',
-    // Left as it is: kubectl opens lists, drops a managedFields without entries, and makes metadata where there is none.
+    // kubectl expands lists, removes an empty managedFields, and adds absent metadata. This reader leaves these as they are.
     'no name': 'read',
     list: 'read',
     configmaplist: 'read',
@@ -78,18 +78,18 @@ describe('a text is read as kubectl reads it', () => {
     else expect(documentsOf(read).map(inDefaultNamespace)).toEqual(answer);
   });
 
-  test('each exception is one: kubectl answers otherwise', () => {
+  test('kubectl answers differently for every exception', () => {
     const wrong = Object.entries(elsewhere).filter(([name, result]) => {
       const answer = documents.find((one) => one.name === name);
       const whole = answer?.documents ?? null;
       return answer === undefined || (result === 'refused') === (whole === null);
     });
-    // Those that kubectl reads otherwise than they stand here.
+    // The texts for which kubectl gives another answer.
     expect(wrong.map(([name]) => name)).toEqual(['no name', 'list', 'configmaplist', 'status etc']);
   });
 });
 
-describe('what would harm is refused before it is parsed whole', () => {
+describe('a harmful text is refused before it is parsed completely', () => {
   const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n';
   const bomb = ['a0: &a0 [x,x,x,x,x,x,x,x,x,x]'];
   for (let level = 1; level < 9; level += 1)
@@ -123,20 +123,20 @@ describe('what would harm is refused before it is parsed whole', () => {
     expect(read.result === 'refused' ? read.message : 'read').toContain(message);
   });
 
-  test('as many documents, levels and bytes as are allowed are read', () => {
+  test('the maximum numbers of documents, levels and bytes are accepted', () => {
     expect(documentsOf(readYamlDocuments(Array(maxDocuments).fill('a: b\n').join('---\n')))).toHaveLength(maxDocuments);
     expect(documentsOf(readYamlDocuments(`a: ${'['.repeat(190)}${']'.repeat(190)}`))).toHaveLength(1);
     expect(documentsOf(readYamlDocuments(`a: ${'x'.repeat(3 * 1024 * 1024 - 4)}\n`))).toHaveLength(1);
   });
 });
 
-test('a message says the line, and holds no value', () => {
+test('a message contains the line, and no value', () => {
   const read = readYamlDocuments('a: b\n---\nkind: Secret\ndata:\n  password: "hunter2" hunter3\n');
   expect(read).toEqual({ result: 'refused', message: expect.stringMatching(/^line 5: expected YAML/) });
   expect(JSON.stringify(read)).not.toMatch(/hunter/);
 });
 
-test('what aliases share is one value, and keys of objects are plain data', () => {
+test('values behind aliases are shared, and keys of objects are plain data', () => {
   const [document] = documentsOf(readYamlDocuments('a: &x {__proto__: {polluted: 1}}\nb: *x\n'));
   expect(valueAt(document, 'a')).toBe(valueAt(document, 'b'));
   expect(JSON.stringify(document)).toBe('{"a":{"__proto__":{"polluted":1}},"b":{"__proto__":{"polluted":1}}}');
@@ -153,7 +153,7 @@ function documentsOf(read: YamlDocuments): readonly Json[] {
   return read.documents;
 }
 
-/** kubectl puts what has no namespace into that of its context. */
+/** kubectl adds the namespace of its context to objects without one. */
 function inDefaultNamespace(document: Json): Json {
   if (!isJsonObject(document) || !isJsonObject(document.metadata) || textAt(document, 'kind') !== 'ConfigMap') return document;
   return { ...document, metadata: { namespace: 'default', ...document.metadata } };

@@ -12,7 +12,7 @@ const done = { observedGeneration: 1, phase: 'Settled', revision: 1, digest: 'd'
 const line = (cluster: string): ClusterLine => ({ cluster, phase: 'Settled', health: 'Healthy', since: '2026-01-01T00:00:00Z' });
 
 describe('propagate', () => {
-  test('writes what the input says, with who asked, and can be read at once', async () => {
+  test('writes the input with its requester, and can be read at once', async () => {
     await using hub = await startPropagations();
     const outcome = await hub.propagate(input({ conflict: 'SERVER_SIDE_APPLY', labels: { team: 'a' } }));
 
@@ -25,7 +25,7 @@ describe('propagate', () => {
     expect(hub.planner.asked.map(({ how }) => how)).toEqual(['render']);
   });
 
-  test('is UNCHANGED, and writes nothing, where nothing differs but who asks', async () => {
+  test('is UNCHANGED and writes nothing if only the requester differs', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input({ labels: { team: 'a' } }));
     await hub.setStatus(done);
@@ -40,7 +40,7 @@ describe('propagate', () => {
     expect((await hub.stored()).metadata).toMatchObject({ generation: 2, labels: { team: 'b' } });
   });
 
-  test('leaves nothing of the spec before it', async () => {
+  test('leaves nothing of the previous spec', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input({ rollout: { soak: '90s' }, strict: true }));
     await hub.propagate(input({ rollout: { deadline: '10m' } }));
@@ -81,7 +81,7 @@ describe('propagate', () => {
     expect(outcome).toMatchObject({ result: 'REFUSED', notes: [{ path: 'namespace', message: expect.stringContaining('nowhere') }] });
   });
 
-  test('with a digest does that plan, or none', async () => {
+  test('with a digest carries out exactly that plan, or nothing', async () => {
     await using hub = await startPropagations();
     const planned = await hub.world.pumped(hub.propagations.plan(hub.context, input()));
     hub.planner.fleet = 'changed since';
@@ -96,7 +96,7 @@ describe('propagate', () => {
     expect((await hub.stored()).metadata.annotations).not.toHaveProperty(marks.planDigest);
   });
 
-  test('takes a new digest for what is held back by an old one, without a new generation', async () => {
+  test('accepts a new digest if an old one holds the generation, without a new generation', async () => {
     await using hub = await startPropagations();
     const { digest } = await hub.world.pumped(hub.propagations.plan(hub.context, input()));
     await hub.propagate(input(), digest);
@@ -111,7 +111,7 @@ describe('propagate', () => {
     expect((await hub.stored()).metadata.annotations).not.toHaveProperty(marks.planDigest);
   });
 
-  test('decides again by what somebody else wrote in between', async () => {
+  test('decides again if another client wrote in between', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input());
     const render = hub.planner.render;
@@ -128,7 +128,7 @@ describe('propagate', () => {
     expect(hub.planner.asked).toHaveLength(3);
   });
 
-  test('asks the clusters first where a breach is to be rolled back', async () => {
+  test('makes dry runs first if a breach is rolled back', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input({ rollout: { onFailure: 'ROLLBACK' } }));
     expect(hub.planner.asked.map(({ how }) => how)).toEqual(['plan']);
@@ -148,7 +148,7 @@ describe('propagate', () => {
   });
 });
 
-describe('what is there', () => {
+describe('an existing Propagation', () => {
   test('is paused and resumed by annotations, each once', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
@@ -186,7 +186,7 @@ describe('what is there', () => {
     expect(gone).toMatchObject({ result: 'ACCEPTED', propagation: { isPaused: false, phase: paused === 'Paused' ? 'Rolling' : phase } });
   });
 
-  test('stays paused by a breach until somebody goes on, and by a later one', async () => {
+  test('stays paused by a breach until it is resumed, and by a later breach', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
     const breached = (lastTransitionTime: string): PropagationStatus => {
@@ -239,7 +239,7 @@ describe('what is there', () => {
     },
   );
 
-  test('goes on after a breach, confirms the prune that is held, and gives up lost clusters of which all is to go', async () => {
+  test('resumes after a breach, confirms the held prune, and abandons lost clusters whose copies are all to be removed', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
     await hub.propagate(input());
@@ -266,7 +266,7 @@ describe('what is there', () => {
     expect(kept.notes.map(({ message }) => message.split(':', 1)[0])).toEqual(['kept', 'hub']);
   });
 
-  test('is rolled back to the newest revision that says something else, or to the one that is named', async () => {
+  test('is rolled back to the newest revision with another spec, or to the given one', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world, stores } = hub;
     const record = async (revision: number) => {
@@ -298,7 +298,7 @@ describe('what is there', () => {
     expect((await hub.stored()).metadata.annotations).not.toHaveProperty([marks.rollbackGeneration]);
   });
 
-  test('is rolled back to none that was gone back from itself, but where that is named', async () => {
+  test('is rolled back to a revision that was rolled back itself only if it is given', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world, stores } = hub;
     const back = (revision?: number) => world.pumped(propagations.rollback(context, place, revision));
@@ -317,7 +317,7 @@ describe('what is there', () => {
     expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '2' } } }] });
   });
 
-  test('is deleted, as said now if anything is said, and shown as going until it is gone', async () => {
+  test('is deleted with the given options, and shown as being deleted until it is gone', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world, stores } = hub;
     await hub.propagate(input());
@@ -338,14 +338,14 @@ describe('what is there', () => {
     await world.until(async () => (await propagations.get(context, place)) === undefined);
   });
 
-  test('is gone at once where no copies are to be taken back', async () => {
+  test('is gone at once if there are no copies to remove', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input());
     expect((await hub.world.pumped(hub.propagations.delete(hub.context, place, undefined))).result).toBe('ACCEPTED');
     expect(await hub.world.pumped(hub.propagations.get(hub.context, place))).toBeUndefined();
   });
 
-  test('is NOT_FOUND where there is none', async () => {
+  test('is NOT_FOUND if it does not exist', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
     const asked = [
@@ -359,7 +359,7 @@ describe('what is there', () => {
   });
 });
 
-describe('what is shown', () => {
+describe('a shown Propagation', () => {
   test('is planning while the status is of an older generation', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input());
@@ -370,7 +370,7 @@ describe('what is shown', () => {
     expect(await phase()).toBe('Planning');
   });
 
-  test('is told at every change of it and of its shares, and once when it is gone', async () => {
+  test('is sent at every change of it and of its shares, and once when it is gone', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world, stores } = hub;
     const told: (PropagationView | undefined)[] = [];
@@ -386,7 +386,7 @@ describe('what is shown', () => {
     const entry = { key: { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' }, state: 'Owned', uid: 'u', health: 'Healthy' } as const;
     await world.pumped(stores.shares.save({ ...newShare(metadata, clusterName('west')), entries: [entry] }, context.signal));
     await world.until(() => last()?.objects.length === 1);
-    // How a copy is its mirror says, never the inventory: west is no member.
+    // Health comes from the mirror, never from the inventory. west is not in the fleet.
     expect(last()?.objects).toEqual([{ cluster: 'west', entries: [{ ...entry, health: 'Unknown' }] }]);
 
     const before = told.length;
@@ -403,7 +403,7 @@ describe('what is shown', () => {
     expect(told).toHaveLength(after);
   });
 
-  test('is listed by namespace and name, page by page, as the filter says', async () => {
+  test('is listed by namespace and name, page by page, with the filter', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
     for (const name of ['c', 'a', 'b', 'd'])
@@ -433,7 +433,7 @@ describe('what is shown', () => {
 });
 
 describe('the hub', () => {
-  test('is not needed for a plan; all else says how to name one', async () => {
+  test('is not needed for a plan; other operations say how to name one', async () => {
     await using hub = await startPropagations();
     const { planner, world, context } = hub;
     const without = createPropagations({ planner, identityOf: () => ({ user: 'u', groups: [], extra: {} }), clock: world.clock });
@@ -451,7 +451,7 @@ describe('the hub', () => {
     for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('--hub') });
   });
 
-  test('says what to apply to it where it does not know our kinds, and is used once it does', async () => {
+  test('without the kinds of Muster gives an error that says what to apply, and is used once it has them', async () => {
     await using hub = await startPropagations({ bareHub: true });
     await expect(hub.propagate(input())).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -465,7 +465,7 @@ describe('the hub', () => {
     expect((await hub.propagate(input())).result).toBe('ACCEPTED');
   });
 
-  test('that does not answer is UNAVAILABLE for what must not be stale, and shown as it was for the rest', async () => {
+  test('that does not answer is UNAVAILABLE for current data, and other reads show the last known state', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input());
     using _down = hub.world.cluster('hub').refuse();

@@ -16,26 +16,26 @@ import type { Planner } from '../../../src/propagate/plan/planner.ts';
 import type { PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
-/** What the planner was asked, and what it is to say from now on. */
+/** The recorded requests to the fake planner, and its next answers. */
 interface ScriptedPlanner extends Planner {
   readonly asked: { readonly how: 'render' | 'plan' | 'preflight'; readonly request: PlanRequest }[];
   notes: readonly Note[];
-  /** What the fleet is like: part of the digest. */
+  /** The state of the fleet, as a part of the digest. */
   fleet: string;
 }
 
-/** The façade over a hub, with a planner that says what it is told to. */
+/** The operations on Propagations over a hub, with a planner whose answers the test sets. */
 export interface PropagationsWorld extends AsyncDisposable {
   readonly world: PropagationWorld;
   readonly stores: HubStores;
   readonly planner: ScriptedPlanner;
   readonly propagations: Propagations;
   readonly context: WriteContext;
-  /** As the hub has it. @throws {Error} if there is none. */
+  /** Returns the Propagation as the hub has it. @throws {Error} If there is none. */
   stored(name?: string): Promise<Propagation>;
-  /** A share with one copy in that state, as the controller would write it. */
+  /** Writes a share with one copy in this state, in place of the controller. */
   share(cluster: string, state: InventoryState): Promise<ClusterShare>;
-  /** What the controller would write. */
+  /** Writes a status in place of the controller. */
   setStatus(status: PropagationStatus, name?: string): Promise<void>;
   propagate(input: PropagationInput, digest?: string): Promise<PropagationOutcome>;
 }

@@ -22,7 +22,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 const object = fc.dictionary(fc.constantFrom('a', 'b', 'c'), json, { maxKeys: 3 });
 
 describe('a merge patch', () => {
-  test('makes the one of the other, and is none where they are equal', () => {
+  test('turns one document into the other, and is undefined for equal ones', () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         const patch = mergePatchOf(before, after);
@@ -32,7 +32,7 @@ describe('a merge patch', () => {
     );
   });
 
-  test('says nothing of what stays', () => {
+  test('does not contain unchanged members', () => {
     expect(mergePatchOf({ a: 1, b: { c: 1, d: 2 }, e: [1] }, { b: { d: 3, c: 1 }, e: [1, 2] })).toEqual({
       a: null,
       b: { d: 3 },
@@ -45,7 +45,7 @@ describe('the name of a share', () => {
   const cluster = fc.oneof(fc.string({ minLength: 1, maxLength: 253 }), fc.constantFrom('west', 'WEST', 'we-st', '…', 'a'.repeat(253)));
   const owner = fc.record({ name: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,250}[a-z0-9])?$/).filter(isSubdomain), uid: fc.uuid() });
 
-  test('is one that an object may have, and always the same', () => {
+  test('is a valid object name, and always the same', () => {
     fc.assert(
       fc.property(owner, cluster, (of, name) => {
         expect(isSubdomain(shareNameOf(of, name))).toBe(true);
@@ -54,7 +54,7 @@ describe('the name of a share', () => {
     );
   });
 
-  test('is another for another cluster and another Propagation', () => {
+  test('differs for another cluster and another Propagation', () => {
     const names = ['west', 'WEST', 'we st', 'we-st'].flatMap((name) => ['1', '2'].map((uid) => shareNameOf({ name: 'web', uid }, name)));
     expect(new Set(names).size).toBe(names.length);
     expect(names[0]).toMatch(/^web\.west\.[0-9a-f]{16}$/);
@@ -66,7 +66,7 @@ describe('a share', () => {
   const printed = printShare(share);
   const served = { ...printed, metadata: { ...printed.metadata, uid: 's', resourceVersion: '7' } };
 
-  test('is read as it was printed', () => {
+  test('is printed and parsed without loss', () => {
     expect(parseShare(served)).toEqual({ ...share, uid: 's', version: '7' });
   });
 
@@ -82,7 +82,7 @@ describe('a share', () => {
 });
 
 describe('a status', () => {
-  test('is read as far as it is one', () => {
+  test('is parsed as far as it is valid', () => {
     expect(parseStatus({ phase: 'Rolling', ready: -1, later: {}, unknown: ['a', 7], digest: 'd' })).toEqual({
       phase: 'Rolling',
       digest: 'd',
@@ -90,7 +90,7 @@ describe('a status', () => {
     expect(parseStatus({})).toEqual({});
   });
 
-  test('holds messages no longer than people read, without half characters', () => {
+  test('has shortened messages, without half characters', () => {
     const line = {
       cluster: 'west',
       phase: 'Failed',
@@ -103,11 +103,11 @@ describe('a status', () => {
   });
 });
 
-describe('clusters that were given up', () => {
+describe('abandoned clusters', () => {
   const withAnnotation = (text: string | undefined) =>
     abandonedOf({ metadata: { annotations: text === undefined ? {} : { [marks.abandon]: text } } });
 
-  test('are read as they were written, each once, with the share that was meant', () => {
+  test('are parsed as they were printed, each once, with its share', () => {
     const abandoned = [
       { cluster: 'b, c', share: 'u2' },
       { cluster: 'a', share: 'u0' },
@@ -120,7 +120,7 @@ describe('clusters that were given up', () => {
     expect(printAbandoned([])).toBeNull();
   });
 
-  test.each([undefined, '', 'west', '{"west": true}', '["west"]', '[1]', '"west"'])('are none where the annotation is %j', (text) => {
+  test.each([undefined, '', 'west', '{"west": true}', '["west"]', '[1]', '"west"'])('are none if the annotation is %j', (text) => {
     expect(withAnnotation(text)).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ async function withOne(): Promise<AsyncDisposable & { world: PropagationWorld; s
 const writesOf = (world: PropagationWorld) => world.cluster('hub').writes().length;
 
 describe('Propagations on the hub', () => {
-  test('are read from the mirror and from the hub alike', async () => {
+  test('are equal in the mirror and on the hub', async () => {
     await using hub = await withOne();
     const { world, store, one } = hub;
     await world.until(() => store.read(place).result === 'held');
@@ -43,14 +43,14 @@ describe('Propagations on the hub', () => {
     expect(store.read({ ...place, name: 'other' }).result).toBe('absent');
   });
 
-  test('are created only where there is none', async () => {
+  test('are created only if there is none of this name', async () => {
     await using hub = await withOne();
     const { world, store } = hub;
     expect(await world.pumped(store.create(place, { document: document('2') }, never))).toEqual({ result: 'conflict' });
     expect(await world.pumped(store.fetch(place, never))).toMatchObject({ document: document('1') });
   });
 
-  test('get another spec whole, with the labels and annotations that were said', async () => {
+  test('get a new spec as a whole, with the given labels and annotations', async () => {
     await using hub = await withOne();
     const { world, store, one } = hub;
     const annotated = await written(world, store.annotate(one, { 'example.com/kept': 'yes', [marks.paused]: 'yes' }, never));
@@ -62,7 +62,7 @@ describe('Propagations on the hub', () => {
     expect(again.metadata).toMatchObject({ labels: { team: 'a' }, annotations: updated.metadata.annotations });
   });
 
-  test('refuse a spec, a status and a finalizer decided by what is no longer so, and take annotations all the same', async () => {
+  test('refuse an outdated write of spec, status or finalizer, but accept annotations', async () => {
     await using hub = await withOne();
     const { world, store, one } = hub;
     await written(world, store.annotate(one, { a: 'b' }, never));
@@ -72,7 +72,7 @@ describe('Propagations on the hub', () => {
     expect((await written(world, store.annotate(one, { c: 'd' }, never))).metadata.annotations).toEqual({ a: 'b', c: 'd' });
   });
 
-  test('are told from others of the same name by their uid', async () => {
+  test('are distinguished from others of the same name by their uid', async () => {
     await using hub = await withOne();
     const { world, store, one } = hub;
     world.cluster('hub').remove('Propagation', place.name, place.namespace);
@@ -81,7 +81,7 @@ describe('Propagations on the hub', () => {
     expect(await world.pumped(store.delete(one, never))).toEqual({ result: 'conflict' });
   });
 
-  test('have only those parts of their status written that differ', async () => {
+  test('have only the changed parts of their status written', async () => {
     await using hub = await withOne();
     const { world, store, one } = hub;
     const line = { cluster: 'west', phase: 'Settled', health: 'Healthy', since: '2026-01-01T00:00:00Z' } as const;
@@ -112,7 +112,7 @@ describe('Propagations on the hub', () => {
     expect((await written(world, store.patchStatus(second, without, never))).status).toEqual(without);
   });
 
-  test('keep the finalizers of others', async () => {
+  test('keep other finalizers', async () => {
     await using hub = await withOne();
     const { world, store } = hub;
     const object = world.cluster('hub').get('Propagation', place.name, place.namespace);
@@ -131,7 +131,7 @@ describe('Propagations on the hub', () => {
     expect((await written(world, store.setFinalizer(going, 'absent', never))).metadata.finalizers).toEqual(['example.com/other']);
   });
 
-  test('that are no specs say what is wrong, and a status that is none is read as far as it is one', async () => {
+  test('with an invalid spec report its problems, and an invalid status is parsed as far as possible', async () => {
     await using hub = await withOne();
     const { world, store } = hub;
     const wrong = { template: [], placement: {}, conflict: 'Fight' };

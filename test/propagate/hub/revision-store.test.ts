@@ -22,7 +22,7 @@ const revision = (number: number) => ({ revision: number, digest: `d${number}`, 
 const held = (world: PropagationWorld) => world.cluster('hub').objects('ControllerRevision').length;
 
 describe('revisions on the hub', () => {
-  test('are the newest first, ten at most, and those of one Propagation', async () => {
+  test('are listed newest first, at most ten, for one Propagation', async () => {
     await using hub = await start();
     const { world, revisions } = hub;
     const [web, other] = [await hub.make('web'), await hub.make('other')];
@@ -37,7 +37,7 @@ describe('revisions on the hub', () => {
     expect(await world.pumped(revisions.list(other, never))).toMatchObject([{ revision: 1, requester: 'alice' }]);
   });
 
-  test('are recorded once, however often', async () => {
+  test('are recorded once, also on repeated calls', async () => {
     await using hub = await start();
     const web = await hub.make('web');
     await hub.world.pumped(hub.revisions.record(web, { ...revision(1), hadNoCopies: true }, never));
@@ -52,7 +52,7 @@ describe('revisions on the hub', () => {
     ]);
   });
 
-  test('are known as gone back from, until they are recorded again or marked as standing; and the newest that stands is never dropped', async () => {
+  test('stay marked as rolled back until they are in effect again; the newest in effect is never deleted', async () => {
     await using hub = await start();
     const { world, revisions } = hub;
     const web = await hub.make('web');
@@ -81,7 +81,7 @@ describe('revisions on the hub', () => {
     expect((await told()).at(-1)).toBe('6 back');
   });
 
-  test('go with their Propagation', async () => {
+  test('are deleted with their Propagation', async () => {
     await using hub = await start();
     const web = await hub.make('web');
     await hub.world.pumped(hub.revisions.record(web, revision(1), never));
@@ -89,7 +89,7 @@ describe('revisions on the hub', () => {
     await hub.world.until(() => held(hub.world) === 0);
   });
 
-  test('keep beside them what objects held before, each once', async () => {
+  test('keep the old values of objects, each once', async () => {
     await using hub = await start();
     const { world, revisions } = hub;
     const web = await hub.make('web');
@@ -120,7 +120,7 @@ describe('revisions on the hub', () => {
     expect(await world.pumped(revisions.oldValues(web, 1, never))).toEqual([]);
   });
 
-  test('keep what is much in several resources, and all of it is found', async () => {
+  test('keep large old values in several resources, and find them all', async () => {
     await using hub = await start();
     const { world, revisions } = hub;
     const web = await hub.make('web');
@@ -140,7 +140,7 @@ describe('revisions on the hub', () => {
     expect(kept).toEqual(expect.arrayContaining(large));
   });
 
-  test('that cannot be written or read are a fault', async () => {
+  test('that cannot be written or read give a fault', async () => {
     await using hub = await start();
     const web = await hub.make('web');
     hub.world.cluster('hub').answer({ status: 500, times: Number.POSITIVE_INFINITY }, { kind: 'ControllerRevision' });

@@ -36,7 +36,7 @@ async function loaded(world: PropagationWorld, shares: HubShares): Promise<reado
 }
 
 describe('the inventory on the hub', () => {
-  test('is read back as it was saved, for whatever a cluster is called', async () => {
+  test('is loaded as it was saved, for any cluster name', async () => {
     await using world = await startPropagationWorld({ hub: [] });
     const shares = createShareStore(world.hub, never);
     const strange = clusterName('arn:aws:eks:eu/Prod Cluster · ∞');
@@ -50,7 +50,7 @@ describe('the inventory on the hub', () => {
     expect(shares.read(owner, strange)).toEqual(second);
   });
 
-  test('is created and replaced only by who read it last', async () => {
+  test('is created and replaced only under the version that was read', async () => {
     await using world = await startPropagationWorld({ hub: [] });
     const shares = createShareStore(world.hub, never);
     const blank = newShare(owner, clusterName('west'));
@@ -63,7 +63,7 @@ describe('the inventory on the hub', () => {
     expect(await world.pumped(shares.remove(first, never))).toEqual({ result: 'conflict' });
   });
 
-  test('takes 200 objects of a cluster and refuses one more before the hub is asked', async () => {
+  test('accepts 200 objects of a cluster, and refuses one more without a request', async () => {
     await using world = await startPropagationWorld({ hub: [] });
     const shares = createShareStore(world.hub, never);
     const blank = newShare(owner, clusterName('west'));
@@ -75,7 +75,7 @@ describe('the inventory on the hub', () => {
     expect((await saved(world, shares, { ...blank, entries: entries(200) })).entries).toHaveLength(200);
   });
 
-  test('outlives its deletion by others, until it is removed', async () => {
+  test('survives its deletion by another client, until it is removed', async () => {
     await using world = await startPropagationWorld({ hub: [] });
     const shares = createShareStore(world.hub, never);
     const share = await saved(world, shares, { ...newShare(owner, clusterName('west')), entries: [owned] });
@@ -95,7 +95,7 @@ describe('the inventory on the hub', () => {
     expect(await world.pumped(shares.remove(kept, never))).toEqual({ result: 'removed' });
   });
 
-  test('is that of one Propagation, by its uid', async () => {
+  test('belongs to one Propagation, by its uid', async () => {
     await using world = await startPropagationWorld({ hub: [] });
     const shares = createShareStore(world.hub, never);
     await saved(world, shares, newShare(owner, clusterName('west')));
@@ -104,7 +104,7 @@ describe('the inventory on the hub', () => {
     expect((await loaded(world, shares)).map((share) => share.owner)).toEqual(['web-uid']);
   });
 
-  test('says what to apply where the hub does not know it', async () => {
+  test('says what to apply if the hub does not serve its kind', async () => {
     await using world = await startPropagationWorld({ hub: [] }, { bareHub: true });
     const shares = createShareStore(world.hub, never);
 

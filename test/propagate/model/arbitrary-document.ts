@@ -24,7 +24,7 @@ const expression = fc.oneof(
   fc.record({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
 );
 
-/** Values that the schema of the resource allows, as far as fields are concerned. */
+/** Values that the schema of the resource allows, field by field. */
 function jsonOf(schema: JsonObject): fc.Arbitrary<Json> {
   if (schema['x-kubernetes-int-or-string'] === true) {
     const [rule = null] = listAt(schema, 'x-kubernetes-validations');
@@ -77,10 +77,10 @@ function objectOf(schema: JsonObject): fc.Arbitrary<Json> {
   return fc.record(Object.fromEntries(fields), { requiredKeys: listAt(schema, 'required').map(String) });
 }
 
-/** Documents with every field that a spec may have, right but for what no single field can tell. */
+/** Documents with random fields of a spec. Each field is valid, but rules between several fields may be broken. */
 export const anyDocument: fc.Arbitrary<JsonObject> = jsonOf(structuralSchemaOf(spec)).filter(isJsonObject);
 
-/** Documents that say a spec: what is wrong with them was taken out, piece by piece. */
+/** Valid documents of a spec: members with problems were removed until none was left. */
 export const rightDocument: fc.Arbitrary<JsonObject> = anyDocument.map(repaired);
 
 function repaired(document: JsonObject): JsonObject {
@@ -90,7 +90,7 @@ function repaired(document: JsonObject): JsonObject {
     if (!('problems' in read)) break;
     const [first] = read.problems;
     const keys = [...(first?.path ?? '').matchAll(/[^.[\]]+/g)].map(([key]) => key);
-    // What is missing cannot be taken out: what it is missing in can.
+    // A missing member cannot be removed, so the structure around it is removed.
     while (keys.length > 0 && !stands(right, keys)) keys.pop();
     right = without(right, keys);
     if (isJsonObject(right)) right = { ...right, template: nonEmpty(right.template), placement: right.placement ?? {} };

@@ -13,7 +13,7 @@ function document(fields: Readonly<Record<string, unknown>>) {
 }
 
 describe('an input of the schema', () => {
-  test('has its enum values as the resource spells them, and only these', () => {
+  test('has its enum values respelled as in resources, and nothing else', () => {
     expect(
       document({
         template: [{ json }],
@@ -49,7 +49,7 @@ describe('an input of the schema', () => {
     });
   });
 
-  test('has its selectors as objects', () => {
+  test('has its selectors turned into objects', () => {
     const selector = 'app=web,tier in (front,back),!canary,zone!=a';
     expect(document({ placement: { selector }, overrides: [{ objects: { labels: 'app' } }] })).toEqual({
       placement: {
@@ -67,7 +67,7 @@ describe('an input of the schema', () => {
     expect(document({ placement: { selector: '' } })).toEqual({ placement: { selector: {} } });
   });
 
-  test('has nothing where it says null, but in manifests and patches', () => {
+  test('has no member for null, except in manifests and patches', () => {
     const asked = {
       template: [{ json, yaml: null, ref: null }],
       placement: { clusters: null, selector: null },
@@ -77,7 +77,7 @@ describe('an input of the schema', () => {
     expect(document(asked)).toEqual({ template: [{ json }], placement: {} });
   });
 
-  test('keeps what is no field, for the one who says so, and long integers exactly', () => {
+  test('keeps unknown fields, so that they are reported, and long integers exactly', () => {
     const long = parseJsonExactly('{"n": 9007199254740993}');
     const made = document({ template: [{ json: { ...json, data: long } }], zeal: { a: 'ADD' } });
     expect(JSON.stringify(made)).toContain('"n":9007199254740993');
@@ -92,7 +92,7 @@ describe('an input of the schema', () => {
     expect(problems).toEqual([{ path: 'overrides[0].set.selector', message: expect.stringContaining(message) }]);
   });
 
-  test('for a deletion has the defaults of one', () => {
+  test('for a deletion gets the defaults', () => {
     expect(readDeletion({ policy: 'ORPHAN' })).toEqual({ deletion: { policy: 'Orphan', cascade: 'Background' } });
     expect(readDeletion({ cascade: 'SOMEHOW' })).toMatchObject({ problems: [{ path: 'deletion.cascade' }] });
   });

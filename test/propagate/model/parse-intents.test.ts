@@ -37,7 +37,7 @@ function inputIn(text: string): PropagationInput {
 }
 
 describe('an intent', () => {
-  test('is what the graph takes: enum values in capitals, selectors as text, manifests as JSON', () => {
+  test('is an input of the schema: enum values in capitals, selectors as text, manifests as JSON', () => {
     const text = `
 apiVersion: muster.dev/v1alpha1
 kind: Propagation
@@ -69,7 +69,7 @@ spec:
     });
   });
 
-  test('says what its resource says, whatever that is', () => {
+  test('has the same spec as its resource, for random specs', () => {
     fc.assert(
       fc.property(rightDocument, (document) => {
         const { requester: _, ...asked } = document;
@@ -81,7 +81,7 @@ spec:
     );
   });
 
-  test('may be what the hub gave back: what the hub and the gateway filled in is left out', () => {
+  test('may come from the hub: fields of the hub and the gateway are left out', () => {
     const served = manifest({
       metadata: { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 2, finalizers: ['muster.dev/propagation'] },
       spec: { ...spec, requester: { user: 'alice', groups: [], extra: {} } },
@@ -105,7 +105,7 @@ spec:
 describe('a text', () => {
   const named = (name: string) => printYaml(manifest({ metadata: { name } }));
 
-  test('may hold several documents, and lists of them, in order; empty ones are passed over', () => {
+  test('may have several documents and lists, in order; empty ones are skipped', () => {
     const list = printYaml({
       apiVersion: 'v1',
       kind: 'List',
@@ -115,7 +115,7 @@ describe('a text', () => {
     expect(intentsIn(text).map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('is refused with all that is wrong, in which document and where', () => {
+  test('is refused with all problems, their documents and paths', () => {
     const wrong = [
       printYaml(manifest({ spec: { ...spec, conflict: 'Never', placement: { clusters: 'north' } } })),
       printYaml({ apiVersion: 'v1', kind: 'List', items: [manifest(), manifest({ metadata: {} })] }),
@@ -178,7 +178,7 @@ test.each<readonly [string, Json, readonly string[]]>([
   expect(problemsIn(value)).toEqual(expected);
 });
 
-test('refuses one that stands elsewhere than all are to', () => {
+test('refuses a Propagation of another namespace than the given one', () => {
   expect(problemsIn(manifest({ metadata: { name: 'web', namespace: 'shop' } }), 'pay')).toEqual([
     '|metadata.namespace|expected pay, which was named, or none, got shop',
   ]);

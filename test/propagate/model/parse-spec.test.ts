@@ -17,7 +17,7 @@ function specOf(document: JsonObject): PropagationSpec {
 }
 
 describe('a spec', () => {
-  test('that says the least has the defaults, and is printed as it was', () => {
+  test('with only required fields gets the defaults, and is printed without them', () => {
     expect(specOf(least)).toEqual({
       template: [{ type: 'manifest', manifest: json }],
       dependencies: false,
@@ -35,14 +35,14 @@ describe('a spec', () => {
     expect(printSpec(specOf(least))).toEqual(least);
   });
 
-  test('tells any cluster from none', () => {
+  test('distinguishes all clusters from none', () => {
     expect(specOf({ ...least, placement: {} }).placement.clusters).toBeUndefined();
     expect(specOf({ ...least, placement: { clusters: null } }).placement.clusters).toBeUndefined();
     expect(specOf({ ...least, placement: { clusters: [] } }).placement.clusters).toEqual([]);
     expect(printSpec(specOf({ ...least, placement: { clusters: [] } })).placement).toEqual({ clusters: [] });
   });
 
-  test('says all that is wrong with it, each at its path', () => {
+  test('reports all problems, each with its path', () => {
     const wrong = {
       template: [{ json: { ...json, metadata: {} } }, { json, ref: {} }],
       placement: { clusters: ['', 'a\nb', 7], fields: [{ field: 'planet', operator: 'In' }] },
@@ -95,7 +95,7 @@ describe('a spec', () => {
     expect(problemsOf({ ...least, template: [source] })).toEqual([[path, expect.stringContaining(message)]]);
   });
 
-  test('holds the objects of a text, in their order, as json; twenty in all', () => {
+  test('holds the objects of a YAML text in order as json, at most twenty', () => {
     const yaml = (count: number) =>
       Array.from({ length: count }, (_, n) => `{apiVersion: v1, kind: ConfigMap, metadata: {name: c${n}}, data: {mode: 0644}}`).join(
         '\n---\n',
@@ -116,7 +116,7 @@ describe('a spec', () => {
     expect(problemsOf({ ...least, template: Array(21).fill({ json }) })).toEqual([['template', expect.stringContaining('1 to 20')]]);
   });
 
-  test('leaves out of a manifest what is true in one cluster alone', () => {
+  test('leaves out fields of a manifest that are specific to one cluster', () => {
     const served = {
       ...json,
       status: { a: 1 },
@@ -213,7 +213,7 @@ describe('a spec', () => {
     expect(problemsOf({ ...least, ...part }).map(([at]) => at)).toEqual([path]);
   });
 
-  test('has at most 10,000 patch operations, those in documents too', () => {
+  test('has at most 10,000 patch operations, including those in documents', () => {
     const operations = (count: number) => Array(count).fill({ op: 'remove', path: '/a' });
     const overrides = (count: number) => [
       { jsonPatch: operations(5_000) },
@@ -235,7 +235,7 @@ describe('a spec', () => {
     expect(printSpec(spec).rollout).toEqual({ deadline: printed });
   });
 
-  test.each(['__proto__', 'constructor', 'prototype'])('takes %s for a field as any other that is none', (name) => {
+  test.each(['__proto__', 'constructor', 'prototype'])('reports %s as an unknown field', (name) => {
     const document = JSON.parse(`{"template": [{"json": ${JSON.stringify(json)}}], "placement": {}, "${name}": {"polluted": true}}`);
     expect(problemsOf(document).map(([path]) => path)).toEqual([name]);
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
@@ -251,7 +251,7 @@ describe('a spec', () => {
     expect(problemsOf({ ...least, ...part }).map(([at]) => at)).toEqual([path]);
   });
 
-  test('says which field was probably meant, and never what a long text holds', () => {
+  test('suggests the field that was probably meant, and never shows a long text', () => {
     expect(problemsOf({ ...least, overides: [] })).toEqual([['overides', 'is no field here: did you mean overrides?']]);
     const [problem] = problemsOf({ ...least, conflict: 'secret '.repeat(100) });
     expect(problem?.[1]).toContain('a text of 700 characters');

@@ -33,8 +33,8 @@ function propagationOf(document: JsonObject): Propagation {
   return { metadata, document, spec: parseSpec(document), status: {} };
 }
 
-describe('whatever a spec says', () => {
-  test('is read, printed and read again as the same', () => {
+describe('a random spec', () => {
+  test('is parsed, printed and parsed again as the same', () => {
     fc.assert(
       fc.property(rightDocument, (document) => {
         const spec = parsed(document);
@@ -44,7 +44,7 @@ describe('whatever a spec says', () => {
     );
   });
 
-  test('is printed in one form, whatever form it came in', () => {
+  test('is printed in one canonical form', () => {
     fc.assert(
       fc.property(rightDocument, (document) => {
         const printed = printSpec(parsed(document));
@@ -56,7 +56,7 @@ describe('whatever a spec says', () => {
     );
   });
 
-  test('is an input of the schema that says the same, but for who asked', () => {
+  test('is turned into an input of the schema with the same spec, without the requester', () => {
     fc.assert(
       fc.property(rightDocument, (document) => {
         const { requester, ...spec } = parsed(document);
@@ -69,7 +69,7 @@ describe('whatever a spec says', () => {
     );
   });
 
-  test('is refused with the path of what is wrong, never with an error', () => {
+  test('is refused with the path of the problem, never with a thrown error', () => {
     fc.assert(
       fc.property(anyDocument, fc.jsonValue(), (document, nonsense) => {
         const read = parseSpec(document);
@@ -82,7 +82,7 @@ describe('whatever a spec says', () => {
   });
 });
 
-test('reading is the same once zod has compiled the definition', () => {
+test('parsing gives the same result after zod has compiled the definition', () => {
   const compiled = z.compile(spec, { strict: true });
   const isRead = { right: 0, wrong: 0 };
   fc.assert(

@@ -26,7 +26,7 @@ describe('command and args', () => {
   test.each([
     ['Add', ['a']],
     ['Remove', []],
-  ] as const)('%s begins a list where there is none', (operator, expected) => {
+  ] as const)('%s creates an absent list', (operator, expected) => {
     const changed = objectOf(overridden(deployment, { command: [{ container: 'init', operator, values: ['a'] }] }));
     expect(valueAt(changed, 'spec', 'template', 'spec', 'initContainers')).toEqual([{ ...podSpec.initContainers[0], command: expected }]);
   });
@@ -101,14 +101,14 @@ describe('labels and annotations', () => {
     expect(objectOf(overridden(deployment, entry)).metadata).toMatchObject(expected);
   });
 
-  test('an object without labels gets some', () => {
+  test('labels are added to an object without labels', () => {
     expect(objectOf(overridden(configMap, { labels: [{ operator: 'Add', values: { a: 'b' } }] })).metadata).toEqual({
       name: 'web',
       labels: { a: 'b' },
     });
   });
 
-  test('a key that is not there is a warning for each, which names it', () => {
+  test('each missing key gives a warning with its name', () => {
     const outcome = overridden(deployment, { labels: [{ operator: 'Remove', values: { b: '', c: '' } }] });
     expect(outcome.result === 'overridden' && outcome.notes.map(({ message }) => message)).toEqual([
       'expected labels with "b", got none',
@@ -139,7 +139,7 @@ describe('fields', () => {
     expect(dataOf(outcome)['app.json']).toBe('{"z":2,"big":9007199254740993,"a":true}');
   });
 
-  test('a text that YAML could take for something else is quoted again', () => {
+  test('a text that YAML could read as another type is quoted again', () => {
     const outcome = overridden(configMap, {
       fields: [{ path: '/data/n', format: 'yaml', patch: [{ op: 'add', path: '/x', value: '1' }] }],
     });
@@ -156,14 +156,14 @@ describe('fields', () => {
     expect(overridden(configMap, { fields: [item] })).toMatchObject({ result: 'failed', path: `overrides[0].fields[0]${path}` });
   });
 
-  test('JSON of 100k levels is no document', () => {
+  test('JSON of 100k levels is refused', () => {
     const deep: Manifest = { ...configMap, data: { j: '['.repeat(100_000) + ']'.repeat(100_000) } };
     expect(overridden(deep, { fields: [{ path: '/data/j', format: 'json', patch: [] }] })).toMatchObject({ result: 'failed' });
   });
 });
 
 describe('the whole object', () => {
-  test('jsonPatch applies as one, and a failing operation is named', () => {
+  test('jsonPatch applies as a whole, and a failure names its operation', () => {
     const outcome = overridden(deployment, { jsonPatch: [{ op: 'replace', path: '/spec/paused', value: true }] });
     expect(outcome).toMatchObject({
       result: 'failed',
@@ -172,7 +172,7 @@ describe('the whole object', () => {
     });
   });
 
-  test('merge goes by the keys of lists', () => {
+  test('merge uses the keys of lists', () => {
     const listRulesAt = (path: readonly string[]) =>
       path.at(-1) === 'containers' ? ({ listType: 'map', listMapKeys: ['name'] } as const) : undefined;
     const merge = { spec: { template: { spec: { containers: [{ name: 'side', image: 'x' }] } } } };
@@ -200,14 +200,14 @@ describe('the whole object', () => {
     expect(outcome).toMatchObject({ result: 'failed', path: `overrides[0]${path}`, message: expect.stringContaining(message) });
   });
 
-  test('what an override sets the count to is told', () => {
+  test('an override of the replica count gives a warning', () => {
     expect(notesOf(overridden(deployment, { merge: { spec: { replicas: 9 } } }))).toEqual([['COUNT_OVERRIDDEN', 'overrides']]);
     expect(notesOf(overridden(deployment, { merge: { spec: { replicas: 2 } } }))).toEqual([]);
   });
 });
 
 describe('entries', () => {
-  test('apply in the order of the list, forms of one entry in theirs, whatever the order they are written in', () => {
+  test('apply in the order of the list, and the items of one entry in their fixed order', () => {
     const entry: Partial<Override> = {
       merge: { metadata: { labels: { last: 'merge' } } },
       jsonPatch: [
@@ -241,7 +241,7 @@ describe('entries', () => {
     expect(valueAt(objectOf(outcome), 'metadata', 'labels', 'touched')).toBe(expected === 'applied' ? 'yes' : undefined);
   });
 
-  test('a failing one fails all, by its place in the input', () => {
+  test('a failing entry fails the whole, with its path in the input', () => {
     const outcome = overridden(
       deployment,
       { labels: [{ operator: 'Add', values: { a: 'b' } }] },
@@ -250,7 +250,7 @@ describe('entries', () => {
     expect(outcome).toMatchObject({ result: 'failed', path: 'overrides[1].jsonPatch[0]' });
   });
 
-  test('an object is the same whether it is overridden once or twice by what sets', () => {
+  test('applying items that set values twice has the effect of once', () => {
     const entry: Partial<Override> = {
       image: [{ component: 'tag', operator: 'Replace', value: '2', scope: 'All' }],
       env: [{ operator: 'Add', name: 'B', value: '2' }],

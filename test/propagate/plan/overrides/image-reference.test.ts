@@ -41,7 +41,7 @@ describe('a reference', () => {
     expect(parseImageReference(text)).toBeUndefined();
   });
 
-  test('is put together and taken apart without loss', () => {
+  test('is parsed and printed without loss', () => {
     const part = fc.stringMatching(/^[a-z0-9]{1,6}$/);
     const reference = fc.record(
       {

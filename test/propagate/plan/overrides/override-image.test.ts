@@ -62,7 +62,7 @@ describe('image', () => {
     expect(imagesOf(objectOf(overridden(deployment, { image: [item] })))).toEqual(expected);
   });
 
-  test('a value that fits neither is a warning, and changes nothing', () => {
+  test('a value that is neither tag nor digest gives a warning and changes nothing', () => {
     const outcome = overridden(deployment, {
       image: [{ component: 'tag', operator: 'Add', value: '-alpine', scope: 'Main', containers: ['side'] }],
     });
@@ -78,7 +78,7 @@ describe('image', () => {
     expect(notesOf(outcome)).toEqual([['UNKNOWN_CONTAINER', 'overrides[0].image[0].containers']]);
   });
 
-  test('an object without containers is one that it has no effect on', () => {
+  test('an object without containers gives a warning', () => {
     expect(notesOf(overridden(configMap, { image: [{ component: 'tag', operator: 'Replace', value: '1', scope: 'All' }] }))).toEqual([
       ['OVERRIDE_WITHOUT_EFFECT', 'overrides[0].image[0]'],
     ]);
@@ -93,7 +93,7 @@ describe('image', () => {
     expect(outcome).toMatchObject({ result: 'failed', path: 'overrides[0].image[0].path' });
   });
 
-  test('fails at a reference that is none, and does not tell it', () => {
+  test('fails at an invalid reference, without showing it', () => {
     const pod: Manifest = {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -7,10 +7,10 @@ import type { Override } from '../../../../src/propagate/model/spec.ts';
 import { applyOverrides, type OverrideResult } from '../../../../src/propagate/plan/overrides/apply-overrides.ts';
 import { deepFreeze } from '../../../support/store/store-objects.ts';
 
-/** An override of an image. */
+/** A SHA-256 digest for image references. */
 export const digest = `sha256:${'a'.repeat(64)}`;
 
-/** The cluster for which objects are rendered. */
+/** The cluster to which the overrides apply. */
 export const cluster: MemberCluster = {
   name: clusterName('north'),
   labels: { tier: 'edge' },
@@ -20,7 +20,7 @@ export const cluster: MemberCluster = {
   faults: [],
 };
 
-/** Three containers: `init`, `web` with everything, `side` by digest alone. */
+/** Three containers: `init`; `web` with a complete image reference; `side` with a digest and no tag. */
 export const podSpec = {
   initContainers: [{ name: 'init', image: 'docker.io/library/busybox:1.36' }],
   containers: [
@@ -35,7 +35,7 @@ export const podSpec = {
   ],
 };
 
-/** Makes a workload with these containers. */
+/** A workload with these containers. */
 export const deployment: Manifest = deepFreeze({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -43,7 +43,7 @@ export const deployment: Manifest = deepFreeze({
   spec: { replicas: 2, template: { metadata: { labels: { app: 'web' } }, spec: podSpec } },
 });
 
-/** A ConfigMap whose values are JSON and YAML documents. */
+/** A ConfigMap with YAML and JSON documents as texts. */
 export const configMap: Manifest = deepFreeze({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -51,7 +51,7 @@ export const configMap: Manifest = deepFreeze({
   data: { 'app.yaml': 'b: 1 # why\na:\n- x\n', 'app.json': '{"z":1,"big":9007199254740993}', plain: ': not : yaml', n: 'y: "yes"\n' },
 });
 
-/** An override without an effect. */
+/** An override without items. */
 export const none: Override = {
   set: {},
   objects: {},
@@ -65,7 +65,7 @@ export const none: Override = {
   jsonPatch: [],
 };
 
-/** Applies these overrides to the object, in `cluster`. Omitted members have no effect. */
+/** Applies overrides for `cluster`. Omitted fields of an override have no items. */
 export function overridden(object: Manifest, ...overrides: readonly Partial<Override>[]): OverrideResult {
   return applyOverrides({ object, overrides: deepFreeze(overrides.map((one) => ({ ...none, ...one }))), cluster });
 }
@@ -80,12 +80,12 @@ export function objectOf(outcome: OverrideResult): Manifest {
   return outcome.object;
 }
 
-/** Returns the code and path of each note. */
+/** Returns the code and the path of each note. */
 export function notesOf(outcome: OverrideResult): readonly (readonly [string, string | undefined])[] {
   return outcome.result === 'failed' ? [] : outcome.notes.map(({ code, path }) => [code, path]);
 }
 
-/** Returns the images of a Deployment, those of init containers first. */
+/** Returns the images of a Deployment, with init containers first. */
 export const imagesOf = (object: Manifest): readonly (Json | undefined)[] => {
   const spec = valueAt(object, 'spec', 'template', 'spec');
   return [valueAt(spec, 'initContainers'), valueAt(spec, 'containers')].flatMap((list) =>

@@ -24,7 +24,7 @@ describe('seats', () => {
     expect(unplaced).toBe(0);
   });
 
-  test('without weight are nobody’s', () => {
+  test('are not assigned to parties of weight 0', () => {
     expect(apportion(3, partiesOf({ a: 0, b: 0 }))).toEqual({
       seats: new Map([
         ['a', 0],
@@ -35,23 +35,23 @@ describe('seats', () => {
     expect(apportion(3, [])).toEqual({ seats: new Map(), unplaced: 3 });
   });
 
-  test('go to the minimums of the heavy first when there are too few', () => {
+  test('go to the minimums of the largest weights first if there are too few', () => {
     const parties = [party('a', 1, 2), party('b', 3, 2), party('c', 3, 2)];
     expect(seatsOf(apportion(5, parties))).toEqual({ a: 1, b: 2, c: 2 });
     expect(seatsOf(apportion(3, parties))).toEqual({ a: 0, b: 2, c: 1 });
     expect(seatsOf(apportion(6, parties))).toEqual({ a: 2, b: 2, c: 2 });
   });
 
-  test('a minimum is met without weight, a cap goes before it', () => {
+  test('a party of weight 0 gets its minimum, and a cap limits the minimum', () => {
     expect(seatsOf(apportion(9, [party('a', 0, 2), party('b', 1, 5, 3)]))).toEqual({ a: 2, b: 3 });
     expect(apportion(9, [party('a', 0, 2), party('b', 1, 5, 3)]).unplaced).toBe(4);
   });
 
-  test('go on to the others where one is full', () => {
+  test('go to the other parties if one is full', () => {
     expect(seatsOf(apportion(10, [party('a', 9, 0, 3), party('b', 1, 0, 20)]))).toEqual({ a: 3, b: 7 });
   });
 
-  test('of billions are given at once', () => {
+  test('are assigned at once, even billions', () => {
     const count = 2_147_483_647;
     const given = apportion(count, [party('a', 3), party('b', 2), party('c', 1, 0, 1_000), party('d', 1e-9)]);
     expect([...given.seats.values()].reduce((sum, seats) => sum + seats, 0)).toBe(count);
@@ -66,7 +66,7 @@ describe('seats', () => {
     });
   });
 
-  test('of a large fleet are given in no time', () => {
+  test('of a large fleet are assigned fast', () => {
     const parties = Array.from({ length: 500 }, (_, index) => party(`c${index}`, 1 + (index % 7), index % 3, 10_000 + index));
     const given = apportion(1_000_000, parties);
     expect(given.unplaced).toBe(0);
@@ -74,7 +74,7 @@ describe('seats', () => {
   });
 });
 
-describe('whatever the parties, apportioning', () => {
+describe('for random parties, apportioning', () => {
   const weight = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 1_000 }), fc.double({ min: 0, max: 50, noNaN: true }));
   const bound = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined });
   const parties = fc
@@ -88,7 +88,7 @@ describe('whatever the parties, apportioning', () => {
   const backwards: TieBreak = (a, b) => a.seats - b.seats || (a.name < b.name ? 1 : -1);
   const tieBreak = fc.constantFrom(fewestSeatsThenName, backwards);
 
-  test('is what a seat at a time comes to', () => {
+  test('gives the same result as assigning one seat at a time', () => {
     fc.assert(
       fc.property(seats, parties, tieBreak, (count, list, ties) => {
         expect(sorted(apportion(count, list, ties))).toEqual(sorted(naive(count, list, ties)));
@@ -97,7 +97,7 @@ describe('whatever the parties, apportioning', () => {
     );
   });
 
-  test('keeps the bounds and loses no seat', () => {
+  test('respects the bounds and loses no seat', () => {
     fc.assert(
       fc.property(seats, parties, (count, list) => {
         const given = apportion(count, list);
@@ -113,7 +113,7 @@ describe('whatever the parties, apportioning', () => {
     );
   });
 
-  test('takes nothing away when there is one seat more', () => {
+  test('takes no seat away from a party if there is one more seat', () => {
     fc.assert(
       fc.property(seats, parties, (count, list) => {
         const [before, after] = [apportion(count, list), apportion(count + 1, list)];
@@ -123,7 +123,7 @@ describe('whatever the parties, apportioning', () => {
     );
   });
 
-  test('does not look at their order', () => {
+  test('does not depend on the order of the parties', () => {
     fc.assert(
       fc.property(
         seats,
@@ -152,7 +152,7 @@ function sorted({ seats, unplaced }: Apportionment): unknown {
   return { seats: [...seats].sort(), unplaced };
 }
 
-/** The rules as written in the documentation: the minimums first, then one seat at a time. */
+/** The naive model: first the minimums, then one seat at a time. */
 function naive(count: number, parties: readonly Party[], ties: TieBreak): Apportionment {
   const order = [...parties].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1));
   const current = order.map(({ name, weight, cap = Number.POSITIVE_INFINITY }) => ({ name, weight, cap, seats: 0 }));

@@ -7,7 +7,7 @@ import { nodeRoomsOf, replicasForRequests, replicasThatFit } from '../../../../s
 import { amountsIn, type ResourceAmounts, requestsOf, timesThatFit } from '../../../../src/propagate/plan/placing/resource-amounts.ts';
 
 describe('amounts', () => {
-  test('are whole: CPU in millicores, the rest in units, parts rounded up', () => {
+  test('are whole numbers: CPU in millicores, others in units, rounded up', () => {
     const list = { cpu: '1500m', memory: '1Gi', pods: '110', 'nvidia.com/gpu': 2, tiny: '1500m', none: 'much', nothing: null };
     expect(Object.fromEntries(amountsIn(list))).toEqual({ cpu: 1_500, memory: 1_073_741_824, pods: 110, 'nvidia.com/gpu': 2, tiny: 2 });
     expect(Object.fromEntries(amountsIn({ cpu: '2', a: '100u', b: '-1500m' }))).toEqual({ cpu: 2_000, a: 1, b: -1 });
@@ -23,7 +23,7 @@ describe('amounts', () => {
     expect(timesThatFit(amounts(free), amounts(requests))).toBe(times);
   });
 
-  test('a Pod requests what its containers do together, or more while it starts', () => {
+  test('a Pod requests the sum of its containers, or more while it starts', () => {
     const spec = {
       containers: [container({ cpu: '1', memory: '10' }), container({ cpu: '500m' })],
       initContainers: [container({ cpu: '3' })],
@@ -41,7 +41,7 @@ describe('amounts', () => {
     expect(requestsOf({ containers, initContainers: [container({ cpu: '2' }), sidecar] }).get('cpu')).toBe(2_000);
   });
 
-  test('a limit stands for a request that is not there', () => {
+  test('a limit is the default of a request', () => {
     const limited = { resources: { limits: { cpu: '2', memory: '5' }, requests: { cpu: '1' } } };
     expect(Object.fromEntries(requestsOf({ containers: [limited] }))).toEqual({ cpu: 1_000, memory: 5 });
   });
@@ -54,7 +54,7 @@ describe('room by sums', () => {
     allocating: amountsIn({ cpu: '1', pods: '10' }),
   };
 
-  test('counts what is taken and what is being taken', () => {
+  test('subtracts allocated and allocating resources', () => {
     expect(freePods(summary)).toBe(70);
     expect(replicasInSummary(summary, amountsIn({ cpu: '500m', memory: '1Gi' }))).toBe(4);
     expect(replicasInSummary(summary, amountsIn({ cpu: '100m', memory: '2Gi' }))).toBe(3);
@@ -66,7 +66,7 @@ describe('room by sums', () => {
     expect(freePods({ ...summary, allocatable: new Map() })).toBe(0);
   });
 
-  test('of several estimates the least that knows', () => {
+  test('uses the smallest known estimate', () => {
     expect(smallestEstimate([5, undefined, 3])).toBe(3);
     expect(smallestEstimate([undefined])).toBeUndefined();
     expect(smallestEstimate([])).toBeUndefined();
@@ -83,7 +83,7 @@ describe('room by grades', () => {
     return rooms === undefined ? undefined : replicasForRequests(rooms, amountsIn(requests));
   };
 
-  test('each Node is as small as its grade allows', () => {
+  test('assumes the smallest Node of each grade', () => {
     expect(
       fits(
         [
@@ -109,7 +109,7 @@ describe('room by grades', () => {
     ).toBe(220);
   });
 
-  test('says nothing without grades, or with a count below zero', () => {
+  test('gives no estimate without grades, or with a negative count', () => {
     expect(roomsOfGrades([], [])).toBeUndefined();
     expect(fits([{ grade: 0, count: -1 }], {})).toBeUndefined();
   });
@@ -119,12 +119,12 @@ describe('room by Nodes and Pods', () => {
   const nodes = [node('n1', { cpu: '2', memory: '4Gi', pods: '10' }), node('n2', { cpu: '2', memory: '4Gi', pods: '10' })];
   const podSpec = { containers: [container({ cpu: '1500m', memory: '1Gi' })] };
 
-  test('sees room that lies in pieces', () => {
+  test('does not add up room of several Nodes for one Pod', () => {
     expect(capacityOf({ nodes, pods: [], podSpec })).toBe(2);
     expect(capacityOf({ nodes, pods: [], podSpec: { containers: [container({ cpu: '500m' })] } })).toBe(8);
   });
 
-  test('counts the Pods that are there, until they end', () => {
+  test('subtracts the requests of existing Pods until they end', () => {
     const pod = (phase: string, nodeName?: string) => podOn(nodeName, phase, { cpu: '1' });
     expect(capacityOf({ nodes, pods: [pod('Running', 'n1')], podSpec })).toBe(1);
     expect(
@@ -132,13 +132,13 @@ describe('room by Nodes and Pods', () => {
     ).toBe(2);
   });
 
-  test('counts Pods themselves', () => {
+  test('respects the maximum number of Pods', () => {
     const small = { containers: [container({})] };
     expect(capacityOf({ nodes, pods: [podOn('n1', 'Running', {})], podSpec: small })).toBe(19);
     expect(capacityOf({ nodes: [node('n', {})], pods: [], podSpec: small })).toBe(0);
   });
 
-  test('leaves out Nodes that take none', () => {
+  test('leaves out Nodes that accept no Pods', () => {
     const [first] = nodes;
     const cordoned = { ...first, metadata: { name: 'c' }, spec: { unschedulable: true } };
     const broken = {
@@ -150,11 +150,11 @@ describe('room by Nodes and Pods', () => {
     expect(capacityOf({ nodes: [cordoned, broken], pods: [], podSpec })).toBe(0);
   });
 
-  test('is without bound where there are no Nodes: nobody can tell', () => {
+  test('is unlimited without Nodes, because it is unknown', () => {
     expect(capacityOf({ nodes: [], pods: [], podSpec })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('leaves out Nodes the Pod may not go to', () => {
+  test('leaves out Nodes on which the Pod may not run', () => {
     const tainted = node('t', { cpu: '9', memory: '9Gi', pods: '9' }, { taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
     expect(capacityOf({ nodes: [tainted], pods: [], podSpec })).toBe(0);
     expect(capacityOf({ nodes: [tainted], pods: [], podSpec: { ...podSpec, tolerations: [{ key: 'gpu', operator: 'Exists' }] } })).toBe(6);

@@ -39,16 +39,16 @@ describe('by cluster', () => {
     ['the last ones give way to those of most room', { min: 1, max: 2 }, 14, ['a', 'c']],
     ['as far as it is needed', { min: 1, max: 2 }, 8, ['a', 'b']],
     ['from the last one backwards', { min: 1, max: 3 }, 18, ['a', 'd', 'c']],
-    ['there are too few', { min: 5, max: 9 }, undefined, 'expected at least 5 clusters to spread over, 4 fit'],
-    ['there is too little room', { min: 1, max: 2 }, 15, 'expected room for 15 replicas in 2 of the clusters, there is room for 14'],
-    ['none may be chosen', { min: 0, max: 0 }, 0, 'expected room for 0 replicas in 0 of the clusters, there is room for 0'],
+    ['too few clusters', { min: 5, max: 9 }, undefined, 'expected at least 5 clusters to spread over, 4 fit'],
+    ['too little room', { min: 1, max: 2 }, 15, 'expected room for 15 replicas in 2 of the clusters, there is room for 14'],
+    ['a maximum of 0', { min: 0, max: 0 }, 0, 'expected room for 0 replicas in 0 of the clusters, there is room for 0'],
   ])('%s', (_, range, replicas, expected) => {
     const chosen = chooseClusters(clusters, range, replicas);
     expect(chosen.result === 'chosen' ? chosen.clusters.map(({ name }) => name) : chosen.problem).toEqual(expected);
     expect(clusters.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('nobody is exchanged for one with less room, and there is room in the end if there is any', () => {
+  test('never exchanges a cluster for one with less room, and finds enough room if there is any', () => {
     const list = fc
       .array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 7 })
       .map((rooms) => rooms.map((available, index) => eligible(`c${index}`, { available })));
@@ -78,7 +78,7 @@ describe('by group', () => {
     ['of the group with clusters enough', { min: 1, max: 1 }, { min: 3, max: 3 }, ['us1', 'us2', 'us3']],
     ['the first of each group, then the rest in order', { min: 2, max: 2 }, { min: 3, max: 4 }, ['eu1', 'us1', 'us2', 'eu2']],
     ['one for each group in any case', { min: 2, max: 2 }, { min: 1, max: 1 }, ['eu1', 'us1']],
-    ['there are too few groups', { min: 3, max: 3 }, { min: 1, max: 9 }, 'expected at least 3 groups to spread over, there are 2'],
+    ['too few groups', { min: 3, max: 3 }, { min: 1, max: 9 }, 'expected at least 3 groups to spread over, there are 2'],
     ['there are too few clusters', { min: 1, max: 1 }, { min: 4, max: 4 }, 'expected 4 clusters in 1 to 1 groups, there are not that many'],
   ])('%s', (_, group, cluster, expected) => {
     const chosen = chooseFromGroups(groups, { group, cluster });
@@ -123,7 +123,7 @@ describe('a spread', () => {
     expect(chosen.result === 'chosen' ? chosen.clusters.map(({ name }) => name) : undefined).toEqual(expected);
   });
 
-  test('is printed as one reads it', () => {
+  test('is printed for users', () => {
     expect(printSpread([spreadBy('region', 2, 3), { by: 'label', label: 'rack', min: 1 }])).toBe('region 2 to 3, rack 1 or more');
   });
 });

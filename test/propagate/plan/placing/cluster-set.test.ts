@@ -69,11 +69,11 @@ describe('a requirement on a field', () => {
     expect(operators.map((operator) => meetsField({ field, operator, values }, north))).toEqual(expected);
   });
 
-  test.each(['provider', 'region', 'zone'] as const)('an absent %s meets NotIn and DoesNotExist alone', (field) => {
+  test.each(['provider', 'region', 'zone'] as const)('an absent %s meets only NotIn and DoesNotExist', (field) => {
     expect(operators.map((operator) => meetsField({ field, operator, values: ['eu'] }, bare))).toEqual([false, true, false, true]);
   });
 
-  test('an empty text is no value', () => {
+  test('an empty text counts as absent', () => {
     expect(fieldValuesOf(member('x', { region: '', zones: ['', 'a'] }), 'region')).toEqual([]);
     expect(fieldValuesOf(member('x', { zones: ['b', '', 'a'] }), 'zone')).toEqual(['b', 'a']);
   });
@@ -87,7 +87,7 @@ function requires(
   return { field, operator, values };
 }
 
-describe('what nobody knows of a cluster', () => {
+describe('unknown location fields of a cluster', () => {
   const unread = member('unread', {
     labels: { tier: 'gold' },
     provider: 'aws',

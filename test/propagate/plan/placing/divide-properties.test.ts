@@ -45,8 +45,8 @@ const inputs = fc
 const steadyInputs = inputs.map((input): DivisionInput => ({ ...input, fresh: false }));
 const freshInputs = inputs.map((input): DivisionInput => ({ ...input, fresh: true }));
 
-describe('whatever is divided', () => {
-  test('no replica is lost, and none is below zero', () => {
+describe('for random divisions', () => {
+  test('no replica is lost, and no count is negative', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { shares, unplaced } = divideReplicas(input);
@@ -57,7 +57,7 @@ describe('whatever is divided', () => {
     );
   });
 
-  test('steadily nothing moves that need not: all counts go one way', () => {
+  test('with kept replicas, all counts change in one direction', () => {
     fc.assert(
       fc.property(steadyInputs, (input) => {
         const { shares } = divideReplicas(input);
@@ -69,7 +69,7 @@ describe('whatever is divided', () => {
     );
   });
 
-  test('divided steadily again, nothing moves at all', () => {
+  test('a second division with kept replicas changes nothing', () => {
     fc.assert(
       fc.property(steadyInputs, (input) => {
         const first = divideReplicas(input);
@@ -81,7 +81,7 @@ describe('whatever is divided', () => {
     );
   });
 
-  test('from zero nobody gets more than the rules allow, nor, by capacity, than fits', () => {
+  test('a new division respects the rules, and by capacity also the room', () => {
     fc.assert(
       fc.property(freshInputs, (input) => {
         for (const { to, from, max = Number.POSITIVE_INFINITY, capacity = Number.POSITIVE_INFINITY, weight } of divideReplicas(input)
@@ -94,7 +94,7 @@ describe('whatever is divided', () => {
     );
   });
 
-  test('one replica more takes none from a cluster, by weight and by room', () => {
+  test('one more replica takes none from a cluster, by weight and by room', () => {
     fc.assert(
       fc.property(freshInputs, (input) => {
         fc.pre(input.replicas.strategy !== 'Aggregated' && input.chosen.every(({ capacity }) => capacity !== undefined));
@@ -104,7 +104,7 @@ describe('whatever is divided', () => {
     );
   });
 
-  test('its order decides nothing, but where Aggregated finds equal rooms', () => {
+  test('the order of clusters makes no difference, except for equal rooms with Aggregated', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         fc.pre(input.replicas.strategy !== 'Aggregated');
@@ -113,7 +113,7 @@ describe('whatever is divided', () => {
     );
   });
 
-  test('Aggregated uses no cluster that it could do without', () => {
+  test('Aggregated uses no unnecessary cluster', () => {
     fc.assert(
       fc.property(freshInputs, (given) => {
         const input = { ...given, replicas: { ...given.replicas, strategy: 'Aggregated' as const, rules: [] } };

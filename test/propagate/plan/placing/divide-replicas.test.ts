@@ -4,7 +4,7 @@ import { divideCompletions, divideReplicas } from '../../../../src/propagate/pla
 import { division, rule, target } from './placing-fixtures.ts';
 
 describe('not divided', () => {
-  test.each(['Duplicated', 'External'] as const)('%s gives each cluster all', (mode) => {
+  test.each(['Duplicated', 'External'] as const)('%s gives each cluster all replicas', (mode) => {
     const divided = divideReplicas(division(3, [target('b', { previous: 5 }), target('a')], { replicas: { mode } }));
     expect(divided).toEqual({
       shares: [
@@ -16,7 +16,7 @@ describe('not divided', () => {
     });
   });
 
-  test('bounds have no effect, which is told; weights alone are not', () => {
+  test('bounds have no effect and give a warning; weights alone give none', () => {
     const bounded = divideReplicas(division(3, [target('a')], { replicas: { mode: 'Duplicated', rules: [rule(['a'], { max: 1 })] } }));
     expect(countsOf(bounded)).toEqual({ a: 3 });
     expect(codesOf(bounded)).toEqual(['BOUNDS_IGNORED']);
@@ -27,14 +27,14 @@ describe('not divided', () => {
 });
 
 describe('by weight', () => {
-  test('everybody weighs the same without rules', () => {
+  test('all clusters have equal weights without rules', () => {
     const divided = divideReplicas(division(7, [target('a'), target('b'), target('c')]));
     expect(countsOf(divided)).toEqual({ a: 3, b: 2, c: 2 });
     expect(divided.shares[0]).toEqual({ cluster: 'a', from: 0, to: 3, kept: 0, strategy: 'Weighted', weight: 1 });
     expect(divided.notes).toEqual([]);
   });
 
-  test('of the rules that match the largest weight and minimum and the smallest maximum hold', () => {
+  test('several matching rules combine: largest weight and minimum, smallest maximum', () => {
     const rules = [
       rule(undefined, { weight: 1, min: 1, max: 9 }),
       rule(['a'], { weight: 4, max: 5 }),
@@ -48,19 +48,19 @@ describe('by weight', () => {
     ]);
   });
 
-  test('clusters that no rule matches get nothing while one matches', () => {
+  test('clusters without a matching rule get nothing if another cluster has one', () => {
     const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules: [rule(['b', 'x'], { weight: 3 })] } }));
     expect(countsOf(divided)).toEqual({ a: 0, b: 4 });
     expect(divided.notes).toEqual([]);
   });
 
-  test('all weigh the same if no rule matches any, which is told', () => {
+  test('all have equal weights if no rule matches a cluster, with a warning', () => {
     const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules: [rule(['x'], { weight: 3, max: 1 })] } }));
     expect(countsOf(divided)).toEqual({ a: 2, b: 2 });
     expect(codesOf(divided)).toEqual(['NO_RULE_MATCHED']);
   });
 
-  test('what no maximum has room for is left, and told', () => {
+  test('replicas beyond all maximums are unplaced, with a warning', () => {
     const divided = divideReplicas(division(9, [target('a'), target('b')], { replicas: { rules: [rule(undefined, { max: 3 })] } }));
     expect(countsOf(divided)).toEqual({ a: 3, b: 3 });
     expect(divided.unplaced).toBe(3);
@@ -69,7 +69,7 @@ describe('by weight', () => {
     ]);
   });
 
-  test('minimums that cannot be met are told, cluster by cluster', () => {
+  test('unmet minimums give a warning that names each cluster', () => {
     const rules = [rule(['a'], { weight: 2, min: 3 }), rule(['b'], { min: 2 })];
     const divided = divideReplicas(division(4, [target('a'), target('b')], { replicas: { rules } }));
     expect(countsOf(divided)).toEqual({ a: 3, b: 1 });
@@ -78,7 +78,7 @@ describe('by weight', () => {
     ]);
   });
 
-  test('room bounds nothing, but is told where it is too little', () => {
+  test('room is no limit by weight, but too little room gives a warning', () => {
     const divided = divideReplicas(
       division(6, [target('a', { capacity: 1, previous: 1 }), target('b', { capacity: 3 }), target('c')], { fresh: true }),
     );
@@ -108,7 +108,7 @@ describe('by weight', () => {
     expect(divided.shares.map(({ kept }) => kept)).toEqual(expected.map((to, index) => Math.min(to, previous[index] ?? 0)));
   });
 
-  test.each(['fresh', 'rulesChanged', 'rebalance'] as const)('from zero: %s', (reason) => {
+  test.each(['fresh', 'rulesChanged', 'rebalance'] as const)('all replicas are divided anew with %s', (reason) => {
     const chosen = [target('a', { previous: 6 }), target('b'), target('c')];
     const given = reason === 'rebalance' ? { replicas: { rebalance: true } } : { [reason]: true };
     expect(countsOf(divideReplicas(division(6, chosen, given)))).toEqual({ a: 2, b: 2, c: 2 });
@@ -177,23 +177,23 @@ describe('by capacity', () => {
     expect(divided.unplaced).toBe(count - expected.reduce((sum, to) => sum + to, 0));
   });
 
-  test('shows the room it was made from', () => {
+  test('shows the capacity that was used', () => {
     const { shares } = divideReplicas(division(3, [target('a', { capacity: 9, previous: 1 })], available));
     expect(shares).toEqual([{ cluster: 'a', from: 1, to: 3, kept: 1, strategy: 'Available', capacity: 9 }]);
   });
 
-  test('from zero counts what is there as room', () => {
+  test('a new division counts existing replicas as room', () => {
     const chosen = [target('a', { capacity: 0, previous: 6 }), target('b', { capacity: 6 })];
     expect(countsOf(divideReplicas(division(6, chosen, available)))).toEqual({ a: 6, b: 0 });
     expect(countsOf(divideReplicas(division(6, chosen, { ...available, fresh: true })))).toEqual({ a: 3, b: 3 });
   });
 
-  test('unknown room weighs as the largest that is known, or as all replicas', () => {
+  test('unknown room counts as the largest known room, or as all replicas', () => {
     expect(countsOf(divideReplicas(division(6, [target('a', { capacity: 20 }), target('b')], available)))).toEqual({ a: 3, b: 3 });
     expect(countsOf(divideReplicas(division(6, [target('a', { capacity: 3 }), target('b')], available)))).toEqual({ a: 2, b: 4 });
   });
 
-  test('room without bound is none that is known', () => {
+  test('unlimited room counts as unknown', () => {
     const { shares } = divideReplicas(
       division(6, [target('a', { capacity: 20 }), target('b', { capacity: Number.POSITIVE_INFINITY })], available),
     );
@@ -203,7 +203,7 @@ describe('by capacity', () => {
     ]);
   });
 
-  test('keeps the bounds of the rules, on what is there too', () => {
+  test('respects the bounds of the rules, also for existing replicas', () => {
     const rules = [rule(['a'], { max: 3 }), rule(['c'], { min: 2 })];
     const chosen = (previous: number) => [
       target('a', { capacity: 50, previous }),
@@ -294,13 +294,13 @@ describe('aggregated', () => {
     expect(divided.shares.map(({ to }) => to)).toEqual(expected);
   });
 
-  test('from zero does not prefer clusters in use', () => {
+  test('a new division does not prefer clusters in use', () => {
     const chosen = [target('a', { capacity: 1, previous: 4 }), target('b', { capacity: 9 })];
     expect(countsOf(divideReplicas(division(5, chosen, aggregated)))).toEqual({ a: 5, b: 0 });
     expect(countsOf(divideReplicas(division(5, chosen, { ...aggregated, fresh: true })))).toEqual({ a: 0, b: 5 });
   });
 
-  test('counts only as much room as the rules allow', () => {
+  test('counts only the room that the rules allow', () => {
     const rules = [rule(['a'], { max: 2 })];
     const divided = divideReplicas(
       division(5, [target('a', { capacity: 50 }), target('b', { capacity: 6 })], { replicas: { strategy: 'Aggregated', rules } }),
@@ -325,7 +325,7 @@ describe('overflow', () => {
     expect(divided.unplaced).toBe(unplaced);
   });
 
-  test('comes back when there is room below', () => {
+  test('returns to lower tiers when they have room', () => {
     const divided = divideReplicas(
       division(2, [target('a', { capacity: 5 }), target('b', { capacity: 0, previous: 2, tier: 1 })], available),
     );
@@ -334,7 +334,7 @@ describe('overflow', () => {
 });
 
 describe('a divided Job', () => {
-  test('has its completions divided by its counts', () => {
+  test('has its completions divided in proportion to its counts', () => {
     const chosen = [target('a'), target('b'), target('c')];
     const rules = [rule(['a'], { weight: 3 }), rule(['b'])];
     const { shares } = divideReplicas(division(4, chosen, { completions: 9, replicas: { rules } }));
@@ -353,7 +353,7 @@ describe('a divided Job', () => {
     expect(shares[0]).not.toHaveProperty('completions');
   });
 
-  test('completes nothing where it has no replicas', () => {
+  test('has no completions in clusters without replicas', () => {
     expect(
       divideCompletions(
         5,

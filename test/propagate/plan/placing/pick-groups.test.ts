@@ -4,7 +4,7 @@ import { type GroupLimits, pickGroups, type WeightedGroup } from '../../../../sr
 
 const infinity = Number.POSITIVE_INFINITY;
 
-describe('groups are picked', () => {
+describe('groups are chosen', () => {
   test.each<[string, readonly WeightedGroup[], GroupLimits, readonly string[] | undefined]>([
     ['none if there are too few', [group('a', 1, 80)], { min: 2, max: 3, clusters: 1 }, undefined],
     ['none if they have too few clusters', [group('a', 1, 80), group('b', 2, 10)], { min: 1, max: 2, clusters: 4 }, undefined],
@@ -30,7 +30,7 @@ describe('groups are picked', () => {
     expect(pickGroups(groups, limits)?.map(({ name }) => name)).toEqual(expected);
   });
 
-  test('in no time, however many sets of them there are', () => {
+  test('fast, even with very many possible sets', () => {
     const groups = Array.from({ length: 400 }, (_, index) => group(`g${index}`, 1 + (index % 2), 1_000 + ((index * 7919) % 97)));
     expect(pickGroups(groups, { min: 12, max: 12, clusters: 18 })).toHaveLength(12);
     expect(
@@ -39,7 +39,7 @@ describe('groups are picked', () => {
     expect(pickGroups(groups, { min: 12, max: infinity, clusters: 700 })).toBeUndefined();
   }, 10_000);
 
-  test('as a search through all sets picks them', () => {
+  test('with the same result as a search through all sets', () => {
     const groups = fc
       .array(fc.record({ value: fc.integer({ min: 1, max: 4 }), weight: fc.integer({ min: 0, max: 3 }) }), { maxLength: 9 })
       .map((list) => list.map(({ value, weight }, index) => group(`g${index}`, value, weight)));
@@ -58,7 +58,7 @@ describe('groups are picked', () => {
     );
   });
 
-  test('whatever their order', () => {
+  test('independently of their order', () => {
     const groups = [group('a', 2, 3), group('b', 2, 3), group('c', 1, 3), group('d', 3, 1)];
     const limits = { min: 1, max: 3, clusters: 4 };
     expect(pickGroups(groups.toReversed(), limits)).toEqual(pickGroups(groups, limits));
@@ -69,7 +69,7 @@ function group(name: string, value: number, weight: number): WeightedGroup {
   return { name, value, weight };
 }
 
-/** The algorithm of docs/internals/propagation.md 3.2: all paths, found depth first. */
+/** The naive model of docs/internals/propagation.md 3.2: a depth-first search of all paths. */
 function naive(groups: readonly WeightedGroup[], { min, max, clusters }: GroupLimits): readonly WeightedGroup[] | undefined {
   const ordered = [...groups].sort((a, b) => a.value - b.value || b.weight - a.weight || (a.name < b.name ? -1 : 1));
   const paths: (readonly WeightedGroup[])[] = [];
@@ -82,7 +82,7 @@ function naive(groups: readonly WeightedGroup[], { min, max, clusters }: GroupLi
     for (const [index, next] of ordered.entries()) if (index >= from) visit([...path, next], index + 1);
   };
   visit([], 0);
-  // Sorting is stable: of equal paths, the one that was found first stays first.
+  // Sorting is stable, so the first of several equal paths stays first.
   const ranked = paths.sort((a, b) => sum(b, 'weight') - sum(a, 'weight') || sum(b, 'value') - sum(a, 'value'));
   return ranked.reduce<readonly WeightedGroup[] | undefined>((best, path) => {
     if (best === undefined) return path;

@@ -4,12 +4,12 @@ import type { PlacementCandidate } from '../../../../src/propagate/model/placeme
 import type { Placement, ReplicaRule, ReplicasSpec, Spread } from '../../../../src/propagate/model/spec.ts';
 import type { DivisionInput, DivisionTarget } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
 
-/** A cluster with these facts only. */
+/** A cluster with only these properties. */
 export function member(name: string, facts: Partial<Omit<MemberCluster, 'name'>> = {}): MemberCluster {
   return { name: clusterName(name), labels: {}, zones: [], taints: [], phase: 'SYNCED', faults: [], ...facts };
 }
 
-/** A candidate that passes all filters and holds no copies. */
+/** A candidate that passes all filters and has no copies, with the given changes. */
 export function candidate(cluster: MemberCluster | string, facts: Partial<Omit<PlacementCandidate, 'cluster'>> = {}): PlacementCandidate {
   return {
     cluster: typeof cluster === 'string' ? member(cluster) : cluster,
@@ -21,7 +21,7 @@ export function candidate(cluster: MemberCluster | string, facts: Partial<Omit<P
   };
 }
 
-/** A placement of all clusters, with these changes. */
+/** A placement on all clusters, with the given changes. */
 export function placement(parts: Partial<Placement> = {}): Placement {
   return { tolerations: [], affinityGroups: [], spread: [], ...parts };
 }
@@ -34,7 +34,7 @@ export function rule(clusters: readonly string[] | undefined, bounds: Partial<Om
   return { set: clusters === undefined ? {} : { clusters }, weight: 1, min: 0, ...bounds };
 }
 
-/** Chosen clusters with their previous counts and the number of additional replicas that fit. */
+/** A chosen cluster, with its previous count and its capacity for additional replicas. */
 export function target(
   name: string,
   { previous = 0, capacity, tier = 0 }: { previous?: number; capacity?: number; tier?: number } = {},
@@ -48,7 +48,7 @@ export function target(
   };
 }
 
-/** Replicas divided by weight, without a rebalance, with these changes. */
+/** The input of a division by weight that keeps existing replicas, with the given changes. */
 export function division(
   count: number,
   chosen: readonly DivisionTarget[],

@@ -62,7 +62,7 @@ describe('filters', () => {
     expect(chosen.some(({ cluster }) => cluster === 'a')).toBe(refusal === undefined);
   });
 
-  test('who is in nobody’s sight is told, and why nothing was chosen', () => {
+  test('reports why each cluster was rejected, and why none was chosen', () => {
     const selection = selectPlacement(input([candidate('b'), candidate('a')], { clusters: [] }));
     expect(selection).toEqual({
       chosen: [],
@@ -78,7 +78,7 @@ describe('filters', () => {
 });
 
 describe('order', () => {
-  test('clusters that hold it first, then by room with what is there, then by name', () => {
+  test('clusters with copies first, then by room including existing replicas, then by name', () => {
     const { chosen } = selectPlacement(
       input([
         candidate('e', { capacity: 1 }),
@@ -105,7 +105,7 @@ describe('affinity groups', () => {
   ];
   const all = ['a', 'b', 'c', 'd', 'e'].map((name) => candidate(name));
 
-  test('the first one that works out is taken, with the tiers it overflows to', () => {
+  test('the first group that succeeds is used, with its overflow tiers', () => {
     const selection = selectPlacement(input(all, { affinityGroups: groups }, { workload: divided }));
     expect(selection.group).toBe('near');
     expect(selection.chosen.map(({ cluster, tier, group: name }) => [cluster, tier, name])).toEqual([
@@ -117,7 +117,7 @@ describe('affinity groups', () => {
     expect(selection.rejected).toEqual([{ cluster: 'e', reason: 'LATER_GROUP', detail: 'far' }]);
   });
 
-  test('nothing overflows that has no replicas', () => {
+  test('a template without replicas uses no overflow', () => {
     const { chosen, rejected } = selectPlacement(input(all, { affinityGroups: groups }));
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['a', 'b']);
     expect(rejected.map(({ cluster, reason }) => [cluster, reason])).toEqual([
@@ -127,7 +127,7 @@ describe('affinity groups', () => {
     ]);
   });
 
-  test('the next one is tried at any error', () => {
+  test('the next group is tried after any error', () => {
     const tainted = all.map((entry) =>
       ['a', 'b'].includes(entry.cluster.name) ? { ...entry, cluster: member(entry.cluster.name, { taints: [blue] }) } : entry,
     );
@@ -137,13 +137,13 @@ describe('affinity groups', () => {
     expect(selection.problem).toBeUndefined();
   });
 
-  test('from the last one used there is no way back, but on demand', () => {
+  test('groups before the last used one are tried only on a requested reschedule', () => {
     expect(selectPlacement(input(all, { affinityGroups: groups }, { previousGroup: 'far' })).group).toBe('far');
     expect(selectPlacement(input(all, { affinityGroups: groups }, { previousGroup: 'far', fresh: true })).group).toBe('near');
     expect(selectPlacement(input(all, { affinityGroups: groups }, { previousGroup: 'gone' })).group).toBe('near');
   });
 
-  test('if none works out the first one’s problem is told', () => {
+  test('if all groups fail, the problem of the first one is reported', () => {
     const spread = [spreadBy('cluster', 3)];
     const selection = selectPlacement(input(all, { affinityGroups: groups, spread }));
     expect(selection.problem).toBe('expected at least 3 clusters to spread over, 2 fit');
@@ -166,7 +166,7 @@ describe('spread', () => {
     candidate(member('d', { region: 'ap' }), { capacity: 1 }),
   ];
 
-  test('who is left out is told the bounds', () => {
+  test('a cluster that is not chosen is reported with the bounds', () => {
     const { chosen, rejected } = selectPlacement(input(clusters, { spread: [spreadBy('cluster', 1, 2)] }));
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['a', 'b']);
     expect(rejected).toEqual([
@@ -175,7 +175,7 @@ describe('spread', () => {
     ]);
   });
 
-  test('who had to give way to one with more room is told its own', () => {
+  test('a cluster that was replaced by one with more room is reported with its own room', () => {
     const held = [...clusters, candidate(member('e'), { capacity: 0, holds: true })];
     const { chosen, rejected } = selectPlacement(
       input(held, { spread: [spreadBy('cluster', 1, 1)] }, { workload: { ...divided, count: 3 } }),
@@ -184,7 +184,7 @@ describe('spread', () => {
     expect(rejected.find(({ cluster }) => cluster === 'e')).toEqual({ cluster: 'e', reason: 'CAPACITY', detail: 'room for 0' });
   });
 
-  test('too little room is an error for what is divided, and nothing for what is not', () => {
+  test('too little room is an error only for divided replicas', () => {
     const spread = [spreadBy('cluster', 1, 2)];
     const short = selectPlacement(input(clusters, { spread }, { workload: divided }));
     expect(short.problem).toBe('expected room for 6 replicas in 2 of the clusters, there is room for 5');
@@ -194,25 +194,25 @@ describe('spread', () => {
     }
   });
 
-  test('regions: one cluster of each, those of equal score by name', () => {
+  test('chooses one cluster of each region, regions of equal score by name', () => {
     const spread = [spreadBy('region', 2), spreadBy('cluster', 1, 2)];
     const { chosen } = selectPlacement(input(clusters, { spread }, { workload: { ...divided, count: 2 } }));
     expect(chosen.map(({ cluster }) => cluster)).toEqual(['d', 'a']);
   });
 
-  test('there are never more groups than there may be clusters', () => {
+  test('never chooses more groups than the maximum of clusters', () => {
     const spread = [spreadBy('region', 1, 3), spreadBy('cluster', 1, 1)];
     expect(selectPlacement(input(clusters, { spread })).chosen).toHaveLength(1);
     expect(selectPlacement(input(clusters, { spread: [spreadBy('region', 2), spreadBy('cluster', 1, 1)] })).problem).toBeDefined();
   });
 
-  test('a minimum of none still takes a cluster', () => {
+  test('a minimum of 0 still chooses a cluster', () => {
     expect(selectPlacement(input(clusters, { spread: [spreadBy('region', 0), spreadBy('cluster', 0)] })).chosen.length).toBeGreaterThan(0);
     expect(selectPlacement(input([], { spread: [spreadBy('cluster', 0)] })).problem).toBeDefined();
   });
 });
 
-describe('whatever is selected', () => {
+describe('for random inputs', () => {
   const regions = ['eu', 'us', undefined];
   const candidates = fc
     .array(
@@ -255,7 +255,7 @@ describe('whatever is selected', () => {
       ),
     );
 
-  test('every candidate is chosen or rejected, and not both; nothing is chosen beside a problem', () => {
+  test('every candidate is either chosen or rejected, and none is chosen if there is a problem', () => {
     fc.assert(
       fc.property(inputs, (given) => {
         const { chosen, rejected, problem } = selectPlacement(given);
@@ -266,7 +266,7 @@ describe('whatever is selected', () => {
     );
   });
 
-  test('the order of the candidates decides nothing, and so nothing of what is divided among them', () => {
+  test('the order of the candidates makes no difference, also not for the division', () => {
     fc.assert(
       fc.property(inputs, fc.constantFrom('Weighted' as const, 'Available' as const, 'Aggregated' as const), (given, strategy) => {
         const [one, other] = [selectPlacement(given), selectPlacement({ ...given, candidates: given.candidates.toReversed() })];
@@ -310,7 +310,7 @@ function group(name: string, set: ClusterSet, overflow: readonly ClusterSet[] = 
   return { name, set, overflow: overflow.map((entry, index) => ({ name: `${name}-${index}`, set: entry })) };
 }
 
-describe('a cluster of which nobody knows where it runs', () => {
+describe('a cluster with an unknown location', () => {
   const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] } as const;
   const notUs = { fields: [{ field: 'region', operator: 'NotIn', values: ['us'] }] } as const;
   const unread = (name: string, { holds, mayBecomeKnown = true }: { readonly holds: boolean; readonly mayBecomeKnown?: boolean }) =>
@@ -324,9 +324,14 @@ describe('a cluster of which nobody knows where it runs', () => {
     selectPlacement({ placement: placement(parts), candidates, fresh: false });
 
   test.each<[string, Partial<Placement>, readonly PlacementCandidate[], readonly (readonly string[])[]]>([
-    ['is kept where it holds copies', eu, [unread('a', { holds: true }), known('b', 'eu')], [['a (kept)', 'b'], []]],
-    ['is not taken before that is known', eu, [unread('a', { holds: false }), known('b', 'eu')], [['b'], ['a SYNCING']]],
-    ['does not matter where nobody asks', {}, [unread('a', { holds: false }), unread('b', { holds: true })], [['b', 'a'], []]],
+    ['is kept if it has copies', eu, [unread('a', { holds: true }), known('b', 'eu')], [['a (kept)', 'b'], []]],
+    ['is not chosen before the location is known', eu, [unread('a', { holds: false }), known('b', 'eu')], [['b'], ['a SYNCING']]],
+    [
+      'is chosen if the placement does not use the location',
+      {},
+      [unread('a', { holds: false }), unread('b', { holds: true })],
+      [['b', 'a'], []],
+    ],
     [
       'is out where something else says so',
       { ...eu, exclude: ['a'], tolerations: [] },
@@ -339,8 +344,13 @@ describe('a cluster of which nobody knows where it runs', () => {
       [unread('a', { holds: true, mayBecomeKnown: false }), known('b', 'us')],
       [['a (kept)'], ['b FIELDS']],
     ],
-    ['that will never be known counts as in none', notUs, [unread('a', { holds: true, mayBecomeKnown: false })], [['a'], []]],
-    ['that may be known is not judged before', notUs, [unread('a', { holds: true })], [['a (kept)'], []]],
+    [
+      'counts as in no region if the location will never be known',
+      notUs,
+      [unread('a', { holds: true, mayBecomeKnown: false })],
+      [['a'], []],
+    ],
+    ['is not rejected while the location may become known', notUs, [unread('a', { holds: true })], [['a (kept)'], []]],
     [
       'keeps its place among groups of clusters, and nobody new is taken for one',
       { spread: [spreadBy('region', 2)] },
@@ -357,13 +367,13 @@ describe('a cluster of which nobody knows where it runs', () => {
     expect(chosenIn(selected(parts, candidates))).toEqual(expected);
   });
 
-  test('is told where nothing fits', () => {
+  test('is mentioned if no cluster fits', () => {
     expect(selected(eu, [unread('a', { holds: false }), known('b', 'us')]).problem).toBe(
       'no cluster fits the placement; the location of some clusters is not known yet',
     );
   });
 
-  test('is looked for in the overflow of workloads too', () => {
+  test('is checked in the overflow of workloads too', () => {
     const groups = [{ name: 'main', set: { clusters: ['b'] }, overflow: [{ name: 'more', set: eu }] }];
     const workload = { ...divided, count: 1 };
     const candidates = [unread('a', { holds: true }), known('b', 'eu')];
@@ -372,7 +382,7 @@ describe('a cluster of which nobody knows where it runs', () => {
     expect(chosenIn(selectPlacement(asked))).toEqual([['b'], ['a NOT_NAMED']]);
   });
 
-  test('never loses its copies, whatever the others are', () => {
+  test('never loses its copies, for random other clusters', () => {
     const others = fc.array(fc.record({ region: fc.constantFrom('eu', 'us', undefined), holds: fc.boolean() }), { maxLength: 6 });
     const parts = fc.constantFrom<Partial<Placement>>(eu, notUs, { spread: [spreadBy('region', 1, 1), spreadBy('cluster', 1, 1)] });
     fc.assert(

@@ -53,7 +53,7 @@ describe('a toleration', () => {
 });
 
 describe('taints', () => {
-  test('of NoSchedule and NoExecute keep away, those of PreferNoSchedule do not', () => {
+  test('of NoSchedule and NoExecute exclude a cluster, but PreferNoSchedule does not', () => {
     const taints = (['PreferNoSchedule', 'NoExecute', 'NoSchedule'] as const).map((effect) => ({ key: 'k', effect }));
     expect(untoleratedTaint(taints, [])).toEqual({ key: 'k', effect: 'NoExecute' });
     expect(untoleratedTaint(taints.slice(0, 1), [])).toBeUndefined();
@@ -61,7 +61,7 @@ describe('taints', () => {
     expect(untoleratedTaint(taints, [{ operator: 'Exists' }])).toBeUndefined();
   });
 
-  test('are tolerated all or not at all, each by the first toleration that covers it', () => {
+  test('are tolerated all or not at all, each by its first covering toleration', () => {
     const everything: Toleration = { operator: 'Exists' };
     const team: Toleration = { key: 'team', operator: 'Exists' };
     const other: ClusterTaint = { key: 'other', effect: 'PreferNoSchedule' };
@@ -71,7 +71,7 @@ describe('taints', () => {
     expect(tolerationsUsed([taint], [])).toEqual({ allTolerated: false, matching: [] });
   });
 
-  test('are read from a list, and printed as kubectl writes them', () => {
+  test('are read from a list, and printed as kubectl prints them', () => {
     const read = taintsIn([{ key: 'a', value: 'b', effect: 'NoExecute' }, { key: 'c', effect: 'NoSchedule' }, { value: 'no key' }]);
     expect(read.map(printTaint)).toEqual(['a=b:NoExecute', 'c:NoSchedule']);
   });

@@ -23,14 +23,14 @@ describe('the count of a workload', () => {
     expect(workloadCountOf(manifest)).toEqual(count);
   });
 
-  test('of a kind of somebody’s own stands where its scale subresource says', () => {
+  test('of a custom kind is at the path of its scale subresource', () => {
     const own = workload('example.dev/v1', 'Farm', { size: { workers: 4 } });
     const path = ['spec', 'size', 'workers'];
     expect(workloadCountOf(own, path)).toEqual({ count: 4 });
     expect(withWorkloadCount(own, { count: 7 }, path)).toEqual(workload('example.dev/v1', 'Farm', { size: { workers: 7 } }));
   });
 
-  test('is written where it stands, and nothing else is touched', () => {
+  test('is written to its field, and nothing else changes', () => {
     const deployment = Object.freeze(workload('apps/v1', 'Deployment', Object.freeze({ replicas: 3, paused: true })));
     expect(withWorkloadCount(deployment, { count: 5 })).toEqual(workload('apps/v1', 'Deployment', { replicas: 5, paused: true }));
     expect(withWorkloadCount({ apiVersion: 'apps/v1', kind: 'Deployment' }, { count: 5 })).toEqual(
@@ -39,7 +39,7 @@ describe('the count of a workload', () => {
     expect(deployment).toEqual(workload('apps/v1', 'Deployment', { replicas: 3, paused: true }));
   });
 
-  test('of a Job brings its completions along', () => {
+  test('of a Job is written with its completions', () => {
     const job = workload('batch/v1', 'Job', { parallelism: 4, completions: 8 });
     expect(withWorkloadCount(job, { count: 1, completions: 2 })).toEqual(workload('batch/v1', 'Job', { parallelism: 1, completions: 2 }));
     expect(withWorkloadCount(job, { count: 1 })).toEqual(workload('batch/v1', 'Job', { parallelism: 1, completions: 8 }));
@@ -48,13 +48,13 @@ describe('the count of a workload', () => {
     );
   });
 
-  test('of what has none is written nowhere', () => {
+  test('is not written to an object that has none', () => {
     const pod = workload('v1', 'Pod', {});
     expect(withWorkloadCount(pod, { count: 5 })).toBe(pod);
   });
 });
 
-describe('it is planned again', () => {
+describe('replicas are planned again', () => {
   test.each<[string | undefined, string | undefined, boolean]>([
     ['2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z', true],
     ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', false],
