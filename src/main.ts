@@ -12,6 +12,7 @@ import { systemClock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { loggableError } from './core/loggable-error.ts';
+import { whenAborted } from './core/scheduling/until-aborted.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { listen } from './serve/http/listen.ts';
 
@@ -43,7 +44,7 @@ const terminal = createTerminal({ stdin, stdout, stderr, term: process.env.TERM 
 process.on('exit', () => terminal.settle());
 let isServing = false;
 /** True if the process was stopped while the gateway was starting. */
-let isAbandoned = false;
+let wasAbandoned = false;
 stdout.on('error', () => {
   // A reader such as `head` has closed the pipe. A gateway that serves continues; a command ends.
   if (isServing) return;
@@ -68,11 +69,11 @@ const exitCode = await runProgram(process.argv.slice(2), {
   directory: process.cwd(),
   signal: stopping.signal,
 });
-const told = isServing ? exitCode : (endedBy ?? exitCode);
-process.exitCode = told;
+const exitStatus = isServing ? exitCode : (endedBy ?? exitCode);
+process.exitCode = exitStatus;
 // A gateway that is still starting would keep the process alive for seconds.
-if (isAbandoned) process.exit(told);
-setTimeout(() => process.exit(told), lingerMs).unref();
+if (wasAbandoned) process.exit(exitStatus);
+setTimeout(() => process.exit(exitStatus), lingerMs).unref();
 
 async function serve(flags: Flags): Promise<number> {
   isServing = true;
@@ -114,7 +115,7 @@ async function runGateway(flags: Flags): Promise<void> {
   starting = false;
   if (gateway === undefined || stopping.signal.aborted) return;
   view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });
-  await aborted(stopping.signal);
+  await whenAborted(stopping.signal);
   await gateway.stop();
 }
 
@@ -125,15 +126,7 @@ async function runGateway(flags: Flags): Promise<void> {
 async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   const { writes, onProgress } = options;
   const { context, kubeconfig, hub, demo, config: file } = options.flags;
-  const flags: Flags = {
-    host: '127.0.0.1',
-    port: '0',
-    ...(context === undefined ? {} : { context }),
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(hub === undefined ? {} : { hub }),
-    ...(demo === undefined ? {} : { demo }),
-    ...(file === undefined ? {} : { config: file }),
-  };
+  const flags: Flags = { host: '127.0.0.1', port: '0', context, kubeconfig, hub, demo, config: file };
   const config: Config = { ...(await loadConfig({ flags, environment: process.env, directory: process.cwd() })), allowOrigins: [] };
   const level = config.logLevel === 'error' || config.logLevel === 'silent' ? config.logLevel : 'warn';
   const log = createProcessLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
@@ -164,9 +157,9 @@ async function started(options: GatewayOptions): Promise<Gateway | undefined> {
     const { createGateway } = await import('./gateway.ts');
     return createGateway({ ...options, controllerStartMs });
   })();
-  const isFirst = await Promise.race([starting.then(() => true), aborted(stopping.signal).then(() => false)]);
+  const isFirst = await Promise.race([starting.then(() => true), whenAborted(stopping.signal).then(() => false)]);
   if (isFirst) return starting;
-  isAbandoned = true;
+  wasAbandoned = true;
   starting.catch(() => undefined);
   return undefined;
 }
@@ -174,12 +167,12 @@ async function started(options: GatewayOptions): Promise<Gateway | undefined> {
 /** Calls back at the first signal. A signal more than a second later ends the process at once. */
 function onSignals(stop: (signal: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
-  const hear = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     firstMs ??= performance.now();
     if (performance.now() - firstMs > sameSignalMs) process.exit(signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated);
     stop(signal);
   };
-  process.on('SIGTERM', hear).on('SIGINT', hear);
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
 function dieOfBugs(log: Log): void {
@@ -188,11 +181,4 @@ function dieOfBugs(log: Log): void {
     process.exit(exitCodes.failed);
   };
   process.on('unhandledRejection', die).on('uncaughtException', die);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -25,22 +25,22 @@ export interface Config {
    * The kubeconfig of `--kubeconfig` or `MUSTER_KUBECONFIG`, which must exist. Default: KUBECONFIG, then the home folder, then the pod's
    * service account.
    */
-  readonly kubeconfig?: string;
+  readonly kubeconfig?: string | undefined;
   /** The named contexts, which must exist. Empty: the clusters of `clusters`, else every context. */
   readonly contexts: readonly string[];
   /** Clusters of the config file. Empty: the contexts of the kubeconfig. */
   readonly clusters: readonly ConfiguredCluster[];
   /** The name of the cluster that keeps Propagations. Undefined: there is no hub. The demo has a hub of its own. */
-  readonly hub?: string;
+  readonly hub?: string | undefined;
   /** The absolute path of the config file. When it changes, its `clusters` are read again. */
-  readonly configFile?: string;
+  readonly configFile?: string | undefined;
   readonly host: string;
   /** The port to listen on. 0: any free port. */
   readonly port: number;
   /** Origins of web pages that may send requests, as browsers spell them. */
   readonly allowOrigins: readonly string[];
   /** The file with the bearer token that every request must show. It may be undefined only if the host is loopback. */
-  readonly tokenFile?: string;
+  readonly tokenFile?: string | undefined;
   readonly logLevel: LogLevel;
   /** Access to Secrets, for clusters without a setting of their own. */
   readonly secrets: SecretsMode;
@@ -54,7 +54,7 @@ export interface Config {
   /**
    * The file that remembers the kinds of earlier runs. Default: `schema.json` in the state directory, and no file for the embedded fleet.
    */
-  readonly schemaLock?: string;
+  readonly schemaLock?: string | undefined;
   /** The folder for everything that must outlive the process: `$XDG_STATE_HOME/muster`. It may not exist yet. */
   readonly stateDirectory: string;
   /** The environment of the process, for finding kubeconfigs and running their credential plugins. */
@@ -66,15 +66,15 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The flags of the command line, as text. Undefined: the flag was not given. */
 export interface Flags {
-  readonly demo?: boolean;
-  readonly kubeconfig?: string;
-  readonly context?: readonly string[];
-  readonly hub?: string;
-  readonly config?: string;
-  readonly host?: string;
-  readonly port?: string;
-  readonly allowOrigin?: readonly string[];
-  readonly tokenFile?: string;
-  readonly schemaLock?: string;
-  readonly logLevel?: string;
+  readonly demo?: boolean | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: readonly string[] | undefined;
+  readonly hub?: string | undefined;
+  readonly config?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly allowOrigin?: readonly string[] | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly schemaLock?: string | undefined;
+  readonly logLevel?: string | undefined;
 }

@@ -41,16 +41,16 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   const schemaLock = given.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, given.schemaLock.value);
   const config: Config = {
     demo: given.demo,
-    ...(given.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(directory, given.kubeconfig.value) }),
+    kubeconfig: given.kubeconfig && path.resolve(directory, given.kubeconfig.value),
     contexts: given.contexts,
-    ...hubOf(given.hub, file),
+    hub: given.hub?.value ?? file.clusters?.find((cluster) => cluster.hub === true)?.name,
     clusters: clustersOf(file, configFile),
-    ...(configFile === undefined ? {} : { configFile }),
+    configFile,
     host: given.host?.value ?? file.host ?? defaultHost,
     port: given.port === undefined ? (file.port ?? defaultPort) : portOf(given.port),
     allowOrigins: given.allowOrigins.length > 0 ? given.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
-    ...(tokenFile === undefined ? {} : { tokenFile }),
-    ...(schemaLock === undefined ? {} : { schemaLock }),
+    tokenFile,
+    schemaLock,
     logLevel: given.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(given.logLevel),
     secrets: file.secrets ?? defaultSecrets,
     sensitiveKinds: file.sensitiveKinds ?? [],
@@ -111,12 +111,6 @@ function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
     schemaLock: pick(flags.schemaLock, 'schema-lock'),
     logLevel: pick(flags.logLevel, 'log-level'),
   };
-}
-
-/** Returns the hub of the flag or variable, else that of the file, by its name in the fleet. */
-function hubOf(given: GivenSetting | undefined, { clusters = [] }: Partial<ConfigFile>): { readonly hub?: string } {
-  const hub = given?.value ?? clusters.find((cluster) => cluster.hub === true)?.name;
-  return hub === undefined ? {} : { hub };
 }
 
 async function readConfigFile(file: string): Promise<ConfigFile> {

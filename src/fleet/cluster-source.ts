@@ -1,5 +1,6 @@
 import type { Endpoint } from '../cluster/endpoint.ts';
 import type { ClusterName } from '../core/names.ts';
+import { whenAborted } from '../core/scheduling/until-aborted.ts';
 import type { MemberSettings } from './member.ts';
 
 /**
@@ -26,10 +27,7 @@ export function createFixedSource(candidates: readonly ClusterCandidate[]): Clus
   return {
     async *watch(signal) {
       yield candidates;
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await whenAborted(signal);
     },
   };
 }

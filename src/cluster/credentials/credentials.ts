@@ -1,10 +1,11 @@
 import type { User } from '@kubernetes/client-node';
 import type { Clock } from '../../core/clock.ts';
+import { untilAborted } from '../../core/scheduling/until-aborted.ts';
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
 import { ClusterFailureError, failureOfError } from '../transport/connection-errors.ts';
 import type { TlsIdentity } from '../transport/dial.ts';
-import { abandonedFailure, untilAborted } from '../transport/request-scope.ts';
+import { abandonedFailure } from '../transport/request-scope.ts';
 import { runExecPlugin } from './exec-plugin.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createMaterialReader, type MaterialReader, rereadMs } from './materials.ts';

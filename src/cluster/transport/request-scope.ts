@@ -79,16 +79,3 @@ export function failureOfSignal(signal: AbortSignal): ClusterFailure | undefined
   const reason: unknown = signal.reason;
   return typeof reason === 'object' && reason !== null && 'code' in reason && 'retry' in reason ? (reason as ClusterFailure) : undefined;
 }
-
-/**
- * Resolves with the value of the promise, or with undefined as soon as the signal aborts. The promise itself continues, because others
- * may wait for it.
- */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return Promise.resolve(undefined);
-  return new Promise((resolve, reject) => {
-    const abort = () => resolve(undefined);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}

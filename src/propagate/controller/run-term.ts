@@ -2,6 +2,7 @@ import type { MemberCluster, Members } from '../../changes/members.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
+import { whenAborted } from '../../core/scheduling/until-aborted.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { RejectionReason } from '../model/placement.ts';
@@ -89,7 +90,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   const context: TermContext = { ports, term, states, queue, sources, interests };
   subscribeToChanges(context);
   enqueueAll(context);
-  await abortOf(term.signal);
+  await whenAborted(term.signal);
   await queue.idle();
   while ([...states.values()].some(isBusy)) await endOfWork(ended);
 }
@@ -113,13 +114,6 @@ function subscribeToChanges(context: TermContext): void {
         });
     }
   }, term.signal);
-}
-
-function abortOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Resolves when the next job in some cluster has ended. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { clusterFailure } from '../../../src/cluster/cluster-failure.ts';
 import { createByteQueue } from '../../../src/cluster/transport/byte-queue.ts';
-import { openRequestScope, untilAborted } from '../../../src/cluster/transport/request-scope.ts';
+import { openRequestScope } from '../../../src/cluster/transport/request-scope.ts';
+import { untilAborted } from '../../../src/core/scheduling/until-aborted.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const late = clusterFailure('TIMED_OUT', 'late');
