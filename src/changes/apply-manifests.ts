@@ -17,7 +17,7 @@ import { failedChange, writeObject } from './write-object.ts';
  * Fields that are valid in one cluster only are removed, the resourceVersion included. So an export of one cluster can be applied to
  * another one. To avoid overwriting others, rely on field ownership, or patch a target with a `resourceVersion`.
  *
- * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and what was expected.
+ * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and the expected value.
  */
 export async function applyManifests(
   options: ObjectChangesOptions,

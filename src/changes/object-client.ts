@@ -8,7 +8,7 @@ import type { Manifest, ObjectKey } from '../manifests/manifest.ts';
 /** The name of Muster's field manager, which also names its entries in `managedFields`. */
 export const fieldManager = 'muster';
 
-/** What happens to the objects that a deleted object owns, as with kubectl's `--cascade`. */
+/** How a deletion treats the objects that the deleted object owns, as with kubectl's `--cascade`. */
 export type Cascade = 'Background' | 'Foreground' | 'Orphan';
 
 /** Identifies an object by the resource that the cluster serves for its kind. */

@@ -85,7 +85,7 @@ const cascade = describedEnum('Cascade', 'How to treat the objects that a delete
   Orphan: 'Owned objects stay.',
 });
 
-/** What happens to copies that are removed. */
+/** How copies are removed. */
 export const deletion = structureSchema({
   policy: describedEnum('DeletionPolicy', 'Whether removed copies are deleted or stay in their cluster.', {
     Delete: 'The copies are deleted.',

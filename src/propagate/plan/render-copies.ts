@@ -47,8 +47,8 @@ export type ClusterCopies =
       /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. */
       readonly missing?: ReadonlySet<string>;
       /**
-       * Names of the overrides that changed an object, in their order. `unmatched` has those that matched the cluster but changed no
-       * object.
+       * Names of the overrides that changed an object, in their order. `unmatched` has the overrides that matched the cluster and changed
+       * no object.
        */
       readonly applied: readonly string[];
       readonly unmatched: readonly string[];

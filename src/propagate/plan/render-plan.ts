@@ -19,7 +19,7 @@ import { creationsOf } from './snapshot/template-creations.ts';
  * Runs the pure stages of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). They use
  * no clock, network, randomness or map order, so equal snapshots give byte-equal plans.
  *
- * A snapshot with an error note gives an incomplete plan: nothing is rendered and no copy is removed.
+ * A snapshot with an error note gives an incomplete plan, which renders no object and removes no copy.
  */
 export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): RenderedPlan {
   if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadablePlan(snapshot);

@@ -65,7 +65,7 @@ const stories: readonly Story[] = [
     manifests: wanted,
   },
   {
-    title: 'adopting one that is a stranger’s with fields of our name, updating one, creating two',
+    title: 'adopting a foreign object with fields of Muster’s manager, updating a copy and creating two',
     async before(bench) {
       const [first, , , last] = wanted(bench.namespace);
       if (first === undefined || last === undefined) throw new Error('expected manifests');
@@ -77,7 +77,7 @@ const stories: readonly Story[] = [
     manifests: wanted,
   },
   {
-    title: 'taking all back',
+    title: 'removing all copies',
     before: async (bench) => void (await applyCopies(bench.work(), await rendered(bench, wanted(bench.namespace)), never)),
     act: async (bench, work) => pruneCopies(work, await rendered(bench, wanted(bench.namespace)), never),
     work: () => ({}),

@@ -121,10 +121,13 @@ describe('is no drift', () => {
   test.each<[string, JsonObject]>([
     ['the same object from a list, without its kind', { apiVersion: null, kind: null }],
     ['a newer version, a status', { metadata: { resourceVersion: '9', generation: 3, managedFields: [{}] }, status: { replicas: 2 } }],
-    ['a label and an annotation of somebody else', { metadata: { labels: { theirs: 'x' }, annotations: { seen: 'y' } } }],
+    ['a label and an annotation of another manager', { metadata: { labels: { theirs: 'x' }, annotations: { seen: 'y' } } }],
     ['a field that we do not set', { spec: { paused: true, revisionHistoryLimit: 3 } }],
-    ['a container of somebody else', { spec: { template: { spec: { containers: [{ name: 'sidecar', image: 'x' }] } } } }],
-    ['a variable of somebody else', { spec: { template: { spec: { containers: [{ name: 'web', env: [{ name: 'B', value: '2' }] }] } } } }],
+    ['a container of another manager', { spec: { template: { spec: { containers: [{ name: 'sidecar', image: 'x' }] } } } }],
+    [
+      'a variable of another manager',
+      { spec: { template: { spec: { containers: [{ name: 'web', env: [{ name: 'B', value: '2' }] }] } } } },
+    ],
   ])('%s', (_name, patch) => {
     expect(changed(patch)).not.toEqual(answer);
     expect(hashOf(changed(patch))).toBe(hashOf(answer));
