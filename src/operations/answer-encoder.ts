@@ -61,7 +61,7 @@ export class AnswerEncoder {
       total += bytes.length;
       if (total > this.#maxBytes) throw tooLarge(this.#maxBytes);
       share.set(total);
-      if (isEvicted) throw new MusterError('OVERLOADED', 'the answers that wait to be sent are too large together: try again later');
+      if (isEvicted) throw new MusterError('OVERLOADED', 'all waiting answers together are too large: try again later');
     };
     let startMs = this.#clock.monotonic();
     for (const piece of piecesOf(body)) {
@@ -155,6 +155,6 @@ function nextTurn(): Promise<void> {
 function tooLarge(maxBytes: number): MusterError {
   return new MusterError(
     'TOO_COSTLY',
-    `expected an answer of at most ${maxBytes} bytes, got more: ask for fewer objects (first), select single fields instead of object and yaml, or ask in parts`,
+    `expected an answer of at most ${maxBytes} bytes, got more: request fewer objects (first), select single fields instead of object and yaml, or use several requests`,
   );
 }

@@ -120,7 +120,7 @@ export function resultCode({ errors }: FormattedExecutionResult): string {
 export function maskOptionsFor(requestId: string, log: Log): MaskOptions {
   return {
     requestId,
-    onBug: (error) => log.error({ requestId, error: loggableError(error) }, 'a bug: an operation met an error nobody expects'),
+    onBug: (error) => log.error({ requestId, error: loggableError(error) }, 'a bug: an operation failed with an unexpected error'),
   };
 }
 

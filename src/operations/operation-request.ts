@@ -108,7 +108,7 @@ function endOfString(text: string, start: number): number {
 /** Refuses lone surrogates and NUL, in keys and values. Neither can be stored, and neither may be changed on the way. */
 function checkCharacters(value: Json): void {
   if (typeof value === 'string') {
-    if (!value.isWellFormed() || value.includes('\0')) throw badRequest('a text in the body holds half a character or NUL');
+    if (!value.isWellFormed() || value.includes('\0')) throw badRequest('a text in the body has a lone surrogate or NUL');
   } else if (Array.isArray(value)) {
     for (const part of value as readonly Json[]) checkCharacters(part);
   } else if (isJsonObject(value)) {

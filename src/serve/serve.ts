@@ -91,7 +91,7 @@ export function serve(options: ServeOptions): Serving {
     unsent: new UnsentBytes(clock, config.limits.unsentBytes),
     guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, token }),
     metrics,
-    onBug: (error: unknown) => log.error({ error: loggableError(error) }, 'a bug: a request met an error nobody expects'),
+    onBug: (error: unknown) => log.error({ error: loggableError(error) }, 'a bug: a request failed with an unexpected error'),
     onRefused: countRefusals('http', metrics),
   };
   const operations = createOperations(options, { ...shared, ending: ending.signal });

@@ -160,7 +160,7 @@ describe('a wrong option is reported in one line, with exit code 2', () => {
     const { port } = server.address() as { port: number };
     // The command fails before any cluster is engaged, so no line names one.
     expect(await refused(['--demo', '--port', String(port)])).toBe(
-      `muster: port ${port} on 127.0.0.1 is in use: expected a free one, or another by --port`,
+      `muster: port ${port} on 127.0.0.1 is in use: choose another with --port`,
     );
     server.close();
   });

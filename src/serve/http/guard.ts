@@ -61,7 +61,7 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
     checkOrigin: (headers) => {
       const named = parseHostHeader(headers.host ?? '');
       if (named === undefined || (onlyLoopback && !isLoopback(named)))
-        throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header is not one of this gateway' });
+        throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header does not name this gateway' });
       return admitOrigin(headers, allowOrigins);
     },
     checkToken: (headers) => {
@@ -69,7 +69,7 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
       const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
       // All digests have the same length, so the time of the comparison reveals neither the length nor a prefix of the token.
       if (shown !== undefined && timingSafeEqual(digest(shown), expected)) return;
-      const message = shown === undefined ? 'expected a bearer token in the Authorization header' : 'the bearer token is not the right one';
+      const message = shown === undefined ? 'expected a bearer token in the Authorization header' : 'the bearer token is wrong';
       throw new RequestRefusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
     },
   };
@@ -79,7 +79,11 @@ function admitOrigin({ origin, host }: IncomingHttpHeaders, allowOrigins: readon
   if (origin === undefined) return {};
   if (isOwnOrigin(origin, host ?? '')) return {};
   if (allowOrigins.includes(origin)) return { 'access-control-allow-origin': origin, vary: 'Origin' };
-  throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Origin header is neither our own nor an allowed one' });
+  throw new RequestRefusal({
+    status: 403,
+    code: 'FORBIDDEN',
+    message: 'the Origin header is neither that of this gateway nor an allowed one',
+  });
 }
 
 /** True if the origin is our own page. Ignores the scheme, because a proxy in front of the gateway may end TLS. */

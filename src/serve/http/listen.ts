@@ -141,8 +141,8 @@ function closed(server: Server): Promise<void> {
 }
 
 function whyNot({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use: expected a free one, or another by --port`;
-  if (code === 'EACCES') return `port ${port} on ${host} may not be listened on: expected one above 1023, by --port`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: expected another by --host`;
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use: choose another with --port`;
+  if (code === 'EACCES') return `port ${port} on ${host} may not be listened on: choose one above 1023 with --port`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is not an address of this machine: choose another with --host`;
   return `cannot listen on ${host}:${port}: ${message}`;
 }

@@ -64,7 +64,7 @@ function chooseAnswer(accept: string | undefined): AcceptedAnswer {
     throw new RequestRefusal({
       status: 406,
       code: 'BAD_INPUT',
-      message: `expected to be allowed to answer in application/graphql-response+json, application/json or text/event-stream, got ${shownHeader(accept)}`,
+      message: `expected an Accept header with application/graphql-response+json, application/json or text/event-stream, got ${shownHeader(accept)}`,
     });
   return {
     type: modern > 0 && modern >= plain ? 'application/graphql-response+json' : 'application/json',

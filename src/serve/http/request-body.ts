@@ -28,8 +28,8 @@ export function useExactJson(maxBytes: number): HttpPlugin {
  * before the body.
  */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const told = Number(request.headers['content-length'] ?? 0);
-  if (told > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -43,7 +43,7 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   };
   request.on('data', take);
   request.once('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-  request.once('error', () => reject(badRequest('the body ended before its end')));
+  request.once('error', () => reject(badRequest('the connection ended before the end of the body')));
   return promise;
 }
 

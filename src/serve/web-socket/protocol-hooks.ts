@@ -82,7 +82,7 @@ function authorizationOf(payload: InitPayload, ofUpgrade: string | undefined): {
 }
 
 function startOperation(
-  { connection, currentMessage: inHand }: SocketContext,
+  { connection, currentMessage }: SocketContext,
   id: string,
   options: ProtocolOptions,
 ): ExecutionArgs | readonly MaskedErrors[] {
@@ -95,9 +95,9 @@ function startOperation(
           code: 'OVERLOADED',
           message: `expected at most ${maxOperations} operations on one socket`,
         });
-      if (inHand?.refusal !== undefined) throw inHand.refusal;
-      invariant(inHand?.payload !== undefined, 'expected the message in hand to be the one that subscribes');
-      return operationRequestIn(inHand.payload);
+      if (currentMessage?.refusal !== undefined) throw currentMessage.refusal;
+      invariant(currentMessage?.payload !== undefined, 'expected the current message to be the subscribe message');
+      return operationRequestIn(currentMessage.payload);
     },
   });
   if (started instanceof MaskedErrors) return [started];

@@ -37,12 +37,12 @@ export class SocketConnection implements OperationSocket {
   #running = 0;
   readonly #backlog: SocketBacklog;
   #awaitsPong = false;
-  #askedMs = 0;
+  #pingedMs = 0;
   /** Bytes written before the last ping, and before the last ping that was answered. */
-  #askedBytes = 0;
-  #answeredBytes = 0;
+  #bytesAtPing = 0;
+  #bytesAtPong = 0;
   /** Bytes that the client may have to read before it sees the last ping. */
-  #owedBytes = 0;
+  #bytesBeforePing = 0;
 
   constructor({ ws, raw, writer, caller, endsMs, unsent }: SocketConnectionOptions) {
     this.#backlog = unsent.watch(raw);
@@ -51,10 +51,10 @@ export class SocketConnection implements OperationSocket {
     this.#writer = writer;
     this.caller = caller;
     this.#endsMs = endsMs;
-    raw.on('drain', () => this.#drained());
+    raw.on('drain', () => this.#onDrain());
     ws.on('pong', () => {
       this.#awaitsPong = false;
-      this.#answeredBytes = this.#askedBytes;
+      this.#bytesAtPong = this.#bytesAtPing;
     });
     raw.once('close', () => this.#backlog[Symbol.dispose]());
   }
@@ -130,16 +130,16 @@ export class SocketConnection implements OperationSocket {
   checkLiveness(nowMs: number): void {
     if (!this.isOpen) return;
     if (nowMs >= this.#endsMs) this.close(4403, 'this socket has lived for an hour: connect again, and resume with `after`');
-    else if (this.#backlog.isStalled(nowMs) || this.#owesPong(nowMs)) this.terminate();
-    else if (!this.#awaitsPong) this.#ask(nowMs);
+    else if (this.#backlog.isStalled(nowMs) || this.#isPongLate(nowMs)) this.terminate();
+    else if (!this.#awaitsPong) this.#ping(nowMs);
   }
 
-  #ask(nowMs: number): void {
+  #ping(nowMs: number): void {
     const sent = this.#raw.bytesWritten;
     this.#awaitsPong = true;
-    this.#askedMs = nowMs;
-    this.#owedBytes = Math.min(sent - this.#answeredBytes, kernelBytes);
-    this.#askedBytes = sent;
+    this.#pingedMs = nowMs;
+    this.#bytesBeforePing = Math.min(sent - this.#bytesAtPong, kernelBytes);
+    this.#bytesAtPing = sent;
     this.#ws.ping();
   }
 
@@ -147,12 +147,12 @@ export class SocketConnection implements OperationSocket {
    * True if the pong is late. It is due one period after the ping. For a slow client it is due later, by the time it needs for the bytes
    * before the ping, which the kernel has taken. While bytes wait here, `SocketBacklog` decides whether the client is alive.
    */
-  #owesPong(nowMs: number): boolean {
+  #isPongLate(nowMs: number): boolean {
     if (!this.#awaitsPong || this.#raw.writableLength > 0) return false;
-    return nowMs - Math.max(this.#askedMs, this.#backlog.waitedMs) >= this.#owedBytes / slowestBytesPerMs;
+    return nowMs - Math.max(this.#pingedMs, this.#backlog.waitedMs) >= this.#bytesBeforePing / slowestBytesPerMs;
   }
 
-  #drained(): void {
+  #onDrain(): void {
     if (!this.isOpen) return;
     this.#ws.resume();
     // The first operation may fill the socket again, so next time it comes last.

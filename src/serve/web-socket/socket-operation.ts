@@ -68,7 +68,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   readonly #ended = Promise.withResolvers<Ending>();
   #isOver = false;
   #isRead = false;
-  #said: FormattedExecutionResult | undefined;
+  #finalResult: FormattedExecutionResult | undefined;
   #stream: StreamHandle | undefined;
 
   private constructor(socket: OperationSocket, id: string) {
@@ -80,13 +80,13 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   static start(
     options: SocketOperationOptions,
     socket: OperationSocket,
-    asked: { readonly id: string; request(): OperationRequest },
+    requested: { readonly id: string; request(): OperationRequest },
   ): BegunOperation | MaskedErrors {
-    const started = new SocketOperation(socket, asked.id);
+    const started = new SocketOperation(socket, requested.id);
     const operation = new GraphqlOperation({ caller: socket.caller, transport: 'websocket', openOutlet: () => started });
     started.#abortController = operation.abortController;
     try {
-      operation.params = asked.request();
+      operation.params = requested.request();
       const prepared = options.engine.prepare(operation);
       if ('errors' in prepared) return new MaskedErrors(errorsOf(options.answers.answerTo(operation, prepared as ExecutionResult)));
       socket.addOperation(started);
@@ -119,7 +119,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
    * masking.
    */
   get finalResult(): FormattedExecutionResult | undefined {
-    return this.#said;
+    return this.#finalResult;
   }
 
   async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
@@ -127,7 +127,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     if (this.#isRead) return { done: true, value: undefined };
     this.#isRead = true;
     if ('error' in ending) throw ending.error;
-    this.#said = ending.result;
+    this.#finalResult = ending.result;
     return ending.result === undefined ? { done: true, value: undefined } : { done: false, value: {} };
   }
 

@@ -21,7 +21,7 @@ export function admitUpgrade({ headers, url = '/' }: IncomingMessage, guard: Gua
     });
   if (!subprotocolsOf(headers['sec-websocket-protocol']).includes(GRAPHQL_TRANSPORT_WS_PROTOCOL))
     throw badUpgrade(
-      `expected the subprotocol ${GRAPHQL_TRANSPORT_WS_PROTOCOL} in Sec-WebSocket-Protocol: the older graphql-ws is not spoken`,
+      `expected the subprotocol ${GRAPHQL_TRANSPORT_WS_PROTOCOL} in Sec-WebSocket-Protocol: the older protocol graphql-ws is not supported`,
     );
 }
 

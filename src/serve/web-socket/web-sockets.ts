@@ -88,8 +88,8 @@ export class WebSockets implements Disposable {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     try {
       admitUpgrade(request, this.#options.guard);
-      this.#demandRoom();
-      this.#request(request, socket, head);
+      this.#requireRoom();
+      this.#waitForSlot(request, socket, head);
     } catch (error) {
       this.#refuse(socket, error);
     }
@@ -105,7 +105,7 @@ export class WebSockets implements Disposable {
     this.#isClosing = true;
     for (const [socket, giveUp] of this.#waiting) {
       giveUp();
-      this.#refuse(socket, ending());
+      this.#refuse(socket, shuttingDown());
     }
     const sockets = [...this.#sockets];
     const startMs = clock.monotonic();
@@ -134,8 +134,8 @@ export class WebSockets implements Disposable {
     this.#abortController.abort();
   }
 
-  #demandRoom(): void {
-    if (this.#isClosing) throw ending();
+  #requireRoom(): void {
+    if (this.#isClosing) throw shuttingDown();
     const { maxSockets } = this.#options;
     if (this.size >= maxSockets)
       throw new RequestRefusal({
@@ -157,7 +157,7 @@ export class WebSockets implements Disposable {
   }
 
   /** Waits for a handshake slot of the client's address, then accepts the socket. */
-  #request(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  #waitForSlot(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (!(socket instanceof Socket))
       throw new RequestRefusal({ status: 400, code: 'BAD_INPUT', message: 'expected a connection of its own' });
     let giveUp: (() => void) | undefined;
@@ -204,7 +204,7 @@ export class WebSockets implements Disposable {
     const context: SocketContext = { connection, handshake: { authorization, settle }, currentMessage: undefined };
     this.#pings.add(connection);
     this.#sockets.add(connection);
-    const closed = this.#speak(ws, context);
+    const closed = this.#runProtocol(ws, context);
     ws.on('close', (code, reason) => {
       this.#pings.delete(connection);
       context.handshake?.settle();
@@ -216,7 +216,7 @@ export class WebSockets implements Disposable {
   }
 
   /** Hands the messages of the socket to graphql-ws, which keeps the order of the protocol. Its hooks are in protocol-hooks.ts. */
-  #speak(ws: WebSocket, context: SocketContext): ReturnType<Server<SocketContext>['opened']> {
+  #runProtocol(ws: WebSocket, context: SocketContext): ReturnType<Server<SocketContext>['opened']> {
     const { connection } = context;
     // `ws` closes the socket by itself, with the right code, if the bytes are no valid frame or too many.
     ws.on('error', () => connection.endOperations());
@@ -275,6 +275,6 @@ interface Opening {
   readonly authorization: string | undefined;
 }
 
-function ending(): RequestRefusal {
+function shuttingDown(): RequestRefusal {
   return new RequestRefusal({ status: 503, code: 'SHUTTING_DOWN', message: 'the gateway is ending', headers: { 'retry-after': '1' } });
 }

@@ -59,7 +59,7 @@ export class ByteReader {
       number += (byte & 0x7f) * unit;
       if (byte < 0x80) return number;
     }
-    throw new RangeError('no number has so many bytes');
+    throw new RangeError('the number has too many bytes');
   }
 
   text(): string {
@@ -68,7 +68,7 @@ export class ByteReader {
 
   bytes(count: number): Buffer {
     const end = this.#next + count;
-    if (end > this.#bytes.length) throw new RangeError('there are no more bytes');
+    if (end > this.#bytes.length) throw new RangeError('the bytes end too early');
     const bytes = this.#bytes.subarray(this.#next, end);
     this.#next = end;
     return bytes;

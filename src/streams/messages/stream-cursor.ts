@@ -180,7 +180,7 @@ function writePosition(writer: ByteWriter, position: SourcePosition | undefined,
   if (type === 'partial') writer.number(isCounted ? partlyCounted : partlyNamed);
   else writer.number(isCounted ? counted : named);
   const bytes = Buffer.from(epoch, 'base64url');
-  invariant(bytes.length === epochBytes, `an epoch has 8 characters, not those of ${epoch}`);
+  invariant(bytes.length === epochBytes, `expected an epoch of 8 characters, got ${epoch}`);
   writer.bytes(bytes);
   if (!isCounted) writer.text(version);
   else writer.number(count >= last ? (count - last) * 2 : (last - count) * 2 - 1);
@@ -192,13 +192,13 @@ function readPosition(reader: ByteReader, last: number): { readonly position: So
   const tag = reader.number();
   if (tag === absent) return undefined;
   if (tag === unknown) return { position: voidPosition, last };
-  if (tag > partlyNamed) throw new RangeError('no position is sent so');
+  if (tag > partlyNamed) throw new RangeError('unknown type of position');
   const isCounted = tag === counted || tag === partlyCounted;
   const epoch = reader.bytes(epochBytes).toString('base64url');
   const step = isCounted ? reader.number() : 0;
   const next = step % 2 === 0 ? last + step / 2 : last - (step + 1) / 2;
   const version = parseResourceVersion(isCounted ? String(next) : reader.text());
-  if (version === undefined) throw new RangeError('no version is so long');
+  if (version === undefined) throw new RangeError('the version is too long');
   if (tag === partlyCounted || tag === partlyNamed)
     return { position: { type: 'partial', epoch, version, through: reader.text() }, last: next };
   return { position: { type: 'exact', epoch, version }, last: next };

@@ -253,11 +253,13 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
       bytes += size * source.meanBytes;
     }
     if (changes > maxChanges || bytes > maxBytes) {
-      this.end(tooSlow(`expected a reader to keep up within ${maxChanges} changes or 1 MiB: go on with after`));
+      this.end(tooSlow(`expected a reader to keep up within ${maxChanges} changes or 1 MiB: resume with after`));
       return;
     }
     if (bytes === 0 && this.#share === undefined) return;
-    this.#share ??= this.#options.openShare(() => this.end(tooSlow('all readers together have fallen too far behind: go on with after')));
+    this.#share ??= this.#options.openShare(() =>
+      this.end(tooSlow('all readers together have fallen too far behind: resume with `after`')),
+    );
     this.#share.set(bytes);
   }
 }

@@ -88,7 +88,7 @@ export class StreamGroup {
   leave(): boolean {
     this.#members--;
     if (this.#members > 0) return false;
-    this.#abortController.abort(over);
+    this.#abortController.abort(noStreamLeft);
     return true;
   }
 
@@ -174,7 +174,7 @@ export class StreamGroup {
     const shorter = this.#splitLong(message, body);
     if (shorter !== undefined) return shorter;
     // This error only ends renderings for which no stream is left.
-    for (const bug of bugs) if (bug !== over) masking.onBug(bug);
+    for (const bug of bugs) if (bug !== noStreamLeft) masking.onBug(bug);
     try {
       const json = encoder.encode(body, this.#abortController.signal);
       if (!(json instanceof Promise)) return this.#payload(message, json);
@@ -214,4 +214,4 @@ function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () =
 function ignored(): void {}
 
 /** The abort reason if no stream is left. Not an error. */
-const over = new Error('the stream has ended');
+const noStreamLeft = new Error('the stream has ended');

@@ -33,21 +33,21 @@ export interface StreamRequest {
  * Bytes of large renderings that are held strongly, the newest first. Other renderings live as long as their message, and views hold
  * messages weakly.
  */
-const heldBytes = 8 << 20;
+const maxHeldBytes = 8 << 20;
 /** Renderings of at least this many bytes are held. */
-const dearBytes = 16 << 10;
+const largeBytes = 16 << 10;
 
 /** Options of a group that do not follow from the document. */
 type GroupOptions = Omit<StreamGroupOptions, 'onRendered' | 'isVolatile'>;
 
-interface Held {
+interface HeldRendering {
   readonly group: StreamGroup;
   readonly bytes: number;
 }
 
 /** The groups that have streams. */
 export class StreamGroups {
-  readonly #held = new LRUCache<object, Held>({ maxSize: heldBytes, sizeCalculation: ({ bytes }) => bytes });
+  readonly #held = new LRUCache<object, HeldRendering>({ maxSize: maxHeldBytes, sizeCalculation: ({ bytes }) => bytes });
   readonly #groups = new Map<GraphQLSchema, Map<string, StreamGroup>>();
 
   get size(): number {
@@ -55,12 +55,12 @@ export class StreamGroups {
   }
 
   /** Joins the group of streams with the same request, or creates it. Disposing leaves the group, once. */
-  join(asked: StreamRequest, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
-    const { schema } = asked.subscription.servedSchema;
+  join(requested: StreamRequest, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
+    const { schema } = requested.subscription.servedSchema;
     const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
     this.#groups.set(schema, ofSchema);
-    const key = keyOf(asked);
-    const group = ofSchema.get(key) ?? this.#create(asked, options);
+    const key = keyOf(requested);
+    const group = ofSchema.get(key) ?? this.#create(requested, options);
     ofSchema.set(key, group);
     group.join();
     let left = false;
@@ -82,7 +82,7 @@ export class StreamGroups {
       ...options,
       isVolatile: isVolatile(servedSchema.schema, document, request.operationName),
       onRendered: (message, { json: { length: bytes } }) => {
-        if (bytes >= dearBytes) this.#held.set(message, { group, bytes });
+        if (bytes >= largeBytes) this.#held.set(message, { group, bytes });
       },
     });
     return group;

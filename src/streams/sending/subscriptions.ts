@@ -68,17 +68,17 @@ const unavailableStatuses: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The abort reason after a stream has ended. Not an error. */
-const over = new Error('the stream has ended');
+const streamEnded = new Error('the stream has ended');
 
 /** The parts of a request that are kept while its stream lives. Variables are not kept, because they may have a large cursor. */
-interface Kept {
+interface KeptRequest {
   readonly subscription: { readonly servedSchema: ServedSchema; readonly operation: OperationDefinitionNode };
   readonly request: Pick<OperationRequest, 'query' | 'operationName'>;
   readonly origin: RequestOrigin;
 }
 
-interface Entry {
-  readonly asked: Kept;
+interface RunningStream {
+  readonly requested: KeptRequest;
   readonly startedMs: number;
   readonly dueMs: number;
   readonly onAbort: () => void;
@@ -87,7 +87,7 @@ interface Entry {
 
 type Membership = ReturnType<StreamGroups['join']>;
 
-interface Beginning {
+interface StreamStart {
   readonly outlet: StreamOutlet;
   readonly startedMs: number;
   readonly membership: Membership;
@@ -103,7 +103,7 @@ export class Subscriptions {
   readonly #gate: TurnGate;
   readonly #groups = new StreamGroups();
   readonly #openings = new Set<AbortController>();
-  readonly #streams = new Map<StreamSender, Entry>();
+  readonly #streams = new Map<StreamSender, RunningStream>();
   readonly #lifetimes: IntervalTimer<StreamSender>;
   /** Number of each schema, in the order in which they were served. Weak: only streams keep old schemas alive. */
   readonly #generations = new WeakMap<GraphQLSchema, number>();
@@ -143,15 +143,15 @@ export class Subscriptions {
    * nothing.
    * @throws The abort reason, if the origin was aborted with another error than a MusterError before the stream began.
    */
-  async open(asked: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
+  async open(requested: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
     const { contextOf, clock, deadlines } = this.#options;
-    const { subscription, origin } = asked;
+    const { subscription, origin } = requested;
     const { caller, abortController } = origin;
     const { signal } = abortController;
     const startedMs = clock.monotonic();
     this.schemaSwapped();
-    const refusal = this.#refusalOf(asked);
-    if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
+    const refusal = this.#refusalOf(requested);
+    if (refusal !== undefined) return this.#answer(requested, [refusal], startedMs);
     this.#openings.add(abortController);
     const deadline = deadlines.start(() =>
       abortController.abort(new MusterError('TOO_COSTLY', `expected to begin within ${deadlines.seconds} s`)),
@@ -172,12 +172,16 @@ export class Subscriptions {
       };
       const subscribed = await subscription.openSource(contextOf(scope));
       signal.throwIfAborted();
-      if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);
-      return await this.#carry(keptOf(asked), subscribed.source, { outlet, startedMs, membership: this.#join(asked, subscribed) });
+      if ('errors' in subscribed) return this.#answer(requested, subscribed.errors, startedMs);
+      return await this.#start(keptRequestOf(requested), subscribed.source, {
+        outlet,
+        startedMs,
+        membership: this.#join(requested, subscribed),
+      });
     } catch (error) {
       const reason: unknown = signal.aborted ? signal.reason : error;
       if (signal.aborted && !(reason instanceof MusterError)) throw reason;
-      return this.#answer(asked, [reason], startedMs);
+      return this.#answer(requested, [reason], startedMs);
     } finally {
       deadline.end();
       this.#openings.delete(abortController);
@@ -190,8 +194,8 @@ export class Subscriptions {
     if (this.#generation > 0 && this.#generations.get(schema) === this.#generation) return;
     this.#generation++;
     this.#generations.set(schema, this.#generation);
-    const ending = this.#streams.entries().filter(([, { asked }]) => this.#isOutdated(asked));
-    this.#endInTurns([...ending].reverse());
+    const ending = this.#streams.entries().filter(([, { requested }]) => this.#isOutdated(requested));
+    this.#endOneByOne([...ending].reverse());
   }
 
   /**
@@ -214,11 +218,11 @@ export class Subscriptions {
   }
 
   /** Ends the streams one by one, so that other work can run between them. */
-  #endInTurns(ending: (readonly [StreamSender, Entry])[]): void {
+  #endOneByOne(ending: (readonly [StreamSender, RunningStream])[]): void {
     if (ending.length === 0) return;
     const work = (): boolean => {
       const [stream, entry] = ending.pop() ?? [];
-      if (entry !== undefined) stream?.end({ reason: 'GONE', last: this.#told(entry.asked, [outdated()]) });
+      if (entry !== undefined) stream?.end({ reason: 'GONE', last: this.#maskedErrors(entry.requested, [outdatedSchema()]) });
       return ending.length > 0;
     };
     this.#scheduler.schedule({ work });
@@ -235,34 +239,38 @@ export class Subscriptions {
     if (length > maxRequestLength)
       return new MusterError(
         'TOO_COSTLY',
-        `expected a subscription of at most ${maxRequestLength} characters with its variables but for that of after, got ${length}`,
+        `expected a subscription of at most ${maxRequestLength} characters with its variables, except the one for after, got ${length}`,
       );
-    return this.#isOutdated({ subscription }) ? outdated() : undefined;
+    return this.#isOutdated({ subscription }) ? outdatedSchema() : undefined;
   }
 
-  #join(asked: StreamRequest, { execute }: OpenedSubscription): Membership {
-    const { servedSchema } = asked.subscription;
+  #join(requested: StreamRequest, { execute }: OpenedSubscription): Membership {
+    const { servedSchema } = requested.subscription;
     const { contextOf, encoder, deadlines } = this.#options;
-    const { caller } = asked.origin;
-    return this.#groups.join(asked, {
+    const { caller } = requested.origin;
+    return this.#groups.join(requested, {
       execute,
       served: servedSchema,
       caller,
       contextOf,
       encoder,
       deadlines,
-      masking: this.#masking(asked),
+      masking: this.#masking(requested),
     });
   }
 
-  async #carry(asked: Kept, source: OpenedSubscription['source'], { outlet, startedMs, membership }: Beginning): Promise<StreamSender> {
-    const { signal } = asked.origin.abortController;
-    const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
+  async #start(
+    requested: KeptRequest,
+    source: OpenedSubscription['source'],
+    { outlet, startedMs, membership }: StreamStart,
+  ): Promise<StreamSender> {
+    const { signal } = requested.origin.abortController;
+    const entry: RunningStream = { requested, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
     const stream: StreamSender = new StreamSender({
       outlet,
       scheduler: this.#scheduler,
       group: membership.group,
-      masking: this.#masking(asked),
+      masking: this.#masking(requested),
       onClosed: (why) => this.#closed(stream, entry, why),
     });
     try {
@@ -280,39 +288,39 @@ export class Subscriptions {
     }
   }
 
-  #register(stream: StreamSender, entry: Entry): void {
-    this.#openings.delete(entry.asked.origin.abortController);
+  #register(stream: StreamSender, entry: RunningStream): void {
+    this.#openings.delete(entry.requested.origin.abortController);
     this.#streams.set(stream, entry);
-    entry.asked.origin.abortController.signal.addEventListener('abort', entry.onAbort);
+    entry.requested.origin.abortController.signal.addEventListener('abort', entry.onAbort);
     if (stream.outlet.transport === 'sse') this.#lifetimes.add(stream);
   }
 
-  #closed(stream: StreamSender, { asked, startedMs, onAbort, membership }: Entry, { reason, last }: StreamEnd): void {
-    const { abortController } = asked.origin;
+  #closed(stream: StreamSender, { requested, startedMs, onAbort, membership }: RunningStream, { reason, last }: StreamEnd): void {
+    const { abortController } = requested.origin;
     this.#streams.delete(stream);
     this.#lifetimes.delete(stream);
     abortController.signal.removeEventListener('abort', onAbort);
-    abortController.abort(over);
+    abortController.abort(streamEnded);
     membership[Symbol.dispose]();
     this.#options.onClosed(reason);
-    this.#answered(asked, startedMs, last === undefined ? 'OK' : resultCode(last));
+    this.#answered(requested, startedMs, last === undefined ? 'OK' : resultCode(last));
   }
 
   #expire(stream: StreamSender): void {
     const entry = this.#streams.get(stream);
     if (entry === undefined || this.#options.clock.monotonic() < entry.dueMs) return;
-    const error = new MusterError('UNAVAILABLE', 'this stream has lived for an hour: go on with `after`');
-    stream.end({ reason: 'LIFETIME', last: this.#told(entry.asked, [error]) });
+    const error = new MusterError('UNAVAILABLE', 'this stream has lived for an hour: resume with `after`');
+    stream.end({ reason: 'LIFETIME', last: this.#maskedErrors(entry.requested, [error]) });
   }
 
-  #isOutdated({ subscription }: Pick<Kept, 'subscription'>): boolean {
+  #isOutdated({ subscription }: Pick<KeptRequest, 'subscription'>): boolean {
     return (this.#generations.get(subscription.servedSchema.schema) ?? 0) <= this.#generation - maxSchemas;
   }
 
-  #answer(asked: StreamRequest, errors: readonly unknown[], startedMs: number): EncodedAnswer {
-    const body = this.#told(asked, errors);
+  #answer(requested: StreamRequest, errors: readonly unknown[], startedMs: number): EncodedAnswer {
+    const body = this.#maskedErrors(requested, errors);
     const code = resultCode(body);
-    this.#answered(asked, startedMs, code);
+    this.#answered(requested, startedMs, code);
     const status = unavailableStatuses.get(code);
     if (status === undefined) return new EncodedAnswer(body);
     // A random delay, so that refused clients do not all come back at once.
@@ -320,7 +328,7 @@ export class Subscriptions {
     return new EncodedAnswer(body, { http: { status, headers: { 'retry-after': retryAfter } } });
   }
 
-  #answered({ subscription, request, origin }: Kept, startedMs: number, code: string): void {
+  #answered({ subscription, request, origin }: KeptRequest, startedMs: number, code: string): void {
     const { requestId, caller, transport } = origin;
     const tookMs = this.#options.clock.monotonic() - startedMs;
     this.#options.onAnswered({
@@ -335,12 +343,12 @@ export class Subscriptions {
     });
   }
 
-  #told(asked: Pick<Kept, 'origin'>, errors: readonly unknown[]): FormattedExecutionResult {
-    const masking = this.#masking(asked);
+  #maskedErrors(requested: Pick<KeptRequest, 'origin'>, errors: readonly unknown[]): FormattedExecutionResult {
+    const masking = this.#masking(requested);
     return { errors: errors.map((error) => clientError(error, masking)) };
   }
 
-  #masking({ origin }: Pick<Kept, 'origin'>): MaskOptions {
+  #masking({ origin }: Pick<KeptRequest, 'origin'>): MaskOptions {
     return maskOptionsFor(origin.requestId, this.#options.log);
   }
 }
@@ -357,7 +365,7 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
         );
         const outlet = outletOf();
         if (outlet === undefined)
-          throw new MusterError('BAD_INPUT', 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream');
+          throw new MusterError('BAD_INPUT', 'expected a query, got a subscription: use WebSocket, or Accept: text/event-stream');
         const openSource = (contextValue: object) => subscribeTo({ ...args, contextValue });
         const subscription = { servedSchema, document: args.document, operation: definition, openSource };
         const origin = { requestId, caller, transport: outlet.transport, abortController };
@@ -368,7 +376,11 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
 }
 
 /** A function of its own, so that the result holds nothing else of the request. */
-function keptOf({ subscription: { servedSchema, operation }, request: { query, operationName }, origin }: StreamRequest): Kept {
+function keptRequestOf({
+  subscription: { servedSchema, operation },
+  request: { query, operationName },
+  origin,
+}: StreamRequest): KeptRequest {
   return {
     subscription: { servedSchema, operation },
     request: { query, ...(operationName === undefined ? {} : { operationName }) },
@@ -386,6 +398,6 @@ function shuttingDown(): MusterError {
   return new MusterError('SHUTTING_DOWN', 'the gateway is ending');
 }
 
-function outdated(): MusterError {
-  return new MusterError('GONE', 'the schema of this stream is too old by now: go on with `after` on the one that serves');
+function outdatedSchema(): MusterError {
+  return new MusterError('GONE', 'the schema of this stream is too old: resume with `after` on the current one');
 }

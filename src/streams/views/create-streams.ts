@@ -71,17 +71,18 @@ export function createStreams(options: StreamsOptions, signal: AbortSignal): Own
   const views = createClusterViews({ mirrors, access, settingsOf });
   const seal = createSeal(sealKey);
   const sensitive = createSensitiveKinds(sensitiveKinds);
-  const surroundings = { mirrors, access, views, seal, sensitive, scheduler, sources, clock, log };
-  const changes = createViewRegistry({ surroundings, budget, maker: changesMessage }, signal);
-  const jobStatus = createViewRegistry({ surroundings, budget, maker: jobStatusMessage }, signal);
-  const check = (context: ReadContext, asked: Omit<Asked, 'context'>) => checkStream({ views, seal, sensitive }, { ...asked, context });
+  const dependencies = { mirrors, access, views, seal, sensitive, scheduler, sources, clock, log };
+  const changes = createViewRegistry({ dependencies, budget, maker: changesMessage }, signal);
+  const jobStatus = createViewRegistry({ dependencies, budget, maker: jobStatusMessage }, signal);
+  const check = (context: ReadContext, requested: Omit<RequestedStream, 'context'>) =>
+    checkStream({ views, seal, sensitive }, { ...requested, context });
   options.onModel?.(() => {
     for (const registry of [changes, jobStatus]) registry.modelChanged(options.model());
   }, signal);
   return {
     changes: (context, kind, args) => changes.source(check(context, { model: options.model(), kinds: [kind], args })),
     changesOfKinds: (context, { model, kinds }, args) => changes.source(check(context, { model, kinds: kindsOf(model, kinds), args })),
-    jobStatus: (context, kind, args) => jobStatus.source(check(context, { model: options.model(), kinds: [kind], args, tallied: true })),
+    jobStatus: (context, kind, args) => jobStatus.source(check(context, { model: options.model(), kinds: [kind], args, countsJobs: true })),
     counts: () => ({
       views: changes.views + jobStatus.views,
       readers: changes.readers + jobStatus.readers,
@@ -90,12 +91,12 @@ export function createStreams(options: StreamsOptions, signal: AbortSignal): Own
   };
 }
 
-interface Asked {
+interface RequestedStream {
   readonly context: ReadContext;
   readonly model: Model;
   readonly kinds: readonly ModelKind[];
   readonly args: StreamArguments;
-  readonly tallied?: boolean;
+  readonly countsJobs?: boolean;
 }
 
 interface Checkers {
@@ -104,11 +105,14 @@ interface Checkers {
   readonly sensitive: SensitiveKinds;
 }
 
-function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): CheckedStream {
+function checkStream(
+  { views, seal, sensitive }: Checkers,
+  { context, model, kinds, args, countsJobs = false }: RequestedStream,
+): CheckedStream {
   const { caller } = context;
   const { namespaces, selector, where, search, filter, after, clusters, relations } = checkArguments(args, { model, kinds, sensitive });
   refuseRelations(relations);
-  if (tallied) refuseTally(kinds.filter((kind) => sensitive.has(kind)));
+  if (countsJobs) refuseMetadataOnly(kinds.filter((kind) => sensitive.has(kind)));
   const point = after === undefined ? undefined : resumePointOf(seal, after, { stream: filter });
   // A message is always about one cluster. So a request for no cluster becomes a request for no namespace of any cluster: it gets only
   // SYNCED.
@@ -126,16 +130,16 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
       kinds,
       clusters: isEmpty ? undefined : named,
       conditions: { namespaces: isEmpty ? [] : namespaces, selector, where, search },
-      countsJobs: tallied,
+      countsJobs: countsJobs,
       filter,
     },
   };
 }
 
 /** Jobs are counted by their status. A kind whose mirror holds only metadata has no status to count. */
-function refuseTally([kind]: readonly ModelKind[]): void {
+function refuseMetadataOnly([kind]: readonly ModelKind[]): void {
   if (kind === undefined) return;
-  throw new MusterError('BAD_INPUT', `expected a kind of which more is held than the metadata, got ${keyOfKind(kind)}`);
+  throw new MusterError('BAD_INPUT', `expected a kind whose mirror holds more than metadata, got ${keyOfKind(kind)}`);
 }
 
 /** Refuses filters that continue into another object. A change of that object would send no message. */
@@ -144,7 +148,7 @@ function refuseRelations(relations: RelationsByKind): void {
   if (name === undefined) return;
   throw new MusterError(
     'BAD_INPUT',
-    `expected no path that begins with ${name} in a stream: what becomes of the ${name} changes which objects pass, and no message would say so`,
+    `expected no path that begins with ${name} in a stream: a change of the ${name} would change which objects match, without a message`,
   );
 }
 

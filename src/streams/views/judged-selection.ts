@@ -20,7 +20,7 @@ export class JudgedSelection {
   readonly #matchesInAttempts: (object: KubernetesObject) => boolean | undefined;
   readonly #verdicts = new Map<KubernetesObject, boolean>();
   /** Decides when to yield while single objects are judged. These reads are not charged to a limit. */
-  readonly #untold = createReadCounter();
+  readonly #uncharged = createReadCounter();
 
   constructor(source: QuerySource, conditions: ListConditions) {
     this.#source = source;
@@ -38,16 +38,16 @@ export class JudgedSelection {
   }
 
   /** Judges the objects that the mirror holds now. @returns How many had no verdict yet. */
-  *judgeAll(look: CountReads): Steps<number> {
+  *judgeAll(countReads: CountReads): Steps<number> {
     let judged = 0;
-    const looks = createReadCounter(look);
-    for (const list of findCandidatesFor(this.#source, this.#conditions)) judged += yield* this.judge(list, looks);
-    looks.end();
+    const reads = createReadCounter(countReads);
+    for (const list of findCandidatesFor(this.#source, this.#conditions)) judged += yield* this.judge(list, reads);
+    reads.end();
     return judged;
   }
 
   /** Judges these objects. @returns How many had no verdict yet. */
-  *judge(objects: Iterable<KubernetesObject>, looks = this.#untold): Steps<number> {
+  *judge(objects: Iterable<KubernetesObject>, reads = this.#uncharged): Steps<number> {
     let judged = 0;
     let known = 0;
     for (const object of objects) {
@@ -56,7 +56,7 @@ export class JudgedSelection {
         let matches = this.#matchesInAttempts(object);
         for (; matches === undefined; matches = this.#matchesInAttempts(object)) yield;
         this.#verdicts.set(object, matches);
-        if (this.#count(looks)) yield;
+        if (this.#count(reads)) yield;
       } else if (++known % knownAtOnce === 0) yield;
     }
     return judged;
@@ -68,9 +68,9 @@ export class JudgedSelection {
   }
 
   /** Counts the work for one object. True if it is time to yield. */
-  #count(looks: ReadCounter): boolean {
-    const isStep = looks.addCompared(this.#read.values);
+  #count(reads: ReadCounter): boolean {
+    const isStep = reads.addCompared(this.#read.values);
     this.#read.values = 0;
-    return looks.add(1) || isStep;
+    return reads.add(1) || isStep;
   }
 }

@@ -29,7 +29,7 @@ export class ViewJudging {
   readonly #options: ViewJudgingOptions;
   #steps: Steps<void> | undefined;
   #points = new Set<ResumePoint>();
-  #looks = 0;
+  #reads = 0;
 
   constructor(options: ViewJudgingOptions) {
     this.#options = options;
@@ -70,7 +70,7 @@ export class ViewJudging {
   /** Drops the verdicts. Call it after a cut, when no reader waits for its first message. */
   forget(): void {
     if (!this.#options.isCostly) return;
-    this.#looks = 0;
+    this.#reads = 0;
     this.#points = new Set();
     for (const source of this.#options.sources()) source.forgetJudged();
   }
@@ -82,20 +82,20 @@ export class ViewJudging {
       for (const point of points) this.#points.add(point);
       for (const source of this.#options.sources()) {
         const positions = joining.size === 0 ? undefined : points.map(({ cursor }) => cursor.positions.get(source.key));
-        judged += yield* source.judgeObjects(this.#look, positions);
+        judged += yield* source.judgeObjects(this.#countReads, positions);
       }
     }
   }
 
-  readonly #look = (looks: number): void => {
-    this.#looks += looks;
-    if (this.#looks <= maxReads) return;
-    this.#looks = 0;
+  readonly #countReads = (reads: number): void => {
+    this.#reads += reads;
+    if (this.#reads <= maxReads) return;
+    this.#reads = 0;
     this.#steps = undefined;
     throw new MusterError(
       'TOO_COSTLY',
-      `expected a first state that looks at no more than ${maxReads} objects, eight values that are compared counted as one: narrow it (clusters, ` +
-        'namespaces, labels), or ask for fewer conditions',
+      `expected a first state that reads at most ${maxReads} objects, eight values that are compared counted as one: narrow it (clusters, ` +
+        'namespaces, labels), or use fewer conditions',
     );
   };
 }

@@ -23,7 +23,7 @@ export interface CheckedStream {
 }
 
 interface ViewRegistryOptions<Message extends ChangesMessage> {
-  readonly surroundings: ViewDependencies;
+  readonly dependencies: ViewDependencies;
   readonly budget: QueueBudget;
   readonly maker: MessageMaker<Message>;
 }
@@ -32,17 +32,17 @@ interface ViewRegistryOptions<Message extends ChangesMessage> {
 interface ViewRegistry<Message extends ChangesMessage> {
   readonly views: number;
   readonly readers: number;
-  source(asked: CheckedStream): StreamSource<Message>;
+  source(requested: CheckedStream): StreamSource<Message>;
   /** Ends the streams of kinds that the new model does not have. */
   modelChanged(model: Model): void;
 }
 
 /** Creates the registry. All views end when the signal aborts. */
 export function createViewRegistry<Message extends ChangesMessage>(
-  { surroundings, budget, maker }: ViewRegistryOptions<Message>,
+  { dependencies, budget, maker }: ViewRegistryOptions<Message>,
   life: AbortSignal,
 ): ViewRegistry<Message> {
-  const { mirrors, access, sources, log } = surroundings;
+  const { mirrors, access, sources, log } = dependencies;
   const views = new Map<string, StreamView<Message>>();
   const models = createNumbers<Model>();
 
@@ -51,20 +51,24 @@ export function createViewRegistry<Message extends ChangesMessage>(
   });
 
   const scopeNow = ({ kinds, clusters }: ViewQuery, caller: Caller, signal: AbortSignal): WatchScope | Promise<WatchScope> => {
-    const asked = clusters ?? [...mirrors.members()];
-    const visible = asked.filter((name) => access.maySeeCluster(caller, name));
-    return watchScopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < asked.length }, signal);
+    const requested = clusters ?? [...mirrors.members()];
+    const visible = requested.filter((name) => access.maySeeCluster(caller, name));
+    return watchScopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < requested.length }, signal);
   };
 
-  const viewOf = (asked: Pick<CheckedStream, 'model' | 'query'>, scope: WatchScope, from: 'opening' | 'moving'): StreamView<Message> => {
-    const { model, query } = asked;
+  const viewOf = (
+    requested: Pick<CheckedStream, 'model' | 'query'>,
+    scope: WatchScope,
+    from: 'opening' | 'moving',
+  ): StreamView<Message> => {
+    const { model, query } = requested;
     const key = JSON.stringify([models.of(model), query.filter, scope.digest]);
     const known = views.get(key);
     if (known !== undefined) return known;
     // A reader that moves has been admitted with its old view.
     if (from === 'opening') sources.admit(query.kinds.length * (query.clusters?.length ?? mirrors.members().size));
     const view = new StreamView<Message>({
-      surroundings,
+      dependencies,
       query,
       scope,
       maker,
@@ -97,14 +101,14 @@ export function createViewRegistry<Message extends ChangesMessage>(
     get readers() {
       return views.values().reduce((sum, view) => sum + view.readers, 0);
     },
-    source: (asked) => ({
+    source: (requested) => ({
       async open(listener, signal) {
         signal.throwIfAborted();
-        const scope = await settledScope(asked, signal);
+        const scope = await settledScope(requested, signal);
         if (life.aborted) throw new MusterError('SHUTTING_DOWN', 'the gateway is stopping');
-        if (scope.isEmpty) throw new MusterError('FORBIDDEN', 'nothing of what was asked for may be watched in any cluster');
-        const view = viewOf(asked, scope, 'opening');
-        const { caller, after } = asked;
+        if (scope.isEmpty) throw new MusterError('FORBIDDEN', 'the caller may watch none of the requested kinds in any cluster');
+        const view = viewOf(requested, scope, 'opening');
+        const { caller, after } = requested;
         const onThrow = (error: unknown) => log.error({ err: loggableError(error) }, 'a listener of a stream threw: its stream was ended');
         const reader = new ViewReader<Message>({ caller, listener, signal, host: view, openShare: budget.open, onThrow, after });
         view.join(reader);

@@ -5,7 +5,7 @@ import type { ModelKind } from '../../model/model.ts';
 import { compareVisibility, type WatchScope, watchVisibility } from './watch-scope.ts';
 
 /** A source whose message is about to be sent. */
-interface ToldOf {
+interface WatchedSource {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: ModelKind;
 }
@@ -47,9 +47,9 @@ export class ViewRights {
   }
 
   /** Returns the keys of callers that may no longer see all of these sources. Checks only rights that are known at once. */
-  callersWithout(sent: readonly ToldOf[]): ReadonlySet<string> {
+  callersWithout(sources: readonly WatchedSource[]): ReadonlySet<string> {
     const lost = new Set<string>();
-    for (const { caller } of this.#callers.values()) if (sent.some((one) => this.#hasLost(caller, one))) lost.add(caller.key);
+    for (const { caller } of this.#callers.values()) if (sources.some((one) => this.#hasLost(caller, one))) lost.add(caller.key);
     return lost;
   }
 
@@ -60,7 +60,7 @@ export class ViewRights {
    * @param isMember False for a cluster that has left. A cluster that has left is no lost right.
    */
   check(
-    sent: readonly ToldOf[],
+    sources: readonly WatchedSource[],
     isMember: (cluster: ClusterName) => boolean,
     judge: (verdicts: ReadonlyMap<string, RightsVerdict>) => void,
   ): void {
@@ -68,7 +68,7 @@ export class ViewRights {
     const scopes = callers.map((caller) => this.#options.scopeFor(caller, this.#signal));
     const settle = (known: readonly WatchScope[]): void => {
       if (this.#signal.aborted) return;
-      const still = sent.filter(({ cluster }) => isMember(cluster.name));
+      const still = sources.filter(({ cluster }) => isMember(cluster.name));
       const verdicts = callers.flatMap(({ key }, index) => {
         const scope = known[index];
         return scope === undefined ? [] : [[key, this.#verdictOn(scope, still)] as const];
@@ -79,15 +79,15 @@ export class ViewRights {
     else settle(scopes as readonly WatchScope[]);
   }
 
-  #verdictOn(now: WatchScope, sent: readonly ToldOf[]): RightsVerdict {
+  #verdictOn(now: WatchScope, sources: readonly WatchedSource[]): RightsVerdict {
     const { scope } = this.#options;
-    const isLess = ({ cluster, kind }: ToldOf) =>
+    const isLess = ({ cluster, kind }: WatchedSource) =>
       compareVisibility(scope.sightOf(cluster.name, kind), now.sightOf(cluster.name, kind)) === 'less';
     if (now.digest === scope.digest) return { type: 'kept' };
-    return sent.some(isLess) ? { type: 'lost' } : { type: 'gained', scope: now };
+    return sources.some(isLess) ? { type: 'lost' } : { type: 'gained', scope: now };
   }
 
-  #hasLost(caller: Caller, { cluster, kind }: ToldOf): boolean {
+  #hasLost(caller: Caller, { cluster, kind }: WatchedSource): boolean {
     const now: Visibility | Promise<Visibility> = watchVisibility(
       this.#options.access,
       { caller, cluster: cluster.name, kind },
@@ -99,10 +99,10 @@ export class ViewRights {
 
 /** The reason with which streams end when their caller has lost a right. */
 export function lostRightError(): MusterError {
-  return new MusterError('FORBIDDEN', 'the right to watch some of what is streamed has been lost');
+  return new MusterError('FORBIDDEN', 'the caller has lost the right to watch some of the requested kinds');
 }
 
 /** The reason with which streams end when their view has a bug. */
 export function failedViewError(): MusterError {
-  return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
+  return new MusterError('UNAVAILABLE', 'this stream has failed: resume with `after`');
 }

@@ -84,7 +84,7 @@ export class ViewSource implements MessageSource {
   /** The fault that voids what readers knew: the cluster does not serve the kind, or has left. Undefined if neither is true. */
   get voidFault(): Fault | undefined {
     if (this.#held !== undefined || 'code' in this.visibility) return undefined;
-    const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
+    const { fault } = absenceOf(this.#request(), this.#options.mirrors);
     return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneFault(this, fault) : undefined;
   }
 
@@ -110,7 +110,7 @@ export class ViewSource implements MessageSource {
   get sync(): SyncView {
     const { visibility } = this.#options;
     if (this.#held === undefined || 'code' in visibility) return this.#heldSync;
-    return sourceSyncOf(this.#ask(), this.#held.mirror, visibility);
+    return sourceSyncOf(this.#request(), this.#held.mirror, visibility);
   }
 
   /** The sync of the mirror at the last cut. Call it right after a cut. */
@@ -131,7 +131,7 @@ export class ViewSource implements MessageSource {
     if (cluster !== undefined) this.#cluster = cluster;
     if ('code' in visibility) this.#setFault(visibility);
     else if (this.#held === undefined) this.#load(visibility);
-    else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
+    else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#request(), mirrors).fault);
     else if (this.#held.reselect(this.#selection(visibility))) this.#restart(this.#held);
     this.#resource = this.#held?.resource ?? this.#resource;
   }
@@ -236,7 +236,7 @@ export class ViewSource implements MessageSource {
   end(): void {
     this.#held?.end();
     this.#state = { phase: 'left' };
-    this.#options.loader.release(this.#ask());
+    this.#options.loader.release(this.#request());
   }
 
   get #held(): SelectedMirror | undefined {
@@ -244,13 +244,15 @@ export class ViewSource implements MessageSource {
   }
 
   get #heldSync(): SyncView {
-    return syncViewOf(this.#ask(), this.#held?.mirror.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+    return syncViewOf(this.#request(), this.#held?.mirror.sync() ?? absenceOf(this.#request(), this.#options.mirrors));
   }
 
   /** The fault for namespaces that the caller asked for and the mirror does not cover. Undefined if the mirror covers all of them. */
   get #unreadFault(): Fault | undefined {
     const { visibility } = this.#options;
-    return this.#held === undefined || 'code' in visibility ? undefined : unreadNamespacesFault(this.#ask(), this.#held.mirror, visibility);
+    return this.#held === undefined || 'code' in visibility
+      ? undefined
+      : unreadNamespacesFault(this.#request(), this.#held.mirror, visibility);
   }
 
   #takeNews(readers: 'some' | 'none'): SliceNews | undefined {
@@ -271,7 +273,7 @@ export class ViewSource implements MessageSource {
   /** Loads the mirror. Takes it at once if the view holds it already, as it does at its start. */
   #load(visibility: QueryVisibility): void {
     const { loader, guard } = this.#options;
-    const loaded = loader.load(this.#ask());
+    const loaded = loader.load(this.#request());
     if (!(loaded instanceof Promise)) this.#loaded(visibility, loaded);
     else
       void loaded.then(
@@ -308,7 +310,7 @@ export class ViewSource implements MessageSource {
     }
     if (gone === undefined) this.#state = { phase: hasLeft ? 'returning' : 'expected' };
     else this.#state = { phase: hasLeft ? 'left' : 'absent' };
-    const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
+    const { fault } = absenceOf(this.#request(), this.#options.mirrors);
     const isExpected = fault.code === 'SYNCING' || (gone !== undefined && !this.#options.query.named);
     if (!isExpected && !hasLeft) this.#setFault(fault);
     else if (this.hasNews) this.#options.onNews();
@@ -393,7 +395,7 @@ export class ViewSource implements MessageSource {
     return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.query.conditions, visibility };
   }
 
-  #ask(): SourceRequest {
+  #request(): SourceRequest {
     const { named, conditions } = this.#options.query;
     return { cluster: this.#cluster, kind: this.kind, verb: 'list', isNamed: named, namespaces: conditions.namespaces };
   }

@@ -26,7 +26,7 @@ import { areServed, type ViewPositions, type ViewQuery, ViewSources } from './vi
 import type { WatchScope } from './watch-scope.ts';
 
 interface ViewOptions<Message extends ChangesMessage> {
-  readonly surroundings: ViewDependencies;
+  readonly dependencies: ViewDependencies;
   readonly query: ViewQuery;
   readonly scope: WatchScope;
   readonly maker: MessageMaker<Message>;
@@ -76,11 +76,11 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
 
   constructor(options: ViewOptions<Message>) {
     this.#options = options;
-    const { surroundings, query, scope, scopeFor, viewFor } = options;
-    const { access, mirrors, clock } = surroundings;
+    const { dependencies, query, scope, scopeFor, viewFor } = options;
+    const { access, mirrors, clock } = dependencies;
     this.#rights = new ViewRights({ access, scope, scopeFor }, this.#abortController.signal);
     this.#sources = new ViewSources({
-      ...surroundings,
+      ...dependencies,
       query,
       scope,
       onNews: () => this.#schedule(),
@@ -145,7 +145,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   /** Ends the streams if the model no longer has one of their kinds, or if no cluster serves any of them. */
   modelChanged({ kinds }: Model): void {
     if (!areServed(this.#options.query.kinds, kinds))
-      this.#endAll(new MusterError('GONE', 'no cluster serves what was asked for any more'));
+      this.#endAll(new MusterError('GONE', 'no cluster serves the requested kinds any more'));
   }
 
   areSourcesReady(): boolean {
@@ -170,7 +170,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   #end(): void {
     if (this.#abortController.signal.aborted) return;
     this.#abortController.abort();
-    this.#options.surroundings.scheduler.cancel(this);
+    this.#options.dependencies.scheduler.cancel(this);
     this.#sources.end();
     this.#moves.end();
     this.#options.onEnd();
@@ -187,13 +187,13 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
       action();
     } catch (error) {
       const isKnown = error instanceof MusterError;
-      if (!isKnown) this.#options.surroundings.log.error({ err: loggableError(error) }, 'a view of streams failed and was ended');
+      if (!isKnown) this.#options.dependencies.log.error({ err: loggableError(error) }, 'a view of streams failed and was ended');
       this.#endAll(isKnown ? error : failedViewError());
     }
   }
 
   #schedule(): void {
-    if (!this.#abortController.signal.aborted) this.#options.surroundings.scheduler.schedule(this);
+    if (!this.#abortController.signal.aborted) this.#options.dependencies.scheduler.schedule(this);
   }
 
   /** Does the next piece of work. True if more work is left. Called by the scheduler after `#schedule`. */
@@ -283,7 +283,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
    * left.
    */
   #admit(): boolean {
-    const { clock } = this.#options.surroundings;
+    const { clock } = this.#options.dependencies;
     const endMs = clock.monotonic() + pieceMs;
     const admitted: ViewReader<Message>[] = [];
     for (const reader of this.#joining) {
@@ -305,12 +305,12 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   }
 
   #createMessage(draft: MessageDraft, { base, over }: KnownPositions<ViewPositions>, isOpening: boolean): Message {
-    const { surroundings, query, scope, maker } = this.#options;
+    const { dependencies, query, scope, maker } = this.#options;
     return maker(draft, {
       isOpening,
       seal: ({ source, position }) => {
         const positions = withPositions(base.positions, new Map([...over(), [source.key, position]]));
-        return surroundings.seal.close(printStreamCursor({ scope: scope.digest, positions }), { stream: query.filter });
+        return dependencies.seal.close(printStreamCursor({ scope: scope.digest, positions }), { stream: query.filter });
       },
       summarize: () =>
         jobSummaryOf(
@@ -334,7 +334,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   async #checkNowAndThen(): Promise<void> {
     const { signal } = this.#abortController;
     for (;;) {
-      await this.#options.surroundings.clock.sleep(checkEveryMs, signal);
+      await this.#options.dependencies.clock.sleep(checkEveryMs, signal);
       if (signal.aborted) return;
       for (const cluster of this.#sources.clusters) this.#mirrorChanges.push({ type: 'changed', cluster });
       this.#schedule();
@@ -344,7 +344,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
 
   /** Ends the readers whose caller has lost the right to one of these sources, before a byte of the slices is sent. */
   #endWithoutRights(slices: readonly SourceSlice[]): void {
-    const { mirrors } = this.#options.surroundings;
+    const { mirrors } = this.#options.dependencies;
     const members = mirrors.members();
     const sent = slices.map(({ source }) => source).filter(({ cluster }) => members.has(cluster.name));
     const lost = this.#rights.callersWithout(sent);
@@ -352,7 +352,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   }
 
   #check(): void {
-    const { mirrors } = this.#options.surroundings;
+    const { mirrors } = this.#options.dependencies;
     const members = mirrors.members();
     this.#rights.check(
       [...this.#sources.all.values()],

@@ -14,7 +14,7 @@ export interface WatchScope {
   readonly isEmpty: boolean;
 }
 
-interface AskedScope {
+interface RequestedScope {
   readonly caller: Caller;
   /** Requested clusters that are visible to the caller. */
   readonly clusters: readonly ClusterName[];
@@ -27,22 +27,22 @@ interface AskedScope {
  * Returns what the caller may both list and watch, for each kind in each cluster. The first state needs `list`, later changes need `watch`.
  * No promise if `access` answers at once.
  */
-export function watchScopeOf(access: Access, asked: AskedScope, signal: AbortSignal): WatchScope | Promise<WatchScope> {
-  const { caller, clusters, kinds } = asked;
+export function watchScopeOf(access: Access, requested: RequestedScope, signal: AbortSignal): WatchScope | Promise<WatchScope> {
+  const { caller, clusters, kinds } = requested;
   const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchVisibility(access, { caller, cluster, kind }, signal)));
   if (answers.some((answer) => answer instanceof Promise))
-    return Promise.all(answers).then((visibilities) => createScope(asked, visibilities));
-  return createScope(asked, answers as readonly Visibility[]);
+    return Promise.all(answers).then((visibilities) => createScope(requested, visibilities));
+  return createScope(requested, answers as readonly Visibility[]);
 }
 
 /** Returns what the caller may both list and watch of one kind in one cluster. */
 export function watchVisibility(
   access: Access,
-  asked: { readonly caller: Caller; readonly cluster: ClusterName; readonly kind: ModelKind },
+  requested: { readonly caller: Caller; readonly cluster: ClusterName; readonly kind: ModelKind },
   signal: AbortSignal,
 ): Visibility | Promise<Visibility> {
-  const listed = access.visibilityOf({ ...asked, verb: 'list' }, signal);
-  const watched = access.visibilityOf({ ...asked, verb: 'watch' }, signal);
+  const listed = access.visibilityOf({ ...requested, verb: 'list' }, signal);
+  const watched = access.visibilityOf({ ...requested, verb: 'watch' }, signal);
   if (listed instanceof Promise || watched instanceof Promise) return Promise.all([listed, watched]).then(([a, b]) => intersect(a, b));
   return intersect(listed, watched);
 }
@@ -60,7 +60,7 @@ export function compareVisibility(before: Visibility | undefined, now: Visibilit
 
 const everything: Visibility = { type: 'all' };
 
-function createScope({ hidden, clusters, kinds }: AskedScope, visibilities: readonly Visibility[]): WatchScope {
+function createScope({ hidden, clusters, kinds }: RequestedScope, visibilities: readonly Visibility[]): WatchScope {
   // The scope also covers clusters that join later. So it does not change with the fleet if all callers may see everything.
   if (!hidden && visibilities.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
   const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));

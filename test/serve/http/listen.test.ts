@@ -88,7 +88,7 @@ test('a port in use is refused in one line', async () => {
   const { port } = other.address() as AddressInfo;
   await expect(listen({ host: '127.0.0.1', port })).rejects.toMatchObject({
     code: 'BAD_INPUT',
-    message: `port ${port} on 127.0.0.1 is in use: expected a free one, or another by --port`,
+    message: `port ${port} on 127.0.0.1 is in use: choose another with --port`,
   });
   other.close();
 });

@@ -117,7 +117,7 @@ test('a subscription whose client does not accept a stream is refused with a hin
   const { errors } = await edge.ask(plain);
   expect(errors).toMatchObject([
     {
-      message: 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream',
+      message: 'expected a query, got a subscription: use WebSocket, or Accept: text/event-stream',
       extensions: { code: 'BAD_INPUT' },
     },
   ]);

@@ -21,7 +21,7 @@ describe('before 101', () => {
       { origin: 'https://evil.example.com' },
       '/graphql',
       403,
-      'the Origin header is neither our own nor an allowed one',
+      'the Origin header is neither that of this gateway nor an allowed one',
     ],
     [
       'an Origin that only begins like an allowed one',
@@ -31,11 +31,17 @@ describe('before 101', () => {
       'the Origin',
     ],
     ['an opaque Origin', { origin: 'null' }, '/graphql', 403, 'the Origin header'],
-    ['a Host that is not ours', { host: 'rebound.example.com' }, '/graphql', 403, 'the Host header is not one of this gateway'],
+    ['a Host that is not ours', { host: 'rebound.example.com' }, '/graphql', 403, 'the Host header does not name this gateway'],
     ['another path', {}, '/', 404, 'expected an upgrade at /graphql'],
     ['a path that only begins like ours', {}, '/graphql/x', 404, 'expected an upgrade at /graphql'],
     ['no subprotocol', { 'sec-websocket-protocol': '' }, '/graphql', 400, 'expected the subprotocol graphql-transport-ws'],
-    ['the legacy subprotocol', { 'sec-websocket-protocol': 'graphql-ws' }, '/graphql', 400, 'the older graphql-ws is not spoken'],
+    [
+      'the legacy subprotocol',
+      { 'sec-websocket-protocol': 'graphql-ws' },
+      '/graphql',
+      400,
+      'the older protocol graphql-ws is not supported',
+    ],
     ['an upgrade to something else', { upgrade: 'tcp' }, '/graphql', 400, 'expected an upgrade to websocket'],
     ['a key that is none', { 'sec-websocket-key': 'short' }, '/graphql', 400, 'Sec-WebSocket-Key'],
     ['a version that is none', { 'sec-websocket-version': '99' }, '/graphql', 400, 'Sec-WebSocket-Version'],
@@ -148,7 +154,7 @@ describe('a client that must send a token', () => {
   test.each<[string, unknown, string | undefined, string]>([
     ['nothing', undefined, undefined, 'expected a bearer token in the Authorization header'],
     ['an empty payload', {}, undefined, 'expected a bearer token in the Authorization header'],
-    ['another token', { authorization: 'Bearer wrong-horse' }, undefined, 'the bearer token is not the right one'],
+    ['another token', { authorization: 'Bearer wrong-horse' }, undefined, 'the bearer token is wrong'],
     ['the token alone', { authorization: 'correct-horse' }, undefined, 'expected a bearer token in the Authorization header'],
     [
       'a token that is no text',
@@ -156,7 +162,7 @@ describe('a client that must send a token', () => {
       undefined,
       'expected a bearer token in the Authorization header',
     ],
-    ['another one in the header', undefined, 'Bearer wrong-horse', 'the bearer token is not the right one'],
+    ['another one in the header', undefined, 'Bearer wrong-horse', 'the bearer token is wrong'],
   ])('is closed with 4401 for %s', async (_what, payload, authorization, reason) => {
     await using edge = await startWebSockets(wanted);
     const socket = await edge.open(authorization === undefined ? {} : { headers: { authorization } });
@@ -226,7 +232,7 @@ describe('messages that the protocol does not allow close the socket', () => {
       'an init payload with NUL',
       (socket) => socket.say({ ...init, payload: { pad: '\0' } }),
       4400,
-      'a text in the body holds half a character or NUL',
+      'a text in the body has a lone surrogate or NUL',
     ],
     ['a message of more than 256 KiB', (socket) => socket.say(init, { ...subscribe, payload: { query: '#'.repeat(256 << 10) } }), 1009, ''],
     ['the same without init', (socket) => socket.say('x'.repeat((256 << 10) + 1)), 1009, ''],

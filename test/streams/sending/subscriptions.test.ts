@@ -380,7 +380,7 @@ test('after about an hour a stream of server-sent events ends, and can be resume
   expect(events.outlet.ending).toBeUndefined();
   await harness.clock.advance(24_000);
   expect(events.outlet.ending?.last?.errors).toMatchObject([
-    { message: 'this stream has lived for an hour: go on with `after`', extensions: { code: 'UNAVAILABLE' } },
+    { message: 'this stream has lived for an hour: resume with `after`', extensions: { code: 'UNAVAILABLE' } },
   ]);
   expect([socket.outlet.ending, harness.closed]).toEqual([undefined, ['LIFETIME']]);
 });
