@@ -647,6 +647,6 @@ describe('the arguments', () => {
     expect(JSON.stringify(read.messages)).not.toContain('aHVudGVyMg');
     expect(read.messages[0]?.added[0]?.object.metadata.annotations).toEqual({ note: 'kept' });
     const asked = () => graph.streams.changes(me, kindOf('Secret'), { where: { path: 'data', exists: true } });
-    expect(asked).toThrow('only the metadata is held');
+    expect(asked).toThrow('because only the metadata of Secret is mirrored');
   });
 });

@@ -73,7 +73,7 @@ const streamEnded = new Error('the stream has ended');
 /** The parts of a request that are kept while its stream lives. Variables are not kept, because they may have a large cursor. */
 interface KeptRequest {
   readonly subscription: { readonly servedSchema: ServedSchema; readonly operation: OperationDefinitionNode };
-  readonly request: Pick<OperationRequest, 'query' | 'operationName'>;
+  readonly request: Pick<OperationRequest, 'query'>;
   readonly origin: RequestOrigin;
 }
 
@@ -369,29 +369,22 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
         const openSource = (contextValue: object) => subscribeTo({ ...args, contextValue });
         const subscription = { servedSchema, document: args.document, operation: definition, openSource };
         const origin = { requestId, caller, transport: outlet.transport, abortController };
-        const opened = await subscriptions.open({ subscription: subscription, request: params, origin }, outlet);
+        const opened = await subscriptions.open({ subscription, request: params, origin }, outlet);
         return opened instanceof EncodedAnswer ? opened : new StartedStream(opened);
       }),
   };
 }
 
 /** A function of its own, so that the result holds nothing else of the request. */
-function keptRequestOf({
-  subscription: { servedSchema, operation },
-  request: { query, operationName },
-  origin,
-}: StreamRequest): KeptRequest {
-  return {
-    subscription: { servedSchema, operation },
-    request: { query, ...(operationName === undefined ? {} : { operationName }) },
-    origin,
-  };
+function keptRequestOf({ subscription, request, origin }: StreamRequest): KeptRequest {
+  const { servedSchema, operation } = subscription;
+  return { subscription: { servedSchema, operation }, request: { query: request.query }, origin };
 }
 
 function heldLength({ document, operation }: StreamRequest['subscription'], { query, variables = {} }: OperationRequest): number {
   const cursor = cursorVariableOf(document, operation);
-  const resources = Object.entries(variables).filter(([name]) => name !== cursor);
-  return query.length + (resources.length === 0 ? 0 : JSON.stringify(Object.fromEntries(resources)).length);
+  const held = Object.entries(variables).filter(([name]) => name !== cursor);
+  return query.length + (held.length === 0 ? 0 : JSON.stringify(Object.fromEntries(held)).length);
 }
 
 function shuttingDown(): MusterError {

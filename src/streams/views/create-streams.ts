@@ -139,7 +139,7 @@ function checkStream(
 /** Jobs are counted by their status. A kind whose mirror holds only metadata has no status to count. */
 function refuseMetadataOnly([kind]: readonly ModelKind[]): void {
   if (kind === undefined) return;
-  throw new MusterError('BAD_INPUT', `expected a kind whose mirror holds more than metadata, got ${keyOfKind(kind)}`);
+  throw new MusterError('BAD_INPUT', `expected a kind of which more than metadata is mirrored, got ${keyOfKind(kind)}`);
 }
 
 /** Refuses filters that continue into another object. A change of that object would send no message. */

@@ -71,3 +71,8 @@ export function goneFault(source: Pick<SourceRequest, 'cluster' | 'kind'>, { cod
   const gone = readFault(source, 'GONE');
   return code === 'NOT_SERVED' ? { ...gone, message } : gone;
 }
+
+/** Throws the error. For use as an expression. */
+export function rethrow(error: unknown): never {
+  throw error;
+}

@@ -24,7 +24,7 @@ import {
 import { type SourcePosition, sourceKey, voidPosition } from '../messages/stream-cursor.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { type MirrorSelection, SelectedMirror } from './selected-mirror.ts';
-import { goneFault, hasEnded, isComplete, mirrorOf, type SourceState, type ViewSourceOptions } from './view-source-state.ts';
+import { goneFault, hasEnded, isComplete, mirrorOf, rethrow, type SourceState, type ViewSourceOptions } from './view-source-state.ts';
 
 /**
  * One source of a view: one kind of one cluster. Follows the mirror as soon as there is one, and collects its changes until the next cut.
@@ -278,10 +278,7 @@ export class ViewSource implements MessageSource {
     else
       void loaded.then(
         (mirror) => guard(() => this.#loaded(visibility, mirror)),
-        (error) =>
-          guard(() => {
-            throw error;
-          }),
+        (error) => guard(() => rethrow(error)),
       );
   }
 

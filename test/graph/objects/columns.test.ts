@@ -242,7 +242,7 @@ test('the status of Jobs cannot be streamed if only their metadata is mirrored',
   const kind = model.kinds.get('Job.batch');
   if (kind === undefined) throw new Error('no Jobs');
   expect(() => streams.jobStatus(callerNamed('me'), kind, {})).toThrow(
-    'expected a kind whose mirror holds more than metadata, got Job.batch',
+    'expected a kind of which more than metadata is mirrored, got Job.batch',
   );
 });
 
