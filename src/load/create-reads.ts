@@ -44,18 +44,22 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
   const singles = { ...sources, member, sensitive, log };
   return {
     clusters: (context, { names, labels }) => {
-      const asked = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));
-      if (labels == null) return asked;
+      const named = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));
+      if (labels == null) return named;
       const selector = parseLabelSelector(labels);
-      return asked.filter((view) => matchesLabelSelector(selector, view.labels));
+      return named.filter((view) => matchesLabelSelector(selector, view.labels));
     },
     cluster: (context, name) => views.find(context.caller, name),
     servedKinds: (context, cluster) => servedKinds({ mirrors, access, model: model() }, context, cluster),
     list: (context, kind, args) => readList(lists, context, { kinds: [kind], chosen: true, args }),
-    listKinds: async (context, asked, args) =>
-      readList({ ...lists, model: () => asked.model }, context, { kinds: kindsOf(asked, asked.kinds), chosen: asked.kinds != null, args }),
-    get: (context, asked) => readOneObject(singles, context, asked),
-    getById: (context, asked) => readObjectById(singles, context, asked),
+    listKinds: async (context, request, args) =>
+      readList({ ...lists, model: () => request.model }, context, {
+        kinds: kindsOf(request, request.kinds),
+        chosen: request.kinds != null,
+        args,
+      }),
+    get: (context, request) => readOneObject(singles, context, request),
+    getById: (context, request) => readObjectById(singles, context, request),
   };
 }
 
@@ -139,7 +143,8 @@ async function readList(options: ListsOptions, context: ReadContext, { kinds, ch
   };
   const relations = mergeRelations(checked.relations, aggregated?.relations);
   const page = { spec, context, scope, waitMs, aggregated };
-  if (relations.size > 0) return readListWithRelated(options, context, { requests, waitMs, page, asked: { model, relations, namespaces } });
+  if (relations.size > 0)
+    return readListWithRelated(options, context, { requests, waitMs, page, lookup: { model, relations, namespaces } });
   return withReadSources(options, { requests, waitMs, context }, (sources) => createListPage(options, sources, page));
 }
 
@@ -147,16 +152,16 @@ interface RelatedListRequest {
   readonly requests: readonly SourceRequest[];
   readonly waitMs: number;
   readonly page: PageRequest;
-  readonly asked: Pick<RelationLookupRequest, 'model' | 'relations' | 'namespaces'>;
+  readonly lookup: Pick<RelationLookupRequest, 'model' | 'relations' | 'namespaces'>;
 }
 
 /** Lists a page whose filter or order depends on other objects. Waits for their mirrors together with the mirrors of the listed kinds. */
 async function readListWithRelated(
   options: ListsOptions,
   context: ReadContext,
-  { requests, waitMs, page, asked }: RelatedListRequest,
+  { requests, waitMs, page, lookup }: RelatedListRequest,
 ): Promise<ListPage> {
-  using related = new RelationLookup(options, { ...asked, waitMs, context });
+  using related = new RelationLookup(options, { ...lookup, waitMs, context });
   const inSources = <T>(use: (sources: readonly ReadSource[]) => PromiseOrValue<T>) =>
     withReadSources(options, { requests, waitMs: related.remainingWaitMs, context }, use);
   const holdOwners = async () =>
@@ -174,7 +179,7 @@ function sourceRequestsOf(
   { kinds, chosen, checked }: Omit<ListRequest, 'args'> & { readonly checked: CheckedArguments },
 ): readonly SourceRequest[] {
   const { clusters, namespaces } = checked;
-  const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
+  const wanted = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
   const isNamed = chosen && clusters !== undefined;
-  return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', isNamed, namespaces }) as const));
+  return wanted.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', isNamed, namespaces }) as const));
 }

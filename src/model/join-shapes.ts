@@ -93,8 +93,8 @@ function joinRules(a: ListRules, b: ListRules): ListRules {
 }
 
 function joinListTypes(a: ListRules, b: ListRules): ListRules {
-  const said = [a, b].filter(({ listType }) => listType !== undefined);
-  const [first, second = first] = said;
+  const typed = [a, b].filter(({ listType }) => listType !== undefined);
+  const [first, second = first] = typed;
   if (first?.listType === undefined || second === undefined) return {};
   if (first.listType !== second.listType || !sameTexts(first.listMapKeys, second.listMapKeys)) return { listType: 'atomic' };
   return { listType: first.listType, ...(first.listMapKeys === undefined ? {} : { listMapKeys: first.listMapKeys }) };

@@ -49,11 +49,11 @@ export function descriptionsIn(document: Json, resources: readonly ServedResourc
 /** Returns the model with descriptions added where it has none. Types without a new description stay the same objects. */
 export function describedModel(model: Model, descriptions: ModelDescriptions): Model {
   const types = [...model.types].map(([name, type]): [string, ModelType] => {
-    const said = descriptions.get(name);
-    if (said === undefined) return [name, type];
-    const description = type.description ?? said.description;
+    const found = descriptions.get(name);
+    if (found === undefined) return [name, type];
+    const description = type.description ?? found.description;
     const fields = type.fields.map((field) => {
-      const text = field.description ?? said.fields.get(field.key);
+      const text = field.description ?? found.fields.get(field.key);
       return text === undefined ? field : { ...field, description: text };
     });
     return [name, { name, ...(description === undefined ? {} : { description }), fields }];

@@ -55,7 +55,7 @@ export function costOfText(lines: readonly { readonly text: string }[]): number 
  */
 export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.POSITIVE_INFINITY): Budget {
   let spent = 0;
-  let looked = 0;
+  let readsSoFar = 0;
   let characters = 0;
   /** Created once, because each of 150,000 fields may throw it. */
   let refusal: MusterError | undefined;
@@ -83,12 +83,12 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
         `expected an answer of at most ${maxAnswerBytes} bytes, got more: request fewer objects (first), select single fields instead of yaml, or split the request`,
       );
     },
-    countReads(looks) {
+    countReads(reads) {
       throwIfOver();
-      looked += looks;
-      if (looked <= maxReads) return;
+      readsSoFar += reads;
+      if (readsSoFar <= maxReads) return;
       refuse(
-        `expected to read at most ${maxReads} objects, counted again for each path and page of relations that needs them, got ${looked} ` +
+        `expected to read at most ${maxReads} objects, counted again for each path and page of relations that needs them, got ${readsSoFar} ` +
           'so far: narrow the lists (clusters, namespaces, labels), or split the request',
       );
     },

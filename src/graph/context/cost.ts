@@ -50,14 +50,14 @@ export function estimateOf({ schema, document, operation, variables }: Estimated
 }
 
 /** Returns the error for an operation that is too costly, before anything is read. Undefined if the operation may run. */
-export function refusalOfCost(asked: EstimatedOperation): GraphQLError | undefined {
-  const estimate = estimateOf(asked);
+export function refusalOfCost(estimated: EstimatedOperation): GraphQLError | undefined {
+  const estimate = estimateOf(estimated);
   if (estimate <= maxEstimate) return undefined;
   const code: ErrorCode = 'TOO_COSTLY';
   const message =
     `expected an operation of at most ${maxEstimate} objects, got ${estimate}: first times first, where a list stands inside a list. ` +
     'Ask for smaller pages, or for inner lists by themselves';
-  return new GraphQLError(message, { nodes: asked.operation, extensions: { code } });
+  return new GraphQLError(message, { nodes: estimated.operation, extensions: { code } });
 }
 
 type Estimate = (variables: JsonObject) => number;

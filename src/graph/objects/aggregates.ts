@@ -121,9 +121,9 @@ export function aggregatedPaths(
 ): readonly string[] | undefined {
   const { fieldNodes, fragments, variableValues } = info;
   const values = fieldNodes.flatMap((node) => {
-    const said = known.get(node) ?? (node.selectionSet === undefined ? [] : [...pathsIn(node.selectionSet, { ...fragments })]);
-    known.set(node, said);
-    return said;
+    const nodes = known.get(node) ?? (node.selectionSet === undefined ? [] : [...pathsIn(node.selectionSet, { ...fragments })]);
+    known.set(node, nodes);
+    return nodes;
   });
   if (values.length === 0) return undefined;
   return values.flatMap((value) => valueFromASTUntyped(value, variableValues.coerced)).filter((path) => typeof path === 'string');

@@ -173,8 +173,8 @@ function addManifestWrites(pothos: Pothos, outcome: WriteTypes['outcome'], { man
           subresource: t.arg.string({ description: 'The subresource to patch, such as `status` or `scale`. Default: the object itself.' }),
           dryRun,
         },
-        resolve: (_root, { targets: asked, dryRun: isDry, ...rest }, { writes, read }) =>
-          writes.patch(read, { ...rest, targets: asked.map(targetOf), dryRun: isDry === true }),
+        resolve: (_root, { targets: inputs, dryRun: isDry, ...rest }, { writes, read }) =>
+          writes.patch(read, { ...rest, targets: inputs.map(targetOf), dryRun: isDry === true }),
       }),
     };
   });
@@ -198,24 +198,24 @@ function addTargetWrites(pothos: Pothos, { outcome, cascade }: Omit<WriteTypes, 
           }),
           dryRun,
         },
-        resolve: (_root, { targets: asked, cascade: how, dryRun: isDry }, { writes, read }) =>
-          writes.delete(read, { targets: asked.map(targetOf), cascade: how ?? 'BACKGROUND', dryRun: isDry === true }),
+        resolve: (_root, { targets: inputs, cascade: mode, dryRun: isDry }, { writes, read }) =>
+          writes.delete(read, { targets: inputs.map(targetOf), cascade: mode ?? 'BACKGROUND', dryRun: isDry === true }),
       }),
       scale: t.field({
         type: outcome,
         nullable: false,
         description: 'Sets the number of replicas, as `kubectl scale`.',
         args: { targets, replicas: t.arg.int({ required: true, description: 'The number of replicas: 0 or more.' }), dryRun },
-        resolve: (_root, { targets: asked, replicas, dryRun: isDry }, { writes, read }) =>
-          writes.scale(read, { targets: asked.map(targetOf), replicas, dryRun: isDry === true }),
+        resolve: (_root, { targets: inputs, replicas, dryRun: isDry }, { writes, read }) =>
+          writes.scale(read, { targets: inputs.map(targetOf), replicas, dryRun: isDry === true }),
       }),
       restart: t.field({
         type: outcome,
         nullable: false,
         description: 'Replaces the Pods of workloads one after the other, as `kubectl rollout restart`.',
         args: { targets, dryRun },
-        resolve: (_root, { targets: asked, dryRun: isDry }, { writes, read }) =>
-          writes.restart(read, { targets: asked.map(targetOf), dryRun: isDry === true }),
+        resolve: (_root, { targets: inputs, dryRun: isDry }, { writes, read }) =>
+          writes.restart(read, { targets: inputs.map(targetOf), dryRun: isDry === true }),
       }),
     };
   });

@@ -70,8 +70,8 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
       },
       resolve: (_root, { groups }, context) => {
         const named = groups == null ? undefined : new Set(boundedList('groups', groups));
-        const asked = [...model.kinds.values()].filter(({ group }) => named?.has(group) ?? true);
-        return chargeList(asked.toSorted(byGroupAndKind), context);
+        const chosen = [...model.kinds.values()].filter(({ group }) => named?.has(group) ?? true);
+        return chargeList(chosen.toSorted(byGroupAndKind), context);
       },
     }),
   }));
@@ -125,8 +125,8 @@ function addSingleField({ pothos, kinds }: GraphBuilder, kind: ModelKind): void 
   if (type === undefined) return;
   const description = `One object of the kind ${keyOfKind(kind)}. Null if it does not exist.${isSecret(kind) ? ' Requires `live: true`.' : ''}`;
   const options = { type, description, ...kindDeprecation(kind) };
-  const found = async (asked: SingleArguments, context: GraphContext, info: GraphQLResolveInfo) => {
-    const { live, ...key } = asked;
+  const found = async (args: SingleArguments, context: GraphContext, info: GraphQLResolveInfo) => {
+    const { live, ...key } = args;
     return rowOrFaults(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
   };
   pothos.queryField(kind.one, (t) => {

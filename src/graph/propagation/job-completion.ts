@@ -175,15 +175,15 @@ class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
 
 /** The counts on the hub may be older than the Jobs, but stay after the Jobs are gone. So the larger count wins. */
 function completionOf({ byPhase, total }: JobSummaryView, { propagation: { metadata, spec, status } }: PropagationView): CompletionStatus {
-  const asked = 'problems' in spec ? undefined : spec.completion;
+  const requested = 'problems' in spec ? undefined : spec.completion;
   const counted = (phase: string) => byPhase.find((count) => count.phase === phase)?.count ?? 0;
-  const mode = asked?.mode ?? status.completion?.mode ?? 'All';
+  const mode = requested?.mode ?? status.completion?.mode ?? 'All';
   // The status may be about an earlier spec with another completion. Then its `needed` and `done` do not count.
   const isObserved = status.observedGeneration === metadata.generation;
-  const isSameCount = asked?.count === undefined || asked.count === status.completion?.needed;
+  const isSameCount = requested?.count === undefined || requested.count === status.completion?.needed;
   const isCurrent = status.completion?.mode === mode && (isObserved || isSameCount);
   const known = isCurrent ? status.completion : undefined;
-  const needed = known?.needed ?? (mode === 'Any' ? 1 : mode === 'Count' ? (asked?.count ?? 1) : total);
+  const needed = known?.needed ?? (mode === 'Any' ? 1 : mode === 'Count' ? (requested?.count ?? 1) : total);
   const complete = Math.max(counted('COMPLETE'), status.completion?.complete ?? 0);
   const failed = Math.max(counted('FAILED'), status.completion?.failed ?? 0);
   return { mode, needed, complete, failed, done: known?.done === true || (needed > 0 && complete >= needed) };

@@ -95,7 +95,7 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
       nullable: false,
       description: 'The plan of an intent: its effect in each cluster, and the reasons why clusters are not chosen. Writes nothing.',
       args: { input: t.arg({ type: input, required: true, description: 'The intent.' }) },
-      resolve: (_root, { input: asked }, { propagations, read }) => propagations.plan(read, asked),
+      resolve: (_root, { input: intent }, { propagations, read }) => propagations.plan(read, intent),
     }),
     propagation: t.field({
       type: propagation,

@@ -99,7 +99,7 @@ function identityFields(t: FieldsOf<PropagationView>) {
       type: 'JSON',
       nullable: false,
       description: 'The spec of the Propagation, in the form of a `PropagationInput`.',
-      resolve: ({ propagation: asked }, _args, { propagations }) => propagations.inputOf(asked) as never,
+      resolve: ({ propagation }, _args, { propagations }) => propagations.inputOf(propagation) as never,
     }),
     requester: t.string({
       description: 'The user who requested this generation. Null if it is unknown.',

@@ -65,7 +65,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
       },
       resolve: (row, { kinds, ...page }, context, info) => {
         const named = kinds == null ? undefined : kindsNamed(kinds, context);
-        return followMany(row, { question: ownedBy(row, named), page }, { model, context, info });
+        return followMany(row, { query: ownedBy(row, named), page }, { model, context, info });
       },
     }),
   }));
@@ -78,7 +78,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
       description: 'The Events about the object, newest first.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row, page, context, info) => followMany(row, { question: eventsAbout(row), page }, { model, context, info }),
+      resolve: (row, page, context, info) => followMany(row, { query: eventsAbout(row), page }, { model, context, info }),
     }),
   );
 }
@@ -150,7 +150,7 @@ function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connec
       description: 'The Pods that the workload controls and that match its selector. A Deployment controls Pods through its ReplicaSets.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row, page, context, info) => followMany(row, { question: podsOfWorkload(row), page }, { model, context, info }),
+      resolve: (row, page, context, info) => followMany(row, { query: podsOfWorkload(row), page }, { model, context, info }),
     }),
   );
 }
@@ -172,7 +172,7 @@ function addToOne({ pothos, types, model, kinds }: GraphBuilder, { of, field, to
 function addToMany(
   { pothos, model, kinds }: GraphBuilder,
   { ofKinds }: ConnectionTypes,
-  { of, field, to, description, question }: ToMany,
+  { of, field, to, description, query }: ToMany,
 ): void {
   const type = typeOf({ model, kinds }, of);
   const connection = ofKinds.get(model.kinds.get(to)?.type ?? '');
@@ -184,7 +184,7 @@ function addToMany(
       description,
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row: Row, page, context, info) => followMany(row, { question: question(row), page }, { model, context, info }),
+      resolve: (row: Row, page, context, info) => followMany(row, { query: query(row), page }, { model, context, info }),
     }),
   );
 }
@@ -212,12 +212,12 @@ function followOne(row: Row, target: ReferenceTarget | undefined, { model, conte
 /** Returns a page of the objects that are related to the row. */
 function followMany(
   row: Row,
-  { question, page }: { readonly question: RelationQuery; readonly page: RelationPage },
+  { query, page }: { readonly query: RelationQuery; readonly page: RelationPage },
   { model, context, info }: Following,
 ): PromiseOrValue<ListPage> {
   return context.relations.many(row, {
     model,
-    question,
+    query,
     page: { first: page.first, after: page.after, aggregated: aggregatedPaths(info) },
   });
 }

@@ -29,7 +29,7 @@ export interface ToMany {
   readonly field: string;
   readonly to: string;
   readonly description: string;
-  question(row: Row): RelationQuery;
+  query(row: Row): RelationQuery;
 }
 
 /** The relations to one object that only some kinds have. */
@@ -59,36 +59,36 @@ export const toOne: readonly ToOne[] = [
 
 /** The relations to many objects that only some kinds have. The Pods of workloads are in `PodOwner`. */
 export const toMany: readonly ToMany[] = [
-  { of: 'Pod', field: 'services', to: 'Service', description: 'The Services that select the Pod.', question: servicesOfPod },
+  { of: 'Pod', field: 'services', to: 'Service', description: 'The Services that select the Pod.', query: servicesOfPod },
   {
     of: 'Pod',
     field: 'configMaps',
     to: 'ConfigMap',
     description: 'The ConfigMaps that the Pod uses in volumes or environment variables.',
-    question: configMapsOfPod,
+    query: configMapsOfPod,
   },
   {
     of: 'Pod',
     field: 'claims',
     to: 'PersistentVolumeClaim',
     description: 'The PersistentVolumeClaims that the Pod mounts.',
-    question: claimsOfPod,
+    query: claimsOfPod,
   },
-  { of: 'Node', field: 'pods', to: 'Pod', description: 'The Pods that run on the Node.', question: podsOfNode },
+  { of: 'Node', field: 'pods', to: 'Pod', description: 'The Pods that run on the Node.', query: podsOfNode },
   {
     of: 'Service',
     field: 'endpointSlices',
     to: 'EndpointSlice.discovery.k8s.io',
     description: 'The EndpointSlices of the Service.',
-    question: slicesOfService,
+    query: slicesOfService,
   },
-  { of: 'Service', field: 'pods', to: 'Pod', description: 'The Pods that the Service selects.', question: podsOfService },
+  { of: 'Service', field: 'pods', to: 'Pod', description: 'The Pods that the Service selects.', query: podsOfService },
   {
     of: 'Ingress.networking.k8s.io',
     field: 'services',
     to: 'Service',
     description: 'The Services that the Ingress routes to.',
-    question: servicesOfIngress,
+    query: servicesOfIngress,
   },
-  { of: 'PersistentVolumeClaim', field: 'pods', to: 'Pod', description: 'The Pods that mount the claim.', question: podsOfClaim },
+  { of: 'PersistentVolumeClaim', field: 'pods', to: 'Pod', description: 'The Pods that mount the claim.', query: podsOfClaim },
 ];

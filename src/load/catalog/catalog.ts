@@ -94,7 +94,7 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
     remember();
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
     const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
-    unknown.look(clustersWithDefinitions(mirrors, clusters), known);
+    unknown.request(clustersWithDefinitions(mirrors, clusters), known);
   }
 
   function describe(): void {

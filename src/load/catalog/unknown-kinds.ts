@@ -27,7 +27,7 @@ interface UnknownKinds {
    * Requests the unknown kinds from the clusters: one group version after the other, and each once per cluster. A request without an answer is
    * repeated at the next call.
    */
-  look(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
+  request(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
   /** The kinds by the cluster that has answered. */
   found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
 }
@@ -47,7 +47,7 @@ interface DocumentQuestion {
 /** Requests kinds until the signal aborts. */
 export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
   const found = new Map<ClusterName, KindSchema[]>();
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   const waiting: DocumentQuestion[] = [];
   let busy = false;
 
@@ -55,7 +55,7 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
     for (let question = waiting.shift(); question !== undefined && !signal.aborted; question = waiting.shift()) {
       const document = await fetchDocument(question.cluster, question.path, signal);
       if (signal.aborted) return;
-      if (document === undefined) asked.delete(keyOf(question));
+      if (document === undefined) requested.delete(keyOf(question));
       else learn(question, document);
     }
     busy = false;
@@ -73,11 +73,11 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
 
   return {
     found: () => found,
-    look(clusters, known) {
+    request(clusters, known) {
       for (const { name, resources } of clusters) {
         for (const question of questionsAbout(name, resources ?? [], known)) {
-          if (asked.has(keyOf(question))) continue;
-          asked.add(keyOf(question));
+          if (requested.has(keyOf(question))) continue;
+          requested.add(keyOf(question));
           waiting.push(question);
         }
       }

@@ -50,10 +50,10 @@ const defaultTailLines = 10;
 function followLogs(
   options: FollowLogsOptions,
   { caller }: ReadContext,
-  asked: { readonly selection: LogSelection; readonly extent: LogExtent },
+  request: { readonly selection: LogSelection; readonly extent: LogExtent },
 ): StreamSource<LogBatchView> {
-  const selection = checkSelection(asked.selection);
-  const extent = checkExtent(asked.extent, defaultTailLines);
+  const selection = checkSelection(request.selection);
+  const extent = checkExtent(request.extent, defaultTailLines);
   // Unknown clusters are refused now, and not when the stream is opened.
   if (selection.clusters !== undefined) options.views.named(caller, selection.clusters);
   const kind = podsOf(options.model());

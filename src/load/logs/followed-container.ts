@@ -39,7 +39,7 @@ export class FollowedContainer implements WaitingFollow {
   #done: string | undefined;
   /** The Pod at the time when its log could not be followed. */
   #blockedAt: KubernetesObject | undefined;
-  #told: string | undefined;
+  #reported: string | undefined;
 
   /** @param begin Where to start if the container has run already. */
   constructor(host: ContainerHost, target: LogTarget, { pod, begin }: { readonly pod: KubernetesObject; readonly begin: LogBegin }) {
@@ -121,7 +121,7 @@ export class FollowedContainer implements WaitingFollow {
       state: () => this.#standing(run),
       changed: (signal) => this.#changed(signal),
       lines: (lines) => {
-        this.#told = undefined;
+        this.#reported = undefined;
         this.#host.outbox.lines(target, lines);
       },
       failed: (fault) => this.#fail(fault),
@@ -162,9 +162,9 @@ export class FollowedContainer implements WaitingFollow {
 
   /** Reports each failure once, until lines arrive again. */
   #fail(fault: Fault): void {
-    const what = `${fault.code} ${fault.message}`;
-    if (what === this.#told) return;
-    this.#told = what;
+    const failure = `${fault.code} ${fault.message}`;
+    if (failure === this.#reported) return;
+    this.#reported = failure;
     this.#host.outbox.failed(this.target, fault);
   }
 

@@ -51,7 +51,7 @@ interface Held {
 export class FollowedPods implements Disposable {
   readonly #options: FollowedPodsOptions;
   #held: Held | undefined;
-  #told: string | undefined;
+  #reported: string | undefined;
   #disposed = false;
 
   constructor(options: FollowedPodsOptions) {
@@ -151,9 +151,9 @@ export class FollowedPods implements Disposable {
   #tell(fault: Fault | undefined): void {
     // A first list that is not complete is neither a failure nor the end of one.
     if (fault?.code === 'SYNCING') return;
-    const what = fault === undefined ? undefined : `${fault.code} ${fault.message}`;
-    const isNews = fault !== undefined && what !== this.#told;
-    this.#told = what;
-    if (isNews) this.#options.listener.failed(fault);
+    const failure = fault === undefined ? undefined : `${fault.code} ${fault.message}`;
+    const isNew = fault !== undefined && failure !== this.#reported;
+    this.#reported = failure;
+    if (isNew) this.#options.listener.failed(fault);
   }
 }

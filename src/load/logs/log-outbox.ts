@@ -29,7 +29,7 @@ export class LogOutbox implements Disposable {
   readonly #queue = new LogQueue<LogTarget>();
   readonly #share: QueueShare;
   readonly #life = new AbortController();
-  #told = false;
+  #isAnnounced = false;
   #nextMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LogOutboxOptions) {
@@ -63,12 +63,12 @@ export class LogOutbox implements Disposable {
     if (this.#life.signal.aborted) return undefined;
     const taken = this.#queue.take();
     this.#share.set(this.#queue.bytes);
-    if (this.#queue.isEmpty) this.#told = false;
+    if (this.#queue.isEmpty) this.#isAnnounced = false;
     return taken;
   }
 
   pause(): void {
-    this.#told = false;
+    this.#isAnnounced = false;
   }
 
   [Symbol.dispose](): void {
@@ -80,8 +80,8 @@ export class LogOutbox implements Disposable {
   #changed(): void {
     if (this.#queue.isOverfull) this.#overflow();
     else this.#share.set(this.#queue.bytes);
-    if (this.#told || this.#life.signal.aborted) return;
-    this.#told = true;
+    if (this.#isAnnounced || this.#life.signal.aborted) return;
+    this.#isAnnounced = true;
     void this.#tell();
   }
 

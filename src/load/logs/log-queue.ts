@@ -72,10 +72,10 @@ export class LogQueue<Target extends object> {
   addMessage(target: Target, message: { readonly type: 'ENDED' } | { readonly type: 'FAILED'; readonly fault: Fault }): void {
     const { pending } = this.#laneOf(target);
     const fault = message.type === 'FAILED' ? message.fault : undefined;
-    const told: Pending<Target> = { target, type: message.type, fault, lines: [], head: 0, bytes: 0, dropped: 0 };
-    pending.push(told);
-    this.#order.add(told);
-    this.#weigh(told, overheadBytes);
+    const added: Pending<Target> = { target, type: message.type, fault, lines: [], head: 0, bytes: 0, dropped: 0 };
+    pending.push(added);
+    this.#order.add(added);
+    this.#weigh(added, overheadBytes);
     while (this.#bytes > this.#maxBytes && this.#dropOldest());
   }
 

@@ -28,9 +28,9 @@ const recheckMs = 60_000;
  *
  * @throws {MusterError} `FORBIDDEN` if the caller may not read logs in any cluster.
  */
-export async function openLogReader(asked: LogReaderOptions, signal: AbortSignal): Promise<StreamReader<LogBatchView>> {
+export async function openLogReader(settings: LogReaderOptions, signal: AbortSignal): Promise<StreamReader<LogBatchView>> {
   signal.throwIfAborted();
-  const reader = new LogReader(asked, signal);
+  const reader = new LogReader(settings, signal);
   try {
     await reader.begin();
     signal.throwIfAborted();
@@ -42,7 +42,7 @@ export async function openLogReader(asked: LogReaderOptions, signal: AbortSignal
 }
 
 class LogReader implements StreamReader<LogBatchView> {
-  readonly #asked: LogReaderOptions;
+  readonly #settings: LogReaderOptions;
   readonly #outer: AbortSignal;
   readonly #life = new AbortController();
   readonly #dispose = () => this[Symbol.dispose]();
@@ -52,13 +52,13 @@ class LogReader implements StreamReader<LogBatchView> {
   readonly #loader: MirrorLoader;
   #reason: MusterError | undefined;
 
-  constructor(asked: LogReaderOptions, outer: AbortSignal) {
-    this.#asked = asked;
+  constructor(settings: LogReaderOptions, outer: AbortSignal) {
+    this.#settings = settings;
     this.#outer = outer;
-    const { clock, budget } = asked.options;
-    this.#loader = new MirrorLoader(asked.options);
+    const { clock, budget } = settings.options;
+    this.#loader = new MirrorLoader(settings.options);
     const end = (reason: MusterError) => this.#end(reason);
-    this.#outbox = new LogOutbox({ clock, budget, listener: asked.listener, end, onThrow: (error) => this.#threw(error) });
+    this.#outbox = new LogOutbox({ clock, budget, listener: settings.listener, end, onThrow: (error) => this.#threw(error) });
     outer.addEventListener('abort', this.#dispose, { once: true });
   }
 
@@ -72,7 +72,7 @@ class LogReader implements StreamReader<LogBatchView> {
     if (this.#life.signal.aborted) return;
     if (this.#clusters.size > 0 && !isAny) throw new MusterError('FORBIDDEN', 'logs of Pods may not be read in any of these clusters');
     for (const cluster of this.#clusters.values()) cluster.join();
-    this.#asked.options.mirrors.onChange((change) => this.#changed(change), this.#life.signal);
+    this.#settings.options.mirrors.onChange((change) => this.#changed(change), this.#life.signal);
     void this.#recheck();
   }
 
@@ -84,7 +84,7 @@ class LogReader implements StreamReader<LogBatchView> {
     const queued = this.#outbox.take();
     if (queued === undefined) return undefined;
     const { target, type, dropped } = queued;
-    const cluster = this.#asked.options.views.find(this.#asked.caller, target.cluster.name) ?? target.cluster;
+    const cluster = this.#settings.options.views.find(this.#settings.caller, target.cluster.name) ?? target.cluster;
     const lines = queued.type === 'LINES' ? queued.lines : [];
     return { ...target, type, cluster, lines, dropped, ...(queued.type === 'FAILED' ? { fault: queued.fault } : {}) };
   }
@@ -100,15 +100,15 @@ class LogReader implements StreamReader<LogBatchView> {
 
   /** The requested clusters that are not followed yet. */
   #missing(): readonly ClusterView[] {
-    const { options, caller, followed } = this.#asked;
+    const { options, caller, followed } = this.#settings;
     const names = followed.selection.clusters;
-    const asked = options.views.visible(caller).filter(({ name }) => names === undefined || names.some((one) => one === name));
-    return asked.filter(({ name }) => !this.#clusters.has(name));
+    const wanted = options.views.visible(caller).filter(({ name }) => names === undefined || names.some((one) => one === name));
+    return wanted.filter(({ name }) => !this.#clusters.has(name));
   }
 
   /** Adds a cluster without starting it. True if the caller may follow logs there. */
   async #follow(cluster: ClusterView): Promise<boolean> {
-    const { options, caller, followed } = this.#asked;
+    const { options, caller, followed } = this.#settings;
     const { access, mirrors, member, clock, follows } = options;
     const rights = await followRightsIn(access, { caller, cluster }, this.#life.signal);
     const { kind, selection } = followed;
@@ -123,7 +123,7 @@ class LogReader implements StreamReader<LogBatchView> {
   }
 
   #changed(change: MirrorsChange): void {
-    const { options, caller, followed } = this.#asked;
+    const { options, caller, followed } = this.#settings;
     const known = this.#clusters.get(change.cluster);
     known?.changed(change);
     if (known !== undefined) return;
@@ -136,7 +136,7 @@ class LogReader implements StreamReader<LogBatchView> {
   }
 
   async #recheck(): Promise<void> {
-    const { options, caller } = this.#asked;
+    const { options, caller } = this.#settings;
     const { signal } = this.#life;
     for (;;) {
       await options.clock.sleep(recheckMs, signal);
@@ -159,7 +159,7 @@ class LogReader implements StreamReader<LogBatchView> {
       // The reader was disposed of in the meantime.
       if (this.#reason === undefined) return;
       try {
-        this.#asked.listener.ended(reason);
+        this.#settings.listener.ended(reason);
       } catch (error) {
         this.#threw(error);
       }
@@ -169,13 +169,13 @@ class LogReader implements StreamReader<LogBatchView> {
   /** Ends the stream with an error that was thrown while a cluster was added. */
   #fail(error: unknown): void {
     if (this.#life.signal.aborted) return;
-    this.#asked.options.log.error({ err: loggableError(error) }, 'a stream of logs failed and was ended');
+    this.#settings.options.log.error({ err: loggableError(error) }, 'a stream of logs failed and was ended');
     this.#end(new MusterError('UNAVAILABLE', 'the stream of logs has failed: open it again'));
   }
 
   /** Ends only the stream whose listener has thrown. */
   #threw(error: unknown): void {
-    this.#asked.options.log.error({ err: loggableError(error) }, 'a listener of logs threw: its stream was ended');
+    this.#settings.options.log.error({ err: loggableError(error) }, 'a listener of logs threw: its stream was ended');
     this[Symbol.dispose]();
   }
 

@@ -15,11 +15,11 @@ import { podContainersOf } from './pod-containers.ts';
 export const podKind = { group: '', kind: 'Pod' };
 
 /** Returns the Pods of one cluster that are selected and visible to the caller, ordered by namespace and name, by code units. */
-export function podsIn(store: StoreReader, selection: CheckedSelection, sight: QueryVisibility): readonly KubernetesObject[] {
+export function podsIn(store: StoreReader, selection: CheckedSelection, visibility: QueryVisibility): readonly KubernetesObject[] {
   const { namespaces, names, selector } = selection;
   const byName: readonly IndexHint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
   const hints = [...byName, ...(selector === undefined ? [] : hintsOfSelector(selector))];
-  const candidates = findCandidates(store, visibleNamespaces(namespaces, sight), hints);
+  const candidates = findCandidates(store, visibleNamespaces(namespaces, visibility), hints);
   return candidates.flatMap((pods) => pods.filter((pod) => isPodSelected(pod, selection))).sort(byPlace);
 }
 
@@ -53,13 +53,13 @@ export async function logRightIn(
   signal: AbortSignal,
 ): Promise<LogRight> {
   const question: AccessRequest = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get' };
-  const sight = await access.visibilityOf(question, signal);
+  const visibility = await access.visibilityOf(question, signal);
   return {
-    isNone: sight.type === 'none',
+    isNone: visibility.type === 'none',
     refusal(namespace) {
-      if (sight.type === 'all') return undefined;
-      if (sight.type === 'none') return sight.fault;
-      if (sight.namespaces.has(namespace)) return undefined;
+      if (visibility.type === 'all') return undefined;
+      if (visibility.type === 'none') return visibility.fault;
+      if (visibility.namespaces.has(namespace)) return undefined;
       const message = `logs of Pods in the namespace ${namespace} may not be read`;
       return { code: 'FORBIDDEN', cluster, kind: podKind, message, retry: 'NEVER' };
     },

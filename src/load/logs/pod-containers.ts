@@ -24,15 +24,15 @@ export function defaultContainerOf(pod: KubernetesObject): string | undefined {
 
 /** Returns the state of one container. If the status does not name the container, the phase of the Pod decides. */
 export function stateOf({ status }: KubernetesObject, container: string): ContainerState {
-  const said = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses']
+  const reported = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses']
     .flatMap((field) => objectsIn(status, field))
     .find(({ name }) => name === container);
-  if (said === undefined) return stateByPhase(isJsonObject(status) ? status.phase : undefined);
-  const run = `${text(said.restartCount)} ${text(said.containerID)}`;
-  const state = isJsonObject(said.state) ? said.state : {};
+  if (reported === undefined) return stateByPhase(isJsonObject(status) ? status.phase : undefined);
+  const run = `${text(reported.restartCount)} ${text(reported.containerID)}`;
+  const state = isJsonObject(reported.state) ? reported.state : {};
   if (isJsonObject(state.running)) return { phase: 'running', run };
   if (isJsonObject(state.terminated)) return { phase: 'ended', run };
-  const hasRun = isJsonObject(said.lastState) && isJsonObject(said.lastState.terminated);
+  const hasRun = isJsonObject(reported.lastState) && isJsonObject(reported.lastState.terminated);
   const reason = isJsonObject(state.waiting) ? text(state.waiting.reason) : '';
   return { phase: 'waiting', reason, run: hasRun ? run : undefined };
 }

@@ -60,7 +60,7 @@ export async function readLogs(
 }
 
 /** Implements `Logs.readOfPod`. */
-export function createPodLogReader(options: ReadLogsOptions): (context: ReadContext, asked: AskedPodLog) => Promise<PodLogView> {
+export function createPodLogReader(options: ReadLogsOptions): (context: ReadContext, request: PodLogRequest) => Promise<PodLogView> {
   const loaders = new WeakMap<ReadContext, DataLoader<PodLogKey, PodLogView, string>>();
   return async (context, { row, extent }) => {
     const { container: named, ...rest } = extent;
@@ -77,7 +77,7 @@ export function createPodLogReader(options: ReadLogsOptions): (context: ReadCont
   };
 }
 
-interface AskedPodLog {
+interface PodLogRequest {
   readonly row: Row;
   readonly extent: LogExtent & { readonly container?: string | null | undefined };
 }
@@ -113,8 +113,8 @@ function asksOf(
 ): readonly SourceRequest[] {
   const kind = podsOf(model());
   if (kind === undefined) return [];
-  const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
-  return asked.map((cluster) => ({ cluster, kind, verb: 'list', isNamed: clusters !== undefined, namespaces }));
+  const wanted = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
+  return wanted.map((cluster) => ({ cluster, kind, verb: 'list', isNamed: clusters !== undefined, namespaces }));
 }
 
 /** Returns the kind Pod of the model. */

@@ -39,14 +39,14 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
 
   function viewOf({ name, phase, faults, version, asOfMs }: ClusterStatus): ClusterView {
     const settings = settingsOf(name);
-    const said = facts.of(mirrors.peek(name, node)?.store);
-    const provider = settings?.provider ?? said.provider;
-    const region = settings?.region ?? said.region;
+    const nodeFacts = facts.of(mirrors.peek(name, node)?.store);
+    const provider = settings?.provider ?? nodeFacts.provider;
+    const region = settings?.region ?? nodeFacts.region;
     return {
       name,
       labels: settings?.labels ?? nothing,
       taints: settings?.taints ?? none,
-      zones: settings?.zones ?? said.zones ?? none,
+      zones: settings?.zones ?? nodeFacts.zones ?? none,
       phase,
       faults,
       provider,

@@ -52,8 +52,8 @@ export interface CheckedKinds {
  *
  * @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given.
  */
-export function checkArguments(args: ListArguments, asked: CheckedKinds): CheckedArguments {
-  const { model, kinds } = asked;
+export function checkArguments(args: ListArguments, listed: CheckedKinds): CheckedArguments {
+  const { model, kinds } = listed;
   const selector = args.labels == null ? undefined : parseLabelSelector(args.labels);
   const order = args.orderBy == null ? undefined : compileOrder(model, kinds, args.orderBy);
   const checked = {
@@ -70,8 +70,8 @@ export function checkArguments(args: ListArguments, asked: CheckedKinds): Checke
   };
   // Checked last, after the number and length of the paths were bounded.
   const paths = [...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)];
-  refuseHiddenValues(paths, asked);
-  return { ...checked, relations: relationsOfPaths(paths, asked) };
+  refuseHiddenValues(paths, listed);
+  return { ...checked, relations: relationsOfPaths(paths, listed) };
 }
 
 /**

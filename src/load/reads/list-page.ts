@@ -66,19 +66,23 @@ interface RelatedReads {
 }
 
 /** Creates one page of the objects in these sources, as of one moment. The mirrors of the sources must stay held until the page is complete. */
-export function createListPage(options: ListPageOptions, readSources: readonly ReadSource[], asked: PageRequest): PromiseOrValue<ListPage> {
-  return asked.context.timeSlices.run(listPageInSteps(options, readSources, asked));
+export function createListPage(
+  options: ListPageOptions,
+  readSources: readonly ReadSource[],
+  request: PageRequest,
+): PromiseOrValue<ListPage> {
+  return request.context.timeSlices.run(listPageInSteps(options, readSources, request));
 }
 
-function* listPageInSteps(options: ListPageOptions, readSources: readonly ReadSource[], asked: PageRequest): Steps<ListPage> {
-  const { spec, context, aggregated, related } = asked;
+function* listPageInSteps(options: ListPageOptions, readSources: readonly ReadSource[], request: PageRequest): Steps<ListPage> {
+  const { spec, context, aggregated, related } = request;
   const held = readSources.filter((readSource) => readSource.type === 'held').map(querySourceOf);
   yield* prepareQuery(held, spec);
   const sources = related === undefined ? held : held.map((source) => ({ ...source, related: related.relatedTo(source.readSource) }));
   const result = yield* queryInSteps(sources, { ...spec, countReads: context.countReads, keepMatches: aggregated !== undefined });
   const matches: SourceMatches[] = [];
-  for (const some of result.matches) matches.push(related === undefined ? some : yield* matchesWithRelated(some, asked));
-  return new QueriedPage({ options, readSources, asked, result, matches });
+  for (const some of result.matches) matches.push(related === undefined ? some : yield* matchesWithRelated(some, request));
+  return new QueriedPage({ options, readSources, request, result, matches });
 }
 
 /** A mirrored source, with the parts of it that a query reads. */
@@ -102,7 +106,7 @@ export function querySourceOf(readSource: MirroredSource): SourceInQuery {
 interface PageContents {
   readonly options: ListPageOptions;
   readonly readSources: readonly ReadSource[];
-  readonly asked: PageRequest;
+  readonly request: PageRequest;
   readonly result: QueryResult<SourceInQuery>;
   readonly matches: readonly SourceMatches[];
 }
@@ -119,8 +123,8 @@ class QueriedPage implements ListPage {
   #aggregates: PageAggregates | undefined;
 
   constructor(contents: PageContents) {
-    const { options, asked, result } = contents;
-    const rowOptions = { sensitive: options.sensitive, depth: asked.depth, waitMs: asked.waitMs };
+    const { options, request, result } = contents;
+    const rowOptions = { sensitive: options.sensitive, depth: request.depth, waitMs: request.waitMs };
     this.items = result.hits.map(({ source, object }) => rowOf(source.readSource, object, rowOptions));
     this.totalCount = result.totalCount;
     this.hasNextPage = result.hasNextPage;
@@ -129,8 +133,8 @@ class QueriedPage implements ListPage {
   }
 
   get sync(): readonly SyncView[] {
-    const { readSources, asked } = this.#contents;
-    this.#sync ??= [...readSources, ...(asked.via ?? []), ...this.#relatedReads.flatMap(({ sources }) => sources)]
+    const { readSources, request } = this.#contents;
+    this.#sync ??= [...readSources, ...(request.via ?? []), ...this.#relatedReads.flatMap(({ sources }) => sources)]
       .flatMap((readSource) => (readSource.type === 'notServed' ? [] : [readSource.sync]))
       .sort(byClusterAndKind);
     return this.#sync;
@@ -143,8 +147,8 @@ class QueriedPage implements ListPage {
   }
 
   get #relatedReads(): readonly ReturnType<RelatedReads['readsIn']>[] {
-    const { readSources, asked } = this.#contents;
-    const { related } = asked;
+    const { readSources, request } = this.#contents;
+    const { related } = request;
     if (related === undefined) return [];
     const clusters = new Set(readSources.flatMap((readSource) => (readSource.type === 'held' ? [readSource.request.cluster.name] : [])));
     return [...clusters].map((cluster) => related.readsIn(cluster));
@@ -159,16 +163,16 @@ class QueriedPage implements ListPage {
   }
 
   #seal(hit: QueryHit<SourceInQuery> | undefined): string {
-    const { options, asked, result } = this.#contents;
+    const { options, request, result } = this.#contents;
     if (hit === undefined) throw foreignCursor();
-    return options.seal.close(printOrderPosition(result.positionOf(hit)), asked.scope);
+    return options.seal.close(printOrderPosition(result.positionOf(hit)), request.scope);
   }
 
   get #aggregated(): PageAggregates {
-    const { options, asked, matches } = this.#contents;
-    const { aggregated } = asked;
+    const { options, request, matches } = this.#contents;
+    const { aggregated } = request;
     this.#aggregates ??=
-      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, matches, asked.context);
+      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, matches, request.context);
     return this.#aggregates;
   }
 

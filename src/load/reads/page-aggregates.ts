@@ -18,24 +18,24 @@ const defaultGroups = 100;
  * @param context The operation whose time slices run the computation, and which counts the objects that are read.
  */
 export function createAggregates(
-  asked: CheckedKinds & { readonly relations: RelationsByKind },
+  kinds: CheckedKinds & { readonly relations: RelationsByKind },
   matches: readonly SourceMatches[],
   { countReads, timeSlices: slices }: Pick<ReadContext, 'countReads' | 'timeSlices'>,
 ): PageAggregates {
   // Checked after the path was compiled, as in lists: by then the path is known to exist.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
-    refuseHiddenValues(paths, asked);
-    for (const [kind, relations] of relationsOfPaths(paths, asked)) {
+    refuseHiddenValues(paths, kinds);
+    for (const [kind, relations] of relationsOfPaths(paths, kinds)) {
       invariant(
-        new Set(relations).isSubsetOf(new Set(asked.relations.get(kind))),
+        new Set(relations).isSubsetOf(new Set(kinds.relations.get(kind))),
         'the relations of all paths are known when the page is created',
       );
     }
     return compiled;
   };
-  const sum = once((path) => checked([path], compileSum(asked, path)));
-  const min = once((path) => checked([path], compileExtreme(asked, path, 'min')));
-  const max = once((path) => checked([path], compileExtreme(asked, path, 'max')));
+  const sum = once((path) => checked([path], compileSum(kinds, path)));
+  const min = once((path) => checked([path], compileExtreme(kinds, path, 'min')));
+  const max = once((path) => checked([path], compileExtreme(kinds, path, 'max')));
   const of = (some: readonly SourceMatches[]): Aggregates => ({
     sum: once((path) => slices.run(sum(path)(some, countReads))),
     min: once((path) => slices.run(min(path)(some, countReads))),
@@ -45,11 +45,11 @@ export function createAggregates(
   return {
     ...of(matches),
     groups({ by, orderBy, first }) {
-      const question = { by, order: orderBy ?? 'COUNT_DESC', first: checkFirst(first, defaultGroups) };
-      const key = JSON.stringify(question);
+      const request = { by, order: orderBy ?? 'COUNT_DESC', first: checkFirst(first, defaultGroups) };
+      const key = JSON.stringify(request);
       const known = groups.get(key);
       if (known !== undefined) return known;
-      const found = slices.run(checked(by, compileGroups(asked, question))(matches, countReads));
+      const found = slices.run(checked(by, compileGroups(kinds, request))(matches, countReads));
       const made = mapPromiseOrValue(found, (all) => all.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) })));
       groups.set(key, made);
       return made;

@@ -105,9 +105,9 @@ interface ObjectInClusterRequest extends ObjectRequest {
   readonly cluster: ClusterView;
 }
 
-async function find(options: ReadObjectOptions, context: ReadContext, asked: ObjectInClusterRequest): Promise<FoundObject> {
+async function find(options: ReadObjectOptions, context: ReadContext, request: ObjectInClusterRequest): Promise<FoundObject> {
   // An empty namespace requests a cluster-scoped object. No other spelling is possible if another cluster has the kind in namespaces.
-  const wanted = asked.key.namespace === '' ? { ...asked, key: { ...asked.key, namespace: undefined } } : asked;
+  const wanted = request.key.namespace === '' ? { ...request, key: { ...request.key, namespace: undefined } } : request;
   if (!isInScope(options, wanted)) return nothing;
   return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
 }

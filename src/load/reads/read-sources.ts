@@ -108,14 +108,14 @@ interface OneSourceRequest {
  * Returns one source: at once if the operation holds its mirror, the mirror has settled, and the rights of the caller are known. Otherwise
  * returns a promise, which waits like `withReadSources`. An abort during the wait rejects with its reason.
  */
-export function loadReadSource(options: ReadSourceOptions, asked: OneSourceRequest): PromiseOrValue<ReadSource> {
+export function loadReadSource(options: ReadSourceOptions, wanted: OneSourceRequest): PromiseOrValue<ReadSource> {
   const { mirrors, access } = options;
-  const { request, waitMs, context } = asked;
+  const { request, waitMs, context } = wanted;
   return mapPromiseOrValue(visibilityOf(request, access, context), (visibility) => {
     if (visibility.type === 'none') return sourceOfRequest(request, { visibility, mirrors, context });
     return mapPromiseOrValue(context.loaders.mirrors.load(request), () =>
       waitMs > 0 && isWaiting(request, { mirrors, context })
-        ? settledSource(options, asked)
+        ? settledSource(options, wanted)
         : sourceOfRequest(request, { visibility, mirrors, context }),
     );
   });

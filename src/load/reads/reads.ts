@@ -193,7 +193,7 @@ export interface Reads {
   /** Resolves `resources`: several kinds, by any of their names, in one total order. Default: all kinds that may be listed. */
   listKinds(
     context: ReadContext,
-    asked: InModel & { readonly kinds?: readonly string[] | null | undefined },
+    request: InModel & { readonly kinds?: readonly string[] | null | undefined },
     args: ListArguments,
   ): Promise<ListPage>;
   /**
@@ -202,8 +202,8 @@ export interface Reads {
    */
   get(
     context: ReadContext,
-    asked: { readonly kind: ModelKind; readonly key: ClusterObjectKey; readonly from: ReadFrom },
+    request: { readonly kind: ModelKind; readonly key: ClusterObjectKey; readonly from: ReadFrom },
   ): Promise<FoundObject>;
   /** Resolves `resource(id:)`. An object of a sensitive kind has only its metadata. Reading it live is `BAD_INPUT`. */
-  getById(context: ReadContext, asked: InModel & { readonly id: string; readonly from: ReadFrom }): Promise<FoundObject>;
+  getById(context: ReadContext, request: InModel & { readonly id: string; readonly from: ReadFrom }): Promise<FoundObject>;
 }

@@ -29,10 +29,10 @@ interface RelationsOptions extends ReadSourceOptions {
 export function createRelations({ sealKey, sensitiveKinds, ...sources }: RelationsOptions): (context: ReadContext) => Relations {
   const options = { ...sources, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
   return (context) => {
-    const reading = { options, context, sources: new RelatedSources(sources, context), kinds: new Map() };
+    const reads = { options, context, sources: new RelatedSources(sources, context), kinds: new Map() };
     return {
-      one: (from, { model, target }) => findTarget(reading, from, { model, target, depth: nextDepth(from) }),
-      many: (from, { model, question, page }) => listRelated(reading, from, { model, question, page, depth: nextDepth(from) }),
+      one: (from, { model, target }) => findTarget(reads, from, { model, target, depth: nextDepth(from) }),
+      many: (from, { model, query, page }) => listRelated(reads, from, { model, query, page, depth: nextDepth(from) }),
     };
   };
 }
@@ -53,7 +53,7 @@ interface TargetRequest {
 
 interface RelationPageRequest {
   readonly model: Model;
-  readonly question: RelationQuery;
+  readonly query: RelationQuery;
   readonly page: RelationPage;
   readonly depth: number;
 }
@@ -88,49 +88,43 @@ function findTarget(
 
 const nothing: FoundObject = { faults: [] };
 
-function listRelated(reading: OperationReads, from: Row, asked: RelationPageRequest): PromiseOrValue<ListPage> {
-  const pause = reading.context.timeSlices.pause();
-  return pause === undefined ? listRelatedNow(reading, from, asked) : pause.then(() => listRelatedNow(reading, from, asked));
+function listRelated(reads: OperationReads, from: Row, request: RelationPageRequest): PromiseOrValue<ListPage> {
+  const pause = reads.context.timeSlices.pause();
+  return pause === undefined ? listRelatedNow(reads, from, request) : pause.then(() => listRelatedNow(reads, from, request));
 }
 
-function listRelatedNow(
-  reading: OperationReads,
-  from: Row,
-  { model, question, page, depth }: RelationPageRequest,
-): PromiseOrValue<ListPage> {
-  const { context, options } = reading;
+function listRelatedNow(reads: OperationReads, from: Row, { model, query, page, depth }: RelationPageRequest): PromiseOrValue<ListPage> {
+  const { context, options } = reads;
   context.countReads(readsOfEmptyPage);
   const first = checkFirst(page.first, defaultFirst);
-  const scope = new RelationScope(context, from, question);
+  const scope = new RelationScope(context, from, query);
   const after = openPosition(options.seal, page.after, scope);
-  const { verb, namespace, order } = question;
+  const { verb, namespace, order } = query;
   const { cluster, waitMs } = from;
-  const kinds = kindsOf(reading, from, { model, question });
-  const through = 'then' in question.related ? model.kinds.get(keyOfKind(question.related.kind)) : undefined;
-  const asked = kinds.map((kind) =>
-    reading.sources.source({ cluster, kind, verb, isNamed: question.kinds !== undefined, namespace, waitMs }),
-  );
-  if (through !== undefined) asked.push(reading.sources.source({ cluster, kind: through, verb: 'list', isNamed: true, namespace, waitMs }));
-  return mapPromiseOrValue(allPromiseOrValues(asked), (all) => {
+  const kinds = kindsOf(reads, from, { model, query });
+  const through = 'then' in query.related ? model.kinds.get(keyOfKind(query.related.kind)) : undefined;
+  const loading = kinds.map((kind) => reads.sources.source({ cluster, kind, verb, isNamed: query.kinds !== undefined, namespace, waitMs }));
+  if (through !== undefined) loading.push(reads.sources.source({ cluster, kind: through, verb: 'list', isNamed: true, namespace, waitMs }));
+  return mapPromiseOrValue(allPromiseOrValues(loading), (all) => {
     const via = all.slice(kinds.length);
     const namespaces = namespace === undefined ? undefined : [namespace];
-    const related = relatedOf(reading, question, via);
+    const related = relatedOf(reads, query, via);
     const aggregated = page.aggregated && {
       model,
       kinds,
       relations: relationsOfPaths(page.aggregated, { model, kinds, sensitive: options.sensitive }),
     };
     const spec: QuerySpec = { namespaces, related, order, first, after };
-    const told = all.slice(0, kinds.length).filter((source) => isReported(source, question));
-    const asked = { spec, context, scope, depth, waitMs, via, aggregated };
-    if (aggregated === undefined || aggregated.relations.size === 0) return createListPage(options, told, asked);
-    return pageWithRelatedAggregates(reading, told, { model, asked, relations: aggregated.relations });
+    const reported = all.slice(0, kinds.length).filter((source) => isReported(source, query));
+    const pageRequest = { spec, context, scope, depth, waitMs, via, aggregated };
+    if (aggregated === undefined || aggregated.relations.size === 0) return createListPage(options, reported, pageRequest);
+    return pageWithRelatedAggregates(reads, reported, { model, pageRequest, relations: aggregated.relations });
   });
 }
 
 interface RelatedAggregatesRequest {
   readonly model: Model;
-  readonly asked: PageRequest;
+  readonly pageRequest: PageRequest;
   readonly relations: RelationsByKind;
 }
 
@@ -138,25 +132,25 @@ interface RelatedAggregatesRequest {
 async function pageWithRelatedAggregates(
   { options, context, sources: held }: OperationReads,
   sources: readonly ReadSource[],
-  { model, asked, relations }: RelatedAggregatesRequest,
+  { model, pageRequest, relations }: RelatedAggregatesRequest,
 ): Promise<ListPage> {
-  const { namespaces } = asked.spec;
-  using related = new RelationLookup(options, { model, relations, namespaces, waitMs: held.nextWaitMs(asked.waitMs), context });
-  const owners = await context.timeSlices.run(related.ownerKindsIn(sources, asked.spec));
+  const { namespaces } = pageRequest.spec;
+  using related = new RelationLookup(options, { model, relations, namespaces, waitMs: held.nextWaitMs(pageRequest.waitMs), context });
+  const owners = await context.timeSlices.run(related.ownerKindsIn(sources, pageRequest.spec));
   await related.holdMirrors([...related.relatedKindsOf(sources.map(({ request }) => request)), ...owners]);
   await related.refreshSources();
-  return await createListPage(options, sources, { ...asked, related });
+  return await createListPage(options, sources, { ...pageRequest, related });
 }
 
 interface RelationQueryInModel {
   readonly model: Model;
-  readonly question: RelationQuery;
+  readonly query: RelationQuery;
 }
 
 function kindsOf(
   { options, kinds: known }: OperationReads,
   { cluster }: Row,
-  { model, question: { kinds } }: RelationQueryInModel,
+  { model, query: { kinds } }: RelationQueryInModel,
 ): readonly ModelKind[] {
   const key = kinds ?? cluster.name;
   const found = known.get(key) ?? inModel(model, kinds ?? listedIn(options.mirrors.cluster(cluster.name)));
@@ -192,19 +186,19 @@ function isReported(source: ReadSource, { kinds }: RelationQuery): boolean {
 class RelationScope implements ListScope {
   readonly callerKey: string;
   readonly #from: Row;
-  readonly #question: RelationQuery;
+  readonly #query: RelationQuery;
 
-  constructor({ caller }: ReadContext, from: Row, question: RelationQuery) {
+  constructor({ caller }: ReadContext, from: Row, query: RelationQuery) {
     this.callerKey = caller.key;
     this.#from = from;
-    this.#question = question;
+    this.#query = query;
   }
 
   get filter(): string {
     const { cluster, kind, object } = this.#from;
     const { namespace = '', name } = object.metadata;
     const id = idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name });
-    const { kinds } = this.#question;
-    return JSON.stringify(['relation', this.#question.name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
+    const { kinds } = this.#query;
+    return JSON.stringify(['relation', this.#query.name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
   }
 }

@@ -22,14 +22,14 @@ export class RelatedSources {
   }
 
   /** Returns the source of one kind in one cluster. With a namespace, only that namespace is requested. */
-  source(asked: RelatedSourceRequest): PromiseOrValue<ReadSource> {
-    const places = this.#placesOf(asked);
-    const place = asked.namespace ?? '';
+  source(wanted: RelatedSourceRequest): PromiseOrValue<ReadSource> {
+    const places = this.#placesOf(wanted);
+    const place = wanted.namespace ?? '';
     const known = places.get(place);
     if (known !== undefined) return known;
-    const { cluster, kind, verb, namespace, isNamed } = asked;
+    const { cluster, kind, verb, namespace, isNamed } = wanted;
     const request: SourceRequest = { cluster, kind, verb, isNamed, namespaces: namespace === undefined ? undefined : [namespace] };
-    const found = loadReadSource(this.#options, { request, waitMs: this.nextWaitMs(asked.waitMs), context: this.#context });
+    const found = loadReadSource(this.#options, { request, waitMs: this.nextWaitMs(wanted.waitMs), context: this.#context });
     const source = mapPromiseOrValue(found, (now) => {
       places.set(place, now);
       return now;

@@ -71,10 +71,10 @@ export class RelationLookup implements Disposable {
   #found = new Map<ClusterName, Map<string, ReadSource | Fault>>();
   readonly #frozen = new Map<MirrorReader, FrozenObjects>();
 
-  constructor(options: ReadSourceOptions, asked: RelationLookupRequest) {
+  constructor(options: ReadSourceOptions, request: RelationLookupRequest) {
     this.#options = options;
-    this.#request = asked;
-    this.#untilMs = options.clock.monotonic() + asked.waitMs;
+    this.#request = request;
+    this.#untilMs = options.clock.monotonic() + request.waitMs;
   }
 
   /** Milliseconds that the list may still wait. */

@@ -65,16 +65,16 @@ export function podsOfWorkload({ kind, object }: Row): RelationQuery {
   const { metadata, spec }: TypedObject<V1Deployment> = object;
   const { uid, namespace } = metadata;
   const selector = spec?.selector;
-  const question = { name: 'pods', verb: 'list', kinds: podKinds, namespace } as const;
-  if (uid === undefined) return { ...question, related: noneRelated };
-  if (kind.kind !== 'Deployment') return { ...question, related: relatedByController([uid], selector) };
+  const query = { name: 'pods', verb: 'list', kinds: podKinds, namespace } as const;
+  if (uid === undefined) return { ...query, related: noneRelated };
+  if (kind.kind !== 'Deployment') return { ...query, related: relatedByController([uid], selector) };
   const between = relatedByController([uid], undefined);
   const then = (sets: readonly KubernetesObject[]) =>
     relatedByController(
       sets.map(({ metadata }) => metadata.uid).filter((one) => one !== undefined),
       selector,
     );
-  return { ...question, related: { kind: replicaSetKind, related: between, then } };
+  return { ...query, related: { kind: replicaSetKind, related: between, then } };
 }
 
 /** Finds the Pods that run on a Node. */

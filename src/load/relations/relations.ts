@@ -65,10 +65,7 @@ export const maxRelationDepth = 5;
  * Both methods throw {MusterError} `TOO_COSTLY` for more than `maxRelationDepth` nested relations.
  */
 export interface Relations {
-  one(from: Row, asked: { readonly model: Model; readonly target: ReferenceTarget }): PromiseOrValue<FoundObject>;
+  one(from: Row, request: { readonly model: Model; readonly target: ReferenceTarget }): PromiseOrValue<FoundObject>;
   /** @throws {MusterError} `BAD_INPUT` for wrong arguments of the page. */
-  many(
-    from: Row,
-    asked: { readonly model: Model; readonly question: RelationQuery; readonly page: RelationPage },
-  ): PromiseOrValue<ListPage>;
+  many(from: Row, request: { readonly model: Model; readonly query: RelationQuery; readonly page: RelationPage }): PromiseOrValue<ListPage>;
 }

@@ -302,8 +302,8 @@ function keyWithDots({ text, within }: Walk, meant: string): MusterError {
 }
 
 function notAnObject({ walk, walked, segment }: Place, scalar: string): MusterError {
-  const asked = printPath([...walked, segment.slice(0, 80)]);
-  return badPath(`no field ${asked} in ${walk.within}: ${printPath(walked) || 'it'} has the type ${scalar}, which has no fields`);
+  const path = printPath([...walked, segment.slice(0, 80)]);
+  return badPath(`no field ${path} in ${walk.within}: ${printPath(walked) || 'it'} has the type ${scalar}, which has no fields`);
 }
 
 function badPath(message: string): MusterError {

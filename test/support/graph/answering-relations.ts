@@ -17,7 +17,7 @@ export function answeringRelations(model: Model, cluster: ClusterView, anyKind: 
   };
   return {
     one: (_from, { target }) => ({ row: rowOf(keyOfKind(target.kind)), faults: [] }),
-    many: (_from, { question: { kinds = [{ group: '', kind: anyKind }] } }): ListPage => {
+    many: (_from, { query: { kinds = [{ group: '', kind: anyKind }] } }): ListPage => {
       const items = kinds.map((kind) => rowOf(keyOfKind(kind)));
       const page = { hasNextPage: false, hasPreviousPage: false, cursorOf: () => 'cursor' };
       return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [], ...noAggregates };
