@@ -2,9 +2,9 @@ import type { Clock } from '../../core/clock.ts';
 
 interface DebounceOptions {
   readonly clock: Clock;
-  /** Milliseconds without a call after which the function runs. */
+  /** The function runs after this many milliseconds without a call. */
   readonly quietMs: number;
-  /** Milliseconds after the first call after which the function runs at the latest. */
+  /** The function runs at the latest this many milliseconds after the first call. */
   readonly atMostMs: number;
   readonly run: () => void;
 }

@@ -26,10 +26,10 @@ export interface CheckedExtent {
 const maxTailLines = 10_000;
 const maxLimitBytes = 10 * 1024 * 1024;
 const defaultLimitBytes = 1024 * 1024;
-/** API servers count 64-bit nanoseconds, which is 292 years. */
+/** In seconds. API servers count nanoseconds in 64 bits, which overflow after 292 years. */
 const maxSinceSeconds = 9_000_000_000;
 
-/** @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given. */
+/** @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value. */
 export function checkSelection({ clusters, namespaces, labels, names, container }: LogSelection): CheckedSelection {
   return {
     clusters: boundedList('clusters', clusters) ?? undefined,
@@ -44,7 +44,7 @@ export function checkSelection({ clusters, namespaces, labels, names, container 
  * Undefined and null mean the default.
  *
  * @param defaultTailLines Default for `tailLines`.
- * @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given.
+ * @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value.
  */
 export function checkExtent(extent: LogExtent, defaultTailLines: number): CheckedExtent {
   const { previous, sinceSeconds, sinceTime } = extent;

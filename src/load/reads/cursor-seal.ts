@@ -7,7 +7,7 @@ export type SealScope = ListScope | StreamScope;
 
 /** The scope of a list. The cursor of another caller does not open, because a cursor contains the name of an object. */
 export interface ListScope {
-  /** The value of `Caller.key`. */
+  /** The key of the caller, from `Caller.key`. */
   readonly callerKey: string;
   /** A text of everything that decides the objects of the list and their order. Equal texts mean equal lists. */
   readonly filter: string;

@@ -50,7 +50,7 @@ export interface CheckedKinds {
 /**
  * Checks all arguments before anything is requested or waited for. Undefined and null mean the default.
  *
- * @throws {MusterError} `BAD_INPUT`. The message says what was expected and what was given.
+ * @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value.
  */
 export function checkArguments(args: ListArguments, listed: CheckedKinds): CheckedArguments {
   const { model, kinds } = listed;

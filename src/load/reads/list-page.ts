@@ -58,7 +58,7 @@ interface AggregatesRequest extends PathKinds {
   readonly relations: RelationsByKind;
 }
 
-/** The objects that the objects of the sources are related to. */
+/** Finds the objects to which the objects of a page are related. */
 interface RelatedReads {
   relatedTo(readSource: MirroredSource): RelatedObjects | undefined;
   /** The sources that were read in a cluster, and the faults of those that could not be read. Called after the last call of `relatedTo`. */

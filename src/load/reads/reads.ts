@@ -176,7 +176,7 @@ export interface InModel {
 /**
  * The read side. Every read checks `Access` and waits only for first lists. A cluster that fails becomes a fault next to the rows.
  *
- * All methods throw {MusterError} `BAD_INPUT` for wrong arguments. The message says what was expected and what was given.
+ * All methods throw {MusterError} `BAD_INPUT` for wrong arguments. The message names the expected and the given value.
  */
 export interface Reads {
   /** The clusters that the caller may see, ordered by name, by code units. */
