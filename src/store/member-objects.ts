@@ -12,8 +12,9 @@ export interface NamespacedName {
 /** The state of one object in a mirror. */
 export type MirroredObject =
   /**
-   * The object exists. The object is shared with the mirror and must not be changed. `asOfMs`: the time up to which the mirror is known to be
-   * correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single namespaces.
+   * The object exists. The object is shared with the mirror and must not be changed. `asOfMs`: the time up to which the mirror is known to
+   * be correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single
+   * namespaces.
    */
   | {
       readonly result: 'held';

@@ -12,9 +12,11 @@ import { distinctValuesPerStep, tallyValues } from './tallies.ts';
 type Extreme = 'min' | 'max';
 
 /**
- * Returns a function that finds the smallest or largest value at a path, as the API server sent it. It gives undefined if there is no value.
+ * Returns a function that finds the smallest or largest value at a path, as the API server sent it. It gives undefined if there is no
+ * value.
  *
- * Values compare as in `orderBy`. If values are equal but written differently, the one whose text comes first wins. Lists and maps are ignored.
+ * Values compare as in `orderBy`. If values are equal but written differently, the one whose text comes first wins. Lists and maps are
+ * ignored.
  *
  * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to single values.
  */

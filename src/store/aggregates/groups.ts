@@ -40,7 +40,10 @@ const maxPaths = 4;
 const maxGroups = 100_000;
 /** Number of groups that one step ranks. */
 const rankedAtOnce = 100;
-/** Maximum number of places. A place is one object in one group. Several paths through lists multiply them. Each takes 8 bytes during the grouping. */
+/**
+ * Maximum number of places. A place is one object in one group. Several paths through lists multiply them. Each takes 8 bytes during the
+ * grouping.
+ */
 const maxPlaces = 2_000_000;
 /** Number of places that one step reads. */
 const placesAtOnce = 1_000;
@@ -48,12 +51,12 @@ const placesAtOnce = 1_000;
 /**
  * Returns a function that groups objects by the values at one to four paths.
  *
- * A path through a list may give an object several values. The object is then once in the group of each value. With several paths, it is once in the
- * group of each combination of their values. Keys compare as in `orderBy`, and missing keys come last. Equal keys that are written differently form
- * separate groups, ordered by their text.
+ * A path through a list may give an object several values. The object is then once in the group of each value. With several paths, it is
+ * once in the group of each combination of their values. Keys compare as in `orderBy`, and missing keys come last. Equal keys that are
+ * written differently form separate groups, ordered by their text.
  *
- * @throws {MusterError} `BAD_INPUT`, from this call, unless each path exists in at least one kind and leads to single values. The returned function throws
- * `TOO_COSTLY` for more than 100,000 groups or 2,000,000 places. A place is one object in one group.
+ * @throws {MusterError} `BAD_INPUT`, from this call, unless each path exists in at least one kind and leads to single values. The returned
+ * function throws `TOO_COSTLY` for more than 100,000 groups or 2,000,000 places. A place is one object in one group.
  */
 export function compileGroups(
   kinds: PathKinds,
@@ -146,14 +149,14 @@ class KeyNumbers {
 /**
  * Stores which objects are in which group. A place is one object in one group, and the places of a group form a linked list.
  *
- * Groups, objects and places are numbers in flat lists. With 100,000 groups as JavaScript objects, the garbage collector moves them, and stops the process
- * repeatedly for about 20 ms.
+ * Groups, objects and places are numbers in flat lists. With 100,000 groups as JavaScript objects, the garbage collector moves them, and
+ * stops the process repeatedly for about 20 ms.
  */
 class Grouping {
   readonly #levels: readonly KeyNumbers[];
   /**
-   * One entry for each level except the first. It numbers pairs: the number from the previous level, and the number of the value at this level. The
-   * numbers of the last level are the groups.
+   * One entry for each level except the first. It numbers pairs: the number from the previous level, and the number of the value at this
+   * level. The numbers of the last level are the groups.
    */
   readonly #pairs: readonly PairNumbers[];
   readonly #counts = new IntList();
@@ -235,8 +238,8 @@ class Grouping {
 }
 
 /**
- * Returns a function that reads the different values of an object of this source, as numbers of `keys`. An object without a value has the number of null.
- * The next call of the function may overwrite the list that it returned.
+ * Returns a function that reads the different values of an object of this source, as numbers of `keys`. An object without a value has the
+ * number of null. The next call of the function may overwrite the list that it returned.
  */
 function createReader(
   found: ValuePath | undefined,
@@ -307,7 +310,9 @@ function compareKeys(a: RankedGroup, b: RankedGroup): number {
   return a.text < b.text ? -1 : 1;
 }
 
-/** The type by which the keys of a path compare. If the path has different types in several kinds, the keys of all kinds compare as `JSON`. */
+/**
+ * The type by which the keys of a path compare. If the path has different types in several kinds, the keys of all kinds compare as `JSON`.
+ */
 function typeOfAll(paths: ReadonlyMap<string, ValuePath>): ValueType {
   const types = new Set([...paths.values()].map(({ type }) => type));
   const [only = 'JSON'] = types;

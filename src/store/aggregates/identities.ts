@@ -5,8 +5,9 @@ import { isRawNumber, type Json } from '../../core/json.ts';
 export type ValueIdentity = string | number | bigint | boolean | symbol | null;
 
 /**
- * Returns a function that gives the identity of a value. Values have the same identity only if the API server sent the same value: `1000m` differs from
- * `1`, and `80` from `"80"`. Lists and maps compare by their content. Compare their identities only if the same function made them.
+ * Returns a function that gives the identity of a value. Values have the same identity only if the API server sent the same value: `1000m`
+ * differs from `1`, and `80` from `"80"`. Lists and maps compare by their content. Compare their identities only if the same function made
+ * them.
  */
 export function createValueIdentities(): (value: Json) => ValueIdentity {
   const structures = new Map<string, symbol>();
@@ -23,7 +24,10 @@ export function createValueIdentities(): (value: Json) => ValueIdentity {
 
 const maxDepth = 64;
 
-/** The canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only there are equal. */
+/**
+ * The canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only there
+ * are equal.
+ */
 export function printJsonValue(value: Json): string {
   return canonicalJson(value, maxDepth);
 }

@@ -1,4 +1,6 @@
-/** A growing list of 32-bit integers. Its items are outside of the JavaScript heap, so the garbage collector neither visits nor moves them. */
+/**
+ * A growing list of 32-bit integers. Its items are outside of the JavaScript heap, so the garbage collector neither visits nor moves them.
+ */
 export class IntList {
   #items = new Int32Array(256);
   #length = 0;

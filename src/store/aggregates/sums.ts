@@ -14,11 +14,11 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
 /**
  * Returns a function that computes the exact sum of all values at a path. It gives undefined if there is no value.
  *
- * Values that are not numbers or quantities are ignored. At a path of numbers this is text. At a path of type `JSON` it is everything except numbers and
- * the text of quantities.
+ * Values that are not numbers or quantities are ignored. At a path of numbers this is text. At a path of type `JSON` it is everything
+ * except numbers and the text of quantities.
  *
- * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to numbers. The message names the expected
- * and the actual type.
+ * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to numbers. The message names
+ * the expected and the actual type.
  */
 export function compileSum(
   kinds: PathKinds,

@@ -18,8 +18,8 @@ export interface ValueCount {
 export const distinctValuesPerStep = 500;
 
 /**
- * Counts the different values at a path in these objects, by the type by which they compare. Many objects usually have few different values. Absent and null
- * values are not counted. A path through a list counts each value in the list.
+ * Counts the different values at a path in these objects, by the type by which they compare. Many objects usually have few different
+ * values. Absent and null values are not counted. A path through a list counts each value in the list.
  *
  * @param paths The path for each kind, by `keyOfKind`. Objects of other kinds have no value.
  */

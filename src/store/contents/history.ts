@@ -25,7 +25,10 @@ export class StoreHistory {
   readonly #clock: Clock;
   #floor: ResourceVersion | undefined;
   #steps: HistoryStep[] = [];
-  /** Index of the oldest step that is still remembered. The array is shortened from time to time, because doing so at each change costs too much. */
+  /**
+   * Index of the oldest step that is still remembered. The array is shortened from time to time, because doing so at each change costs too
+   * much.
+   */
   #first = 0;
   #changes = 0;
   #bytes = 0;
@@ -63,8 +66,8 @@ export class StoreHistory {
   }
 
   /**
-   * Returns the events after a version. Returns undefined if they are not remembered, or if the mirror never was at that version because a list skipped it.
-   * Another replica that was at such a version may have sent objects that this mirror has never held.
+   * Returns the events after a version. Returns undefined if they are not remembered, or if the mirror never was at that version because a
+   * list skipped it. Another replica that was at such a version may have sent objects that this mirror has never held.
    */
   since(version: ResourceVersion): readonly StoreEvent[] | undefined {
     this.#prune();
@@ -108,7 +111,8 @@ function stepsAfter(
   { floor, steps }: { readonly floor: ResourceVersion; readonly steps: readonly HistoryStep[] },
 ): readonly HistoryStep[] | undefined {
   if (version === floor) return steps;
-  // Takes the first step of this version. A list may have added changes at a version that was already reached, and sending them twice is harmless.
+  // Takes the first step of this version. A list may have added changes at a version that was already reached, and sending them twice is
+  // harmless.
   const exact = steps.findIndex((step) => step.version === version);
   if (exact >= 0) return steps.slice(exact + 1);
   const fromFloor = compareVersions(version, floor);

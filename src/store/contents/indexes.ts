@@ -18,8 +18,8 @@ interface ObjectIndex {
 const unusedMs = 10 * 60_000;
 const sweepMs = 60_000;
 /**
- * Maximum number of indexes. A client can filter by any label, so the index that was not used for longest is dropped. An index costs nothing for objects
- * without its label, or for changes of such objects.
+ * Maximum number of indexes. A client can filter by any label, so the index that was not used for longest is dropped. An index costs
+ * nothing for objects without its label, or for changes of such objects.
  */
 const maxIndexes = 1_024;
 /** Maximum number of index entries per object, on average. */

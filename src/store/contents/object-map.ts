@@ -90,7 +90,9 @@ export class ObjectMap {
     return this.#namespaces;
   }
 
-  /** Returns the objects of a namespace by name, in order of code units. The list never changes: a change of the namespace makes a new one. */
+  /**
+   * Returns the objects of a namespace by name, in order of code units. The list never changes: a change of the namespace makes a new one.
+   */
   sorted(namespace: string): readonly KubernetesObject[] {
     const here = this.#byNamespace.get(namespace);
     return here === undefined ? [] : sortedObjects(here);
@@ -135,7 +137,10 @@ function sortedObjects(here: NamespaceSlots): readonly KubernetesObject[] {
   return objects;
 }
 
-/** Merges the pending changes into the sorted names. Sorting 50,000 names again after each new Pod would cost more than the page that needs them. */
+/**
+ * Merges the pending changes into the sorted names. Sorting 50,000 names again after each new Pod would cost more than the page that needs
+ * them.
+ */
 function sortedNames({ names, pending, slots }: NamespaceSlots): readonly string[] {
   if (names === undefined || pending.size > names.length / 4) return [...slots.keys()].sort();
   if (pending.size === 0) return names;

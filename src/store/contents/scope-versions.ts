@@ -1,7 +1,10 @@
 import type { ResourceVersion } from '../../core/names.ts';
 import { compareVersions } from '../versions.ts';
 
-/** The version that each scope of a mirror has reached. The scope is all namespaces, or one of several namespaces if the kind may not be listed in all. */
+/**
+ * The version that each scope of a mirror has reached. The scope is all namespaces, or one of several namespaces if the kind may not be
+ * listed in all.
+ */
 export class ScopeVersions {
   readonly #single = new Map<string, ResourceVersion | undefined>();
   #all: { version: ResourceVersion | undefined } | undefined;

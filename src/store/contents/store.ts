@@ -16,8 +16,8 @@ import { type ReplacePlan, StagedObjects, shareExactly } from './staged-objects.
 
 interface StoreOptions {
   /**
-   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists of an older history the store's epoch is `this+n`. ` narrow` is
-   * appended while the store mirrors single namespaces.
+   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists of an older history the store's epoch is
+   * `this+n`. ` narrow` is appended while the store mirrors single namespaces.
    */
   readonly epoch: string;
   readonly clock: Clock;
@@ -32,10 +32,11 @@ interface StoreOptions {
 /**
  * Creates the empty store of one kind in one cluster.
  *
- * Every change updates objects, indexes, versions and the queues of readers in one synchronous step. Objects given to the store belong to it. The store may
- * write into an object while it takes it in; afterwards no code may. The store has no timers and needs no disposal.
+ * Every change updates objects, indexes, versions and the queues of readers in one synchronous step. Objects given to the store belong to
+ * it. The store may write into an object while it takes it in; afterwards no code may. The store has no timers and needs no disposal.
  *
- * The reflector of the kind calls the write methods (`src/watch/reflector/reflector.ts`). Readers then receive the change from `../feed/change-feed.ts`.
+ * The reflector of the kind calls the write methods (`src/watch/reflector/reflector.ts`). Readers then receive the change from
+ * `../feed/change-feed.ts`.
  */
 export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, scheduler }: StoreOptions): MirrorStore {
   const contents = new StoreContents(clock);
@@ -194,7 +195,8 @@ function commit(state: StoreState, staged: StagedObjects, version: ResourceVersi
     state.histories += 1;
     state.epoch = `${state.baseEpoch}+${state.histories}`;
   }
-  // The history has no events of single namespaces. Those events may be of later versions than a list of all namespaces, so it begins after the list.
+  // The history has no events of single namespaces. Those events may be of later versions than a list of all namespaces, so it begins after
+  // the list.
   if (!coveredAll || !scopes.coversAllNamespaces) history.restart(undefined);
   else if (isFirst || isOtherHistory) history.restart(version);
   else history.add(changes, version, 'listed');
@@ -262,7 +264,9 @@ function deleteFrom(state: StoreState, incoming: Incoming, version: ResourceVers
   return [changeOf({ type: 'deleted', object, before, proof: 'event', version }, weight.own)];
 }
 
-/** Writes one watch event: first the objects, then the versions, then history and readers. The readers continue in `../feed/change-feed.ts`. */
+/**
+ * Writes one watch event: first the objects, then the versions, then history and readers. The readers continue in `../feed/change-feed.ts`.
+ */
 function writeEvent(
   state: StoreState,
   write: typeof applyTo,
@@ -304,14 +308,17 @@ function isOther(held: KubernetesObject, uid: string): boolean {
   return uid !== '' && held.metadata.uid !== undefined && held.metadata.uid !== '' && held.metadata.uid !== uid;
 }
 
-/** The part of each object that a store keeps. `parsed`: everything that the server sends, without `managedFields`. `metadata`: the metadata alone. */
+/**
+ * The part of each object that a store keeps. `parsed`: everything that the server sends, without `managedFields`. `metadata`: the metadata
+ * alone.
+ */
 type HoldingPolicy = 'parsed' | 'metadata';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * Returns the object in the form that a mirror holds: without `managedFields`. The policy `metadata` also removes everything except the metadata, and
- * kubectl's last-applied-configuration, which contains the whole object with the data of a Secret.
+ * Returns the object in the form that a mirror holds: without `managedFields`. The policy `metadata` also removes everything except the
+ * metadata, and kubectl's last-applied-configuration, which contains the whole object with the data of a Secret.
  *
  * Returns the same object if nothing has to be removed. Never writes into it.
  */

@@ -46,10 +46,11 @@ const batchSliceMs = 1;
 /**
  * Sends the changes of one mirror to its readers, in the order of the store, in batches at the end of an event-loop turn.
  *
- * Waiting events are merged and kept once for all readers (`feed-log.ts`). A reader that returns a promise has a queue of its own from then on
- * (`reader-queue.ts`). A reader that throws or rejects is ended and logged, because that is a bug. The other readers continue.
+ * Waiting events are merged and kept once for all readers (`feed-log.ts`). A reader that returns a promise has a queue of its own from then
+ * on (`reader-queue.ts`). A reader that throws or rejects is ended and logged, because that is a bug. The other readers continue.
  *
- * The feed calls its readers one after the other. Thousands of readers take several turns, and events that arrive meanwhile wait for the next round.
+ * The feed calls its readers one after the other. Thousands of readers take several turns, and events that arrive meanwhile wait for the
+ * next round.
  *
  * The readers of subscriptions are registered in `src/streams/views/selected-mirror.ts`.
  */

@@ -18,7 +18,9 @@ export function changeOf(event: StoreObjectEvent, bytes: number): StoreChange {
   return { event, key: keyOfObject(event.object), bytes };
 }
 
-/** Returns a key of uid, namespace and name. It is equal for all states of one object. Two objects that used one name in turn have two keys. */
+/**
+ * Returns a key of uid, namespace and name. It is equal for all states of one object. Two objects that used one name in turn have two keys.
+ */
 export function keyOfObject({ metadata: { uid = '', namespace = '', name } }: KubernetesObject): string {
   return `${uid}/${namespace}/${name}`;
 }

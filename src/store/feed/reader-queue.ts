@@ -25,9 +25,9 @@ type Segment =
 /**
  * The events that one reader of a change feed has not received yet, merged by object and ordered by the last change of each object.
  *
- * Two `applied` become the last one, with the `before` of the first. A `deleted` removes an `applied` of an object that the reader never had. At most
- * 1,000 changes or 1 MiB wait. A long diff of a list is a segment of its own, shared by all readers. A queue beyond these bounds drops its changes and
- * gives one `reset` instead.
+ * Two `applied` become the last one, with the `before` of the first. A `deleted` removes an `applied` of an object that the reader never
+ * had. At most 1,000 changes or 1 MiB wait. A long diff of a list is a segment of its own, shared by all readers. A queue beyond these
+ * bounds drops its changes and gives one `reset` instead.
  */
 export class ReaderQueue {
   #segments: Segment[] = [];

@@ -45,7 +45,7 @@ const item = new Uint8Array([123, 125]);
 
 const cases: readonly Case[] = [
   {
-    row: '1 a WatchList from the start, where it may be',
+    row: '1 begins with a WatchList if it is allowed',
     state: { phase: 'fresh' },
     memory: { ...blankMemory, streaming: true },
     input: { type: 'started' },
@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'stream from ""', 'sleep 30000'],
   },
   {
-    row: '1 a WatchList from v',
+    row: '1 begins with a WatchList from v',
     state: { phase: 'fresh' },
     memory: { ...held, streaming: true },
     input: { type: 'started' },
@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'stream from "100"', 'sleep 30000'],
   },
   {
-    row: '1 a list at v',
+    row: '1 begins with a list at v',
     state: { phase: 'fresh' },
     memory: held,
     input: { type: 'started' },
@@ -69,16 +69,16 @@ const cases: readonly Case[] = [
     effects: ['discard', 'list at "100"'],
   },
   {
-    row: '1 a list at 0 without v',
+    row: '1 begins with a list at 0 without v',
     state: { phase: 'fresh' },
     input: { type: 'started' },
     phase: 'listing',
     effects: ['discard', 'list at "0"'],
   },
 
-  { row: '2 an item is staged', state: listing, input: { type: 'items', items: [item] }, phase: 'listing', effects: ['stage'] },
+  { row: '2 stages an item', state: listing, input: { type: 'items', items: [item] }, phase: 'listing', effects: ['stage'] },
   {
-    row: '2 the next page follows its token',
+    row: '2 requests the next page by its token',
     state: listing,
     input: { type: 'pageEnded', version: v, continue: 'c2' },
     phase: 'listing',
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.listed).toBe(false),
   },
   {
-    row: '2 the last page commits and is watched from',
+    row: '2 commits after the last page and watches from its version',
     state: page3,
     input: { type: 'pageEnded', version: v },
     phase: 'watching',
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory).toMatchObject({ version: v, listed: true }),
   },
   {
-    row: '2 a list without a version is polled',
+    row: '2 polls after a list without a version',
     state: listing,
     input: { type: 'pageEnded' },
     phase: 'polling',
@@ -102,14 +102,14 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '3 an expired token: the whole list, without limit, at the version first asked',
+    row: '3 an expired token: the whole list, without limit, at the version of the first request',
     state: page3,
     input: failed('EXPIRED', { code: 410 }),
     phase: 'listing',
     effects: ['discard', 'whole list at "0"'],
   },
   {
-    row: '4 410 on the first page: at once the most recent',
+    row: '4 410 on the first page: at once the most recent list',
     state: listingAtV,
     memory: held,
     input: failed('EXPIRED', { code: 410 }),
@@ -117,7 +117,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'list at ""'],
   },
   {
-    row: '4 a version from the future: likewise',
+    row: '4 a version from the future: the same',
     state: listingAtV,
     memory: held,
     input: failed('TIMED_OUT', { code: 504, cause: 'ResourceVersionTooLarge' }),
@@ -125,7 +125,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'list at ""'],
   },
   {
-    row: '4 a second time: waits',
+    row: '4 410 to the most recent list: waits',
     state: { phase: 'listing', list: page(1, '') },
     memory: held,
     input: failed('EXPIRED', { code: 410 }),
@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     }),
   ),
   {
-    row: '5 the third time on it: discards, waits, whole list',
+    row: '5 the third failure of a page: discards, waits, lists again',
     state: { phase: 'listing', list: { ...page(3, '0'), token: 'c3', failures: 2 } },
     input: failed('SERVER_ERROR'),
     phase: 'waiting',
@@ -153,7 +153,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual(page(1, '0')),
   },
   {
-    row: '5 Retry-After above 60 s: likewise',
+    row: '5 Retry-After above 60 s: the same',
     state: page3,
     input: failed('THROTTLED', { code: 429, retryAfterSeconds: 61 }),
     phase: 'waiting',
@@ -162,7 +162,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '6 ADDED is staged, and v stays',
+    row: '6 stages ADDED and keeps v',
     state: streaming,
     memory: held,
     input: applied('120'),
@@ -171,7 +171,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
-    row: '6 DELETED is unstaged, and v stays',
+    row: '6 stages DELETED and keeps v',
     state: streaming,
     memory: held,
     input: deleted('121'),
@@ -180,7 +180,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
-    row: '6 a bookmark before the end says nothing',
+    row: '6 ignores a bookmark before the end bookmark',
     state: streaming,
     memory: held,
     input: bookmark('130'),
@@ -189,7 +189,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
-    row: '7 the end bookmark commits at its version, same stream',
+    row: '7 commits at the version of the end bookmark, on the same stream',
     state: streaming,
     memory: held,
     input: bookmark('130', 'end'),
@@ -208,7 +208,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.streaming).toBe(false),
   },
   {
-    row: '8 422: likewise',
+    row: '8 422: the same',
     state: streaming,
     memory: { ...held, streaming: true },
     input: failed('INVALID', { code: 422 }),
@@ -225,7 +225,7 @@ const cases: readonly Case[] = [
     effects: ['abort', 'report streamingRefused cluster', 'discard', 'list at "100"'],
   },
   {
-    row: '8 something came meanwhile: waits on',
+    row: '8 an event came meanwhile: waits for the remaining time',
     state: { phase: 'streaming', from: v, receivedMs: 20_000 },
     memory: held,
     moment: { nowMs: 30_000, random: 0 },
@@ -235,7 +235,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '9 410: once from ""',
+    row: '9 410: one more WatchList, from ""',
     state: streaming,
     memory: held,
     input: failed('EXPIRED', { code: 410 }),
@@ -243,7 +243,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'stream from ""', 'sleep 30000'],
   },
   {
-    row: '9 504 likewise',
+    row: '9 504: the same',
     state: streaming,
     memory: held,
     input: failed('TIMED_OUT', { code: 504, cause: 'ResourceVersionTooLarge' }),
@@ -259,7 +259,7 @@ const cases: readonly Case[] = [
     effects: ['abort', 'discard', 'stream from ""', 'sleep 30000'],
   },
   {
-    row: '9 410 from "": a list there',
+    row: '9 410 from "": a list at ""',
     state: { phase: 'streaming', from: '', receivedMs: 0 },
     memory: held,
     input: failed('EXPIRED', { code: 410 }),
@@ -267,7 +267,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'list at ""'],
   },
   {
-    row: '9 a failure before the end: discards, waits, same stream',
+    row: '9 a failure before the end: discards, waits, streams again',
     state: streaming,
     memory: held,
     input: failed('UNREACHABLE'),
@@ -276,7 +276,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'stream', from: v }),
   },
   {
-    row: '9 a clean end before the end: likewise',
+    row: '9 a clean close before the end bookmark: the same',
     state: streaming,
     memory: held,
     input: closed(),
@@ -285,7 +285,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'stream', from: v }),
   },
   {
-    row: '9 the second in a row: a list',
+    row: '9 the second failure in a row: a list',
     state: streaming,
     memory: { ...held, streamFailures: 1 },
     input: closed(),
@@ -295,7 +295,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '10 MODIFIED is written, and v moves',
+    row: '10 writes MODIFIED and moves v',
     state: watching,
     memory: held,
     input: applied('101'),
@@ -304,7 +304,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe('101'),
   },
   {
-    row: '10 DELETED is written with the state it carries, and v moves',
+    row: '10 writes DELETED with its last state and moves v',
     state: watching,
     memory: held,
     input: deleted('102'),
@@ -313,7 +313,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe('102'),
   },
   {
-    row: '10 v does not go back',
+    row: '10 never moves v back',
     state: watching,
     memory: held,
     input: applied('99'),
@@ -322,7 +322,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
-    row: '10 versions that are no decimals are taken as they come',
+    row: '10 takes versions that are not decimals in their order of arrival',
     state: watching,
     memory: held,
     input: applied('a7'),
@@ -331,7 +331,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '11 a bookmark moves v and touches nothing',
+    row: '11 a bookmark moves v and writes nothing',
     state: watching,
     memory: held,
     input: bookmark('150'),
@@ -340,7 +340,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe('150'),
   },
   {
-    row: '11 without a version it is ignored and counted',
+    row: '11 a bookmark without a version is ignored and counted',
     state: watching,
     memory: held,
     input: bookmark(undefined),
@@ -349,7 +349,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
-    row: '11 with a lower one likewise',
+    row: '11 a bookmark with a lower version is ignored and counted',
     state: watching,
     memory: held,
     input: bookmark('99'),
@@ -367,7 +367,7 @@ const cases: readonly Case[] = [
     effects: ['discard', 'list at "100"'],
   },
   {
-    row: '12 410 as ERROR in a 200: likewise',
+    row: '12 410 as ERROR in a 200: the same',
     state: watching,
     memory: held,
     input: errorEvent('EXPIRED', { code: 410 }),
@@ -387,7 +387,7 @@ const cases: readonly Case[] = [
     }),
   ),
   {
-    row: '13 ERROR 429: likewise, at least Retry-After',
+    row: '13 ERROR 429: the same, for at least Retry-After',
     state: watching,
     memory: held,
     input: errorEvent('THROTTLED', { code: 429, retryAfterSeconds: 7 }),
@@ -404,7 +404,7 @@ const cases: readonly Case[] = [
     effects: ['sleep 6400'],
   },
   {
-    row: '13 the backoff is at its start after 120 s of healthy stream',
+    row: '13 the backoff begins anew after 120 s of a healthy stream',
     state: watching,
     memory: { ...held, failures: 5 },
     moment: { nowMs: 120_000, random: 0 },
@@ -413,7 +413,7 @@ const cases: readonly Case[] = [
     effects: ['sleep 800'],
   },
   {
-    row: '13 and goes on before',
+    row: '13 the backoff continues after a shorter stream',
     state: watching,
     memory: { ...held, failures: 5 },
     moment: { nowMs: 119_999, random: 0 },
@@ -432,7 +432,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
   },
   {
-    row: '14 any other: likewise',
+    row: '14 any other ERROR: the same',
     state: watching,
     memory: held,
     input: errorEvent('INVALID', { code: 418 }),
@@ -441,7 +441,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
   },
   {
-    row: '14 the third in a row: a list at v',
+    row: '14 the third ERROR in a row: a list at v',
     state: watching,
     memory: { ...held, errorEvents: 2 },
     input: errorEvent('SERVER_ERROR', { code: 500 }),
@@ -450,7 +450,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
   },
   {
-    row: '14 an event between them begins the row anew',
+    row: '14 an event between two ERRORs resets their count',
     state: watching,
     memory: { ...held, errorEvents: 2 },
     input: applied('101'),
@@ -460,7 +460,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '15 a clean end: from v at once',
+    row: '15 a clean end: watches from v at once',
     state: watching,
     memory: held,
     moment: { nowMs: 300_000, random: 0 },
@@ -469,7 +469,7 @@ const cases: readonly Case[] = [
     effects: ['watch from "100"'],
   },
   {
-    row: '15 also of one that never said a word, if it stood a second',
+    row: '15 a clean end without an event after more than a second: the same',
     state: { phase: 'watching', openedMs: 0, receivedEvent: false },
     memory: held,
     moment: { nowMs: 1_000, random: 0 },
@@ -478,7 +478,7 @@ const cases: readonly Case[] = [
     effects: ['watch from "100"'],
   },
   {
-    row: '15 at once and without a word: waits, list at v',
+    row: '15 a clean end at once without an event: waits, list at v',
     state: { phase: 'watching', openedMs: 0, receivedEvent: false },
     memory: held,
     moment: { nowMs: 999, random: 0 },
@@ -489,7 +489,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '16 cut in mid-line: by 13',
+    row: '16 cut in the middle of a line: as row 13',
     state: watching,
     memory: held,
     input: failed('UNREACHABLE'),
@@ -498,7 +498,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
   },
   {
-    row: '16 past the idle limit: by 13',
+    row: '16 idle for too long: as row 13',
     state: watching,
     memory: held,
     input: failed('TIMED_OUT'),
@@ -517,7 +517,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
   },
   {
-    row: '17 again at this v: at ""',
+    row: '17 unreadable again at this v: a list at ""',
     state: watching,
     memory: { ...held, unreadableAt: v },
     input: unreadable(),
@@ -526,7 +526,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual(page(1, '')),
   },
   {
-    row: '17 at another v: at v',
+    row: '17 unreadable at another v: a list at v',
     state: watching,
     memory: { ...held, unreadableAt: version('90') },
     input: unreadable(),
@@ -535,7 +535,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
   },
   {
-    row: '17 an item of a list: likewise',
+    row: '17 an unreadable item of a list: the same',
     state: listing,
     input: unreadable(),
     phase: 'waiting',
@@ -543,7 +543,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual(page(1, '0')),
   },
   {
-    row: '17 one of the initial events: likewise',
+    row: '17 an unreadable initial event: the same',
     state: streaming,
     memory: held,
     input: unreadable(),
@@ -553,7 +553,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '18 HTML or a redirect: waits, what is held stays',
+    row: '18 HTML or a redirect: waits and keeps the objects',
     state: opening,
     memory: held,
     input: failed('MALFORMED'),
@@ -562,7 +562,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
   },
   {
-    row: '18 a Table on the stream: aborted, likewise',
+    row: '18 a Table on the stream: aborts, then the same',
     state: watching,
     memory: held,
     input: errorEvent('MALFORMED'),
@@ -571,7 +571,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
   },
   {
-    row: '18 a line too long: likewise',
+    row: '18 a line that is too long: the same',
     state: watching,
     memory: held,
     input: failed('TOO_LARGE'),
@@ -581,7 +581,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '19 the breaker is open: waits for it, same request',
+    row: '19 the breaker is open: waits for it, then makes the same request',
     state: watching,
     memory: held,
     moment: { ...at0, breaker: unreachable },
@@ -591,7 +591,7 @@ const cases: readonly Case[] = [
     also: (next) => expect([retryOf(next), next.memory.failures]).toEqual([{ type: 'watch' }, 0]),
   },
   {
-    row: '19 a page likewise, and it counts as no failure of it',
+    row: '19 a page: the same, without counting a failure of the page',
     state: page3,
     moment: { ...at0, breaker: unreachable },
     input: failed('UNREACHABLE'),
@@ -600,7 +600,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ ...page(3, '0'), token: 'c3' }),
   },
   {
-    row: '19 a WatchList likewise',
+    row: '19 a WatchList: the same',
     state: streaming,
     memory: held,
     moment: { ...at0, breaker: unreachable },
@@ -610,7 +610,7 @@ const cases: readonly Case[] = [
     also: (next) => expect(retryOf(next)).toEqual({ type: 'stream', from: v }),
   },
   {
-    row: '19 woken: the same request',
+    row: '19 woken: makes the same request',
     state: waitingFor({ type: 'watch' }),
     memory: held,
     input: { type: 'woken' },
@@ -618,7 +618,7 @@ const cases: readonly Case[] = [
     effects: ['watch from "100"'],
   },
   {
-    row: '19 nobody starts while it is open',
+    row: '19 begins no request while the breaker is open',
     state: { phase: 'fresh' },
     memory: held,
     moment: { ...at0, breaker: unreachable },
@@ -627,7 +627,7 @@ const cases: readonly Case[] = [
     effects: [],
   },
   {
-    row: '19 who waits for a Retry-After is not woken',
+    row: '19 does not wake from a wait for a Retry-After',
     state: { phase: 'waiting', untilMs: 7_000, retry: { type: 'watch' }, fault: fault('THROTTLED') },
     memory: held,
     input: { type: 'woken' },
@@ -636,7 +636,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '20 401: once more at once',
+    row: '20 401: one retry at once',
     state: opening,
     memory: held,
     input: failed('UNAUTHENTICATED', { code: 401 }),
@@ -653,7 +653,7 @@ const cases: readonly Case[] = [
     effects: ['sleep 800'],
   },
   {
-    row: '20 403 where nothing is held: refused',
+    row: '20 403 without objects: refused',
     state: listing,
     input: failed('FORBIDDEN', { code: 403 }),
     phase: 'ended',
@@ -661,7 +661,7 @@ const cases: readonly Case[] = [
     also: ({ state }) => expect(state).toMatchObject({ reason: 'refused' }),
   },
   {
-    row: '20 403 where something is held: asked again after 5 s',
+    row: '20 403 with objects: requested again after 5 s',
     state: opening,
     memory: held,
     input: failed('FORBIDDEN', { code: 403 }),
@@ -670,7 +670,7 @@ const cases: readonly Case[] = [
     also: (next) => expect([retryOf(next), next.memory.forbiddenSinceMs]).toEqual([{ type: 'watch' }, 0]),
   },
   {
-    row: '20 then after 30 s',
+    row: '20 403 again: requested after 30 s',
     state: opening,
     memory: { ...held, forbiddenSinceMs: 0 },
     moment: { nowMs: 5_000, random: 0 },
@@ -679,7 +679,7 @@ const cases: readonly Case[] = [
     effects: ['sleep 25000'],
   },
   {
-    row: '20 then no more',
+    row: '20 403 again after 30 s: no more requests',
     state: opening,
     memory: { ...held, forbiddenSinceMs: 0 },
     moment: { nowMs: 30_000, random: 0 },
@@ -688,7 +688,7 @@ const cases: readonly Case[] = [
     effects: ['sleep 30000'],
   },
   {
-    row: '20 at 60 s refused',
+    row: '20 403 for 60 s: refused',
     state: { phase: 'waiting', untilMs: 60_000, retry: { type: 'watch' }, fault: fault('FORBIDDEN') },
     memory: { ...held, forbiddenSinceMs: 0 },
     moment: { nowMs: 60_000, random: 0 },
@@ -697,7 +697,7 @@ const cases: readonly Case[] = [
     effects: ['discard'],
   },
   {
-    row: '20 a missing right is not outlived by an outage',
+    row: '20 an outage does not extend the time of a missing right',
     state: opening,
     memory: { ...held, forbiddenSinceMs: 0 },
     moment: { nowMs: 20_000, random: 0, breaker: unreachable },
@@ -706,7 +706,7 @@ const cases: readonly Case[] = [
     effects: ['sleep 40000'],
   },
   {
-    row: '20 a granted right is as if it had never been lost',
+    row: '20 a granted right resets the time of the missing right',
     state: opening,
     memory: { ...held, forbiddenSinceMs: 0 },
     input: { type: 'opened' },
@@ -733,7 +733,7 @@ const cases: readonly Case[] = [
     also: ({ memory }) => expect(memory.watchable).toBe(false),
   },
   {
-    row: '21 what shows no watch is listed, then polled',
+    row: '21 lists and then polls a kind without the verb watch',
     state: listing,
     memory: { ...blankMemory, watchable: false },
     moment: { nowMs: 0, random: 0.5 },
@@ -742,7 +742,7 @@ const cases: readonly Case[] = [
     effects: ['commit 100', 'sleep 60000'],
   },
   {
-    row: '21 each poll is a list of the most recent',
+    row: '21 polls by a list of the most recent state',
     state: { phase: 'polling', nextMs: 0 },
     memory: { ...held, watchable: false },
     input: { type: 'elapsed' },
@@ -751,7 +751,7 @@ const cases: readonly Case[] = [
   },
 
   {
-    row: '22 our own code throws: counted, discards, waits, list at v',
+    row: '22 our own code throws: reports, discards, waits, list at v',
     state: watching,
     memory: held,
     input: { type: 'threw', fault: fault('MALFORMED') },
@@ -768,7 +768,7 @@ const cases: readonly Case[] = [
     effects: ['abort', 'discard'],
   },
   {
-    row: '23 nothing follows an end',
+    row: '23 does nothing after the end',
     state: { phase: 'ended', reason: 'stopped' },
     memory: held,
     input: applied('101'),
