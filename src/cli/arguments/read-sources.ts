@@ -88,11 +88,7 @@ function refused(parts: readonly string[]): CommandFailure {
   return new CommandFailure(exitCodes.refused, parts.filter((part) => part !== '').join(': '));
 }
 
-/**
- * Returns the text of a file, or of standard input for `-`.
- *
- * @throws {CommandFailure} with the reason if the file cannot be read.
- */
+/** Returns the text of a file, or of standard input for `-`. @throws {CommandFailure} with the reason if the file cannot be read. */
 export function readTextFile(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
   return file === '-'
     ? readInput()

@@ -35,11 +35,7 @@ const condition = /^(!?)((?:[^[\]=!<>~^"']|\["(?:[^"\\]|\\.)*"\]|\['[^']*'\]|\[\
 /** Paths whose values are always text: a label `true` or a name `123` is not parsed as JSON. */
 const alwaysText = /^(?:owner\.|node\.)?(?:metadata\.(?:labels|annotations)[.[]|(?:metadata|cluster)\.(?:name|namespace|uid)$|data[.[])/;
 
-/**
- * Parses a condition such as `spec.replicas>3`, or JSON of the input `Where`.
- *
- * @throws {InvalidArgumentError} if the text is neither.
- */
+/** Parses a condition such as `spec.replicas>3`, or JSON of the input `Where`. @throws {InvalidArgumentError} if the text is neither. */
 export function parseWhere(text: string): JsonObject {
   if (/^\s*\{(?!\.)/.test(text)) return jsonWhere(text);
   const [, not, path, rest = ''] = condition.exec(text.trim()) ?? [];
