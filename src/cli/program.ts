@@ -28,6 +28,7 @@ import { StartLine, type StartProgress } from './output/start-view.ts';
 import { printable } from './output/table.ts';
 import type { Terminal } from './output/terminal.ts';
 import { withDryRunValues } from './writes/write-options.ts';
+import { targetClusters } from './writes/write-targets.ts';
 
 /** A gateway in this process, for one command. Disposing it ends it. */
 export interface OwnGateway extends AsyncDisposable {
@@ -63,10 +64,8 @@ export interface ProgramOptions {
 }
 
 /**
- * Parses the command line and runs its command; the default command is `serve`.
- *
- * Resolves to the exit code: 1 if the command failed; 2 after one line on standard error if the command line is invalid or the gateway
- * cannot be reached.
+ * Parses the command line and runs its command; the default command is `serve`. Resolves to the exit code: 1 if the command failed; 2
+ * after one line on standard error if the command line is invalid or the gateway cannot be reached.
  */
 export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<number> {
   const { version, serve, terminal } = options;
@@ -167,8 +166,7 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
   async function namedClusters(): Promise<readonly string[] | null> {
     if (flags.context === undefined) return null;
     if (own === undefined) return flags.context;
-    const { clusters } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
-    return clusters.map(({ name }) => name);
+    return targetClusters({ gateway, clusters: null });
   }
 }
 

@@ -19,9 +19,8 @@ export interface ServingCertificate {
 const hourMs = 3_600_000;
 
 /**
- * Creates a new authority and a serving certificate signed by it (ECDSA P-256, X.509 v3).
- *
- * The keys never leave the process. Use them on loopback only.
+ * Creates a new authority and a serving certificate signed by it (ECDSA P-256, X.509 v3). The keys never leave the process. Use them on
+ * loopback only.
  */
 export async function createCertificate(options: CertificateOptions = {}): Promise<ServingCertificate> {
   const { hosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes'] } = options;

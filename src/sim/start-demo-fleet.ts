@@ -23,10 +23,8 @@ export interface DemoOptions {
 }
 
 /**
- * Starts three clusters with the workloads of a web shop. Some are unhealthy.
- *
- * Simulated users release, scale, run Jobs that succeed or fail, and lose a node for a while. Everything runs in this process and listens
- * on loopback only.
+ * Starts three clusters with the workloads of a web shop. Some are unhealthy. Simulated users release, scale, run Jobs that succeed or
+ * fail, and lose a node for a while. Everything runs in this process and listens on loopback only.
  */
 export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions): Promise<DemoFleet> {
   const end = new AbortController();

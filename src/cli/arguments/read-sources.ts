@@ -95,7 +95,6 @@ export function readTextFile(file: string, { readInput }: Pick<Terminal, 'readIn
     : readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => Promise.reject(unreadable(file, error)));
 }
 
-/** Returns the failure of a command that cannot read a file, with the reason. */
 function unreadable(file: string, error: NodeJS.ErrnoException): CommandFailure {
   const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
   return new CommandFailure(exitCodes.refused, `${file} cannot be read: ${why}`, { cause: error });

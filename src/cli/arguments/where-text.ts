@@ -59,9 +59,8 @@ export function allConditions(conditions: readonly JsonObject[] = []): JsonObjec
 }
 
 /**
- * Converts a kubectl path to a path of the schema.
- *
- * `{.metadata.labels.a\.b}` becomes `metadata.labels["a.b"]`. `[*]` is dropped, because a path through a list already matches any element.
+ * Converts a kubectl path to a path of the schema. `{.metadata.labels.a\.b}` becomes `metadata.labels["a.b"]`. `[*]` is dropped, because a
+ * path through a list already matches any element.
  */
 export function schemaPath(text: string): string {
   const bare = text

@@ -74,9 +74,8 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
 }
 
 /**
- * Follows one field of a subscription, as `followSubscription` does.
- *
- * After a `lost` or `resumed` event it prints a line on standard error, unless the caller ended the iteration.
+ * Follows one field of a subscription, as `followSubscription` does. After a `lost` or `resumed` event it prints a line on standard error,
+ * unless the caller ended the iteration.
  */
 export async function* followSubscriptionField<Message>(
   session: Session,

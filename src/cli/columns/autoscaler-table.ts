@@ -20,7 +20,6 @@ type Autoscaler = AnsweredObject<V2HorizontalPodAutoscaler> & {
   readonly status?: Maybe<{ readonly currentMetrics?: Maybe<readonly Metric[]> }>;
 };
 
-/** The largest number of metrics in a cell. */
 const maxMetrics = 2;
 
 const columns: readonly PrintedColumn<Autoscaler>[] = [

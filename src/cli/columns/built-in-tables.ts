@@ -267,7 +267,6 @@ function nameWithDefault(...annotations: readonly string[]): PrintedColumn {
   };
 }
 
-/** Joins one text of each element with commas. */
 function textsText<Element>(list: Maybe<readonly Element[]>, textOf: (element: Element) => Maybe<string>): string {
   return (list ?? []).map((element) => textOf(element) ?? '').join(',');
 }

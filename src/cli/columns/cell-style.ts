@@ -28,7 +28,6 @@ function colorOf(header: string, cell: string): number | undefined {
   }
 }
 
-/** True for a cell such as `1/2`. */
 function isShort(cell: string): boolean {
   const [, some = '', all = ''] = /^(\d+)\/(\d+)$/.exec(cell) ?? [];
   return Number(some) < Number(all);

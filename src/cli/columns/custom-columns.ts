@@ -89,7 +89,6 @@ interface KeyedColumn {
   readonly column: DefinedColumn;
 }
 
-/** Returns the columns of each served version of a definition. */
 function versionsOf({ cluster, spec }: Definition) {
   const served = (spec?.versions ?? []).filter((version) => version.served !== false);
   const [read] = served.map(({ name }) => name ?? '').toSorted(compareApiVersions);

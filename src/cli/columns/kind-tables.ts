@@ -48,7 +48,6 @@ const columns: readonly PrintedColumn<Pod>[] = [
   },
 ];
 
-/** The table of Pods. */
 const podTable: KindTable = { group: '', kind: 'Pod', columns };
 
 function gatesText({ spec, status }: Pod): string {

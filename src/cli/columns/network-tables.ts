@@ -13,7 +13,6 @@ type Ingress = AnsweredObject<V1Ingress>;
 
 const balancerFields = 'status { loadBalancer { ingress { ip hostname } } }';
 
-/** The largest number of hosts in a cell. */
 const maxHosts = 3;
 
 const serviceColumns: readonly PrintedColumn<Service>[] = [

@@ -109,7 +109,6 @@ async function givenValue(text: string, { terminal }: Session): Promise<Json> {
   }
 }
 
-/** Reads the variables in a JSON or YAML file. */
 async function variablesOf(file: string, { terminal, reader }: Session): Promise<JsonObject> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readTextFile(file, terminal);

@@ -79,7 +79,6 @@ interface Look {
   readonly paint: Paint;
 }
 
-/** One line of the table. */
 interface Line {
   /** The branches before the name. */
   readonly drawn: string;

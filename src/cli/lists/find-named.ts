@@ -48,7 +48,6 @@ export function nameCondition({ names }: ListTarget): JsonObject | null {
   return names === undefined ? null : { path: 'metadata.name', in: names };
 }
 
-/** The GraphQL selection for named objects. */
 interface Selection {
   readonly fields: string;
   /** GraphQL fragments that `fields` uses. */

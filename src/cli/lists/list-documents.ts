@@ -8,7 +8,6 @@ import { jsonText } from '../output/json-text.ts';
 import { printable } from '../output/table.ts';
 import { type FoundNames, nameCondition } from './find-named.ts';
 
-/** Output formats for programs. */
 type ListFormat = 'json' | 'yaml' | 'name';
 
 export interface ListDocumentsOptions {

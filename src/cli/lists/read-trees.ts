@@ -60,9 +60,8 @@ function ownersFields(depth: number): string {
 }
 
 /**
- * Queries the owners of objects, and everything that the objects own at any depth.
- *
- * An object with several owners appears once. A circle of owners ends where it closes.
+ * Queries the owners of objects, and everything that the objects own at any depth. An object with several owners appears once. A circle of
+ * owners ends where it closes.
  */
 export async function readTrees(session: Session, items: readonly TreeItem[], report: ClusterFaultReport): Promise<readonly ObjectTree[]> {
   const nodes = await readOwned(session, items, report);
@@ -89,7 +88,6 @@ async function readOwners(session: Session, item: TreeItem): Promise<Pick<Object
   }
 }
 
-/** Queries the next owners of an object. */
 async function ownerOf({ gateway }: Session, { id, metadata }: TreeItem): Promise<TreeItem | null> {
   if ((metadata.ownerReferences ?? []).length === 0) return null;
   const query = `query ($id: ID!) { resource(id: $id) { ${ownersFields(ownersAtOnce)} } } ${treeFragments}`;

@@ -14,9 +14,8 @@ const silentMs = 300_000;
 const maxRemembered = 1_000;
 
 /**
- * Remembers how far followed logs were printed, so that a reopened stream repeats no line.
- *
- * The stream restarts from a time that no log has passed. Lines that were printed before are then left out.
+ * Remembers how far followed logs were printed, so that a reopened stream repeats no line. The stream restarts from a time that no log has
+ * passed. Lines that were printed before are then left out.
  */
 export class LogProgress {
   readonly #printed = new Map<string, PrintedPosition>();

@@ -25,9 +25,8 @@ const names: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns a duration as kubectl writes it: `59s`, `3m5s`, `2d1h`, `3y`.
- *
- * Up to 1 s in the future counts as `0s`, because clocks differ. Anything later is `<invalid>`.
+ * Returns a duration as kubectl writes it: `59s`, `3m5s`, `2d1h`, `3y`. Up to 1 s in the future counts as `0s`, because clocks differ.
+ * Anything later is `<invalid>`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);

@@ -5,10 +5,8 @@ import { createTableColumns, type Paint, printable } from '../output/table.ts';
 import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
 
 /**
- * Returns the lines of a plan for people.
- *
- * They are a table of clusters, the changes in each cluster, overrides without effect, notes with their paths, and the placed replicas.
- * The last line is the digest, unless an error prevents the plan.
+ * Returns the lines of a plan for people. They are a table of clusters, the changes in each cluster, overrides without effect, notes with
+ * their paths, and the placed replicas. The last line is the digest, unless an error prevents the plan.
  */
 export function planLines(plan: Plan, paint: Paint): readonly string[] {
   const changes = plan.clusters.flatMap((one) => changesIn(one, paint));

@@ -37,9 +37,8 @@ const importance: readonly string[] = [
 ];
 
 /**
- * Returns the lines of the live table of Propagations: for each a heading and its clusters by name.
- *
- * At most as many lines as the terminal has. Settled clusters are left out first, and a line counts the clusters left out.
+ * Returns the lines of the live table of Propagations: for each a heading and its clusters by name. At most as many lines as the terminal
+ * has. Settled clusters are left out first, and a line counts the clusters left out.
  */
 export function propagationFrame({ states, size, nowMs, hasColor }: PropagationFrameOptions): readonly string[] {
   if (states.length === 0) return ['waiting for the first state'];

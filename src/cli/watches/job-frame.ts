@@ -34,9 +34,8 @@ const colors: Readonly<Record<string, number>> = {
 };
 
 /**
- * Returns the lines of the live table of Jobs: Jobs by cluster, namespace and name, then counts by cluster and phase.
- *
- * At most as many lines as the terminal has. Jobs that have ended are left out first, and a line counts the Jobs left out.
+ * Returns the lines of the live table of Jobs: Jobs by cluster, namespace and name, then counts by cluster and phase. At most as many
+ * lines as the terminal has. Jobs that have ended are left out first, and a line counts the Jobs left out.
  */
 export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptions): readonly string[] {
   if (summary === undefined) return ['waiting for the first state'];

@@ -21,10 +21,8 @@ export interface StreamedItem {
 }
 
 /**
- * The current objects of a stream of changes.
- *
- * After a reset or a change of gateway, the stream sends its state again. Then only differences are reported, each change and each
- * deletion once.
+ * The current objects of a stream of changes. After a reset or a change of gateway, the stream sends its state again. Then only
+ * differences are reported, each change and each deletion once.
  */
 export class StreamedObjects<Item extends StreamedItem> {
   /** Objects by cluster and kind, then by id. */

@@ -18,9 +18,8 @@ export interface WatchJobsOptions {
 }
 
 /**
- * Shows the live status of Jobs until the signal aborts or the condition `until` is decided.
- *
- * The decision waits until every cluster with Jobs has sent its first state. A lost stream resumes where it was.
+ * Shows the live status of Jobs until the signal aborts or the condition `until` is decided. The decision waits until every cluster with
+ * Jobs has sent its first state. A lost stream resumes where it was.
  */
 export async function watchJobs(session: Session, { selection, output, until }: WatchJobsOptions): Promise<number> {
   const { terminal } = session;

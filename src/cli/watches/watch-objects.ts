@@ -65,7 +65,6 @@ interface ObjectShow {
   restart(): Promise<void>;
 }
 
-/** Columns of the lines, and their GraphQL selection. */
 interface ShownColumns {
   readonly columns: readonly PrintedColumn[];
   readonly fields: string;

@@ -57,7 +57,7 @@ export async function resolveTargets(session: Session, words: readonly string[],
 const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'a change needs names' };
 
 /** Returns the clusters of `--context`, else queries all clusters. */
-export async function targetClusters({ gateway, clusters }: Session): Promise<readonly string[]> {
+export async function targetClusters({ gateway, clusters }: Pick<Session, 'gateway' | 'clusters'>): Promise<readonly string[]> {
   if (clusters !== null) return clusters;
   const { clusters: all } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
   return all.map(({ name }) => name);

@@ -156,7 +156,6 @@ export function controlledKindOf({ apiVersion = '', kind = '' }: KubernetesObjec
   return isControlledKind(key) ? key : undefined;
 }
 
-/** Returns the uid of the object's controller. */
 function controllerOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }

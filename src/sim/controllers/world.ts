@@ -31,9 +31,7 @@ export interface World {
   record(event: ReportedEvent): void;
   /**
    * Starts a timer for the key with a random time between `minMs` and `maxMs`, and returns false. Returns true once when the time has
-   * elapsed, and starts again.
-   *
-   * A timer is forgotten if a round does not query it. Always true in fast forward.
+   * elapsed, and starts again. A timer is forgotten if a round does not query it. Always true in fast forward.
    */
   hasElapsed(key: string, minMs: number, maxMs: number): boolean;
   /** Returns the creation time of an object that the owner makes now. In fast forward it is a random time after the owner's creation. */

@@ -16,10 +16,8 @@ const nightlyPods: Readonly<Record<string, number>> = { 'eu-prod': 6, 'us-prod':
 const absenceMs = 20_000;
 
 /**
- * Simulates users of a demo cluster until the signal aborts.
- *
- * Starts the nightly Job at once, the same one in all clusters. Then, every few seconds, it releases an image, scales a Deployment, runs a
- * Job that may fail, or makes a node unreachable for a while.
+ * Simulates users of a demo cluster until the signal aborts. Starts the nightly Job at once, the same one in all clusters. Then, every few
+ * seconds, it releases an image, scales a Deployment, runs a Job that may fail, or makes a node unreachable for a while.
  */
 export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   runNightly(cluster, clock);

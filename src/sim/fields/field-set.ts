@@ -2,9 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { compareText } from '../../core/text.ts';
 
 /**
- * An immutable set of fields, as a tree of `fieldsV1` path elements (`f:spec`, `k:{"name":"web"}`, `v:"a"`).
- *
- * A field is in the set if its node has `isMember`. Fields below it are members only if their own nodes say so.
+ * An immutable set of fields, as a tree of `fieldsV1` path elements (`f:spec`, `k:{"name":"web"}`, `v:"a"`). A field is in the set if its
+ * node has `isMember`. Fields below it are members only if their own nodes say so.
  */
 export interface FieldSet {
   readonly isMember: boolean;

@@ -3,9 +3,8 @@ import { type FieldSet, fieldElement } from './field-set.ts';
 import { divisionOf, type FieldType, itemElement, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 
 /**
- * Merges applied fields into the live value: objects by member, lists by item if their items have owners.
- *
- * Items in both lists take the order of the applied list. Items only in the live list stay before the next common item.
+ * Merges applied fields into the live value: objects by member, lists by item if their items have owners. Items in both lists take the
+ * order of the applied list. Items only in the live list stay before the next common item.
  */
 export function mergedFields(type: FieldType, live: Json | undefined, applied: Json | undefined): Json | undefined {
   if (applied === undefined) return live;

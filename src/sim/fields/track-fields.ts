@@ -65,10 +65,8 @@ export function trackUpdate(
 }
 
 /**
- * Applies fields to the live object and returns the new object with its owners.
- *
- * Removes fields that this manager applied before and that have no owner now. Without `force`, a change to a field of another manager is a
- * conflict.
+ * Applies fields to the live object and returns the new object with its owners. Removes fields that this manager applied before and that
+ * have no owner now. Without `force`, a change to a field of another manager is a conflict.
  */
 export function applyFields(
   managers: readonly Ownership[],

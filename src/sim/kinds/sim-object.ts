@@ -100,7 +100,6 @@ export function parseSimObject(kind: SimKind, stored: SimObject): KubernetesObje
   return parseJson(text) as unknown as KubernetesObject;
 }
 
-/** Orders metadata as Go's struct does. */
 function orderedMetadata(metadata: JsonObject): JsonObject {
   const { managedFields, ...rest } = metadata;
   const known = metadataOrder.filter((key) => rest[key] !== undefined).map((key) => [key, rest[key]] as const);

@@ -145,7 +145,6 @@ async function pour({ outlet }: ResourceContext, chunks: Iterable<string> | Asyn
   }
 }
 
-/** Yields the text of the list in chunks. */
 function* textOf({ target: { storage } }: ResourceContext, { form, items, facts }: Page): Iterable<string> {
   const [start, end] = listFrame(storage.kind, form, { ...facts, isEmpty: items.length === 0 });
   let chunk = start;

@@ -12,10 +12,8 @@ export type DeletionResult =
   | { readonly result: 'terminating'; readonly object: SimObject };
 
 /**
- * Deletes an object in one turn, as a cluster with its controllers does.
- *
- * Finalizers delay the deletion. Objects without another owner are deleted too, before or after it according to `propagation`. The content
- * of a namespace is deleted before the namespace.
+ * Deletes an object in one turn, as a cluster with its controllers does. Finalizers delay the deletion. Objects without another owner are
+ * deleted too, before or after it according to `propagation`. The content of a namespace is deleted before the namespace.
  */
 export function deleteObject(
   state: SimState,

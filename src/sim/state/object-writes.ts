@@ -51,9 +51,8 @@ export function newObject(state: SimState, kind: SimKind, object: KubernetesObje
 }
 
 /**
- * Replaces an object. Uid, creation and deletion times are kept. Changes outside of metadata and status increase the generation.
- *
- * Returns the stored state, which is the old one if nothing changed.
+ * Replaces an object. Uid, creation and deletion times are kept. Changes outside of metadata and status increase the generation. Returns
+ * the stored state, which is the old one if nothing changed.
  */
 export function replaceObject(state: SimState, storage: KindStorage, replacement: Replacement): SimObject {
   const { kind } = storage;

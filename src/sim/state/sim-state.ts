@@ -20,9 +20,8 @@ export interface StateOptions {
 }
 
 /**
- * The state of a cluster: its kinds, their objects, and one revision count over all of them.
- *
- * Listeners are called in the event-loop turn of the write.
+ * The state of a cluster: its kinds, their objects, and one revision count over all of them. Listeners are called in the event-loop turn
+ * of the write.
  */
 export class SimState {
   readonly clock: Clock;
