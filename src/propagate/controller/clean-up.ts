@@ -125,7 +125,7 @@ async function deletionHoldOf(
   if (ending === undefined || typeof ending !== 'string') return ending;
   const { namespace, name } = metadata;
   const message =
-    `${ending} is being deleted on the hub: ${open.objects} copies are not deleted until somebody says so. Delete them: ` +
+    `${ending} is being deleted on the hub: ${open.objects} copies are kept until a user decides. Delete them: ` +
     `muster rollout resume ${name} -n ${namespace} --confirm-prune. Keep them: ` +
     `kubectl patch propagation ${name} -n ${namespace} --type merge -p '{"spec":{"deletion":{"policy":"Orphan"}}}'`;
   return { message, prune: heldPruneOf(open, status.prune, ports.clock.now()) };
@@ -304,7 +304,7 @@ async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation):
 
 function knownRules(said: Partial<DeletionParts>, last: PropagationSpec | undefined): DeletionRules {
   const deletion = said.deletion ?? last?.deletion;
-  if (deletion === undefined) return heldRules('deletion: is not said, and no revision is kept that says it');
+  if (deletion === undefined) return heldRules('deletion: is missing, and no kept revision has it');
   const { runAs = last?.runAs ?? ({ type: 'requester' } as const), requester } = said;
   // These two modes have no effect on deletions.
   const spec = { conflict: 'Abort', write: 'Apply', deletion, runAs } as const;
@@ -312,5 +312,5 @@ function knownRules(said: Partial<DeletionParts>, last: PropagationSpec | undefi
 }
 
 function heldRules(why: string): DeletionRules {
-  return { result: 'held', message: `nothing is taken away, as the spec does not say how: ${why}` };
+  return { result: 'held', message: `no copy is deleted, because the spec does not say how: ${why}` };
 }

@@ -13,7 +13,7 @@ export async function loadShares({ state, ports, term }: Pass, { metadata }: Pro
   }
   state.unreadable = ports.stores.shares.unreadable({ namespace, uid }) ?? [];
   if (state.unreadable.length > 0)
-    ports.log.warn({ propagation: state.key, shares: state.unreadable }, 'a part of the inventory cannot be read');
+    ports.log.warn({ propagation: state.key, shares: state.unreadable }, 'some ClusterShares of the inventory cannot be read');
   state.shares = new Map(loaded.map((share) => [share.cluster, share]));
   return true;
 }

@@ -26,7 +26,7 @@ export async function newestPropagation(
   state.behindSinceMs = undefined;
   if (!(await readAgain(pass))) return { result: 'passed', ...retryHubLater(pass) };
   if (term.signal.aborted || !isOlder(state.latest, newest)) return state.latest ?? { result: 'passed' };
-  ports.log.warn({ propagation: state.key }, 'the hub has an older state than it had: all is read anew');
+  ports.log.warn({ propagation: state.key }, 'the hub was restored to an older state: everything is read again');
   discardPlan(state);
   return state.latest ?? { result: 'passed' };
 }

@@ -42,7 +42,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if (metadata.deletionTimestamp !== undefined) return await cleanUp(pass, propagation);
   if ('problems' in spec) return await refuse(pass, propagation, { message: describeProblems(spec.problems) });
   if (isWithoutRequester(pass, spec))
-    return await refuse(pass, propagation, { message: 'RequesterMissing: nobody asked for it, and it names no ServiceAccount' });
+    return await refuse(pass, propagation, { message: 'RequesterMissing: expected a requester or a ServiceAccount, got neither' });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
   const plan = await currentPlan(pass, propagation, spec);
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };

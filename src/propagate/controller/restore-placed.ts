@@ -172,7 +172,7 @@ const mostNames = 3;
 function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
   const said = [
     ...(astray.length === 0 ? [] : [`deleted or changed since it was written: ${listed(astray)}`]),
-    ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it as it was: ${listed(gone)}`]),
+    ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it: ${listed(gone)}`]),
   ];
   return said.length === 0 ? undefined : said.join('; ');
 }

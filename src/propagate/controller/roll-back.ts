@@ -117,7 +117,7 @@ function withStage(assessment: ClusterAssessment, { wanted, unknown, doneCluster
   const stage: ClusterFacts['stage'] = done.has(cluster) ? 'restored' : 'rollingBack';
   const planned = { ...(facts.planned ?? { wave: 0 }), objects: before ?? [] };
   const fault = stage === 'restored' ? undefined : unknown.get(cluster);
-  const problem = fault === undefined ? {} : { problem: { message: `what it had before is not known: ${fault.message}` } };
+  const problem = fault === undefined ? {} : { problem: { message: `its previous state is unknown: ${fault.message}` } };
   return { ...assessment, facts: { ...facts, stage, planned, ...problem } };
 }
 
@@ -165,7 +165,7 @@ export function previousRevisionOf(kept: readonly PropagationRevision[], revisio
   const own = kept.find((one) => one.revision === revision);
   const before = kept.find((one) => one.revision < revision && !one.isRolledBack);
   if (before === undefined && own?.hadNoCopies === true) return { result: 'nothing' };
-  if (before === undefined) return { result: 'unknown', why: `no revision before ${revision} is kept that was not gone back from` };
+  if (before === undefined) return { result: 'unknown', why: `no revision before ${revision} is kept that was not rolled back` };
   const between = kept.filter((one) => one.revision > before.revision && one.revision < revision);
   // Only the last ten revisions are kept. An older revision that is missing was dropped, and had been rolled back.
   if (between.length < Math.min(revision - before.revision - 1, keptRevisions - 1))
@@ -173,5 +173,5 @@ export function previousRevisionOf(kept: readonly PropagationRevision[], revisio
   const spec = parseSpec(before.document);
   if (!('problems' in spec)) return { result: 'spec', revision: before.revision, spec };
   const paths = spec.problems.map(({ path }) => path).join(', ');
-  return { result: 'unknown', why: `revision ${before.revision} is no spec that can be read: ${paths}` };
+  return { result: 'unknown', why: `revision ${before.revision} has an invalid spec: ${paths}` };
 }

@@ -81,7 +81,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   const queue = createWorkQueue(
     {
       work,
-      onBug: (key, error) => ports.log.error({ propagation: key, error: loggableError(error) }, 'bug: a pass has thrown'),
+      onBug: (key, error) => ports.log.error({ propagation: key, error: loggableError(error) }, 'bug: a pass threw an error'),
       most: mostPasses,
       clock: ports.clock,
     },

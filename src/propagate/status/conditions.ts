@@ -52,7 +52,7 @@ function plannedOf({ refused, held, plan }: PropagationFacts): ConditionJudgemen
   if (refused !== undefined) return { type, status: 'False', reason: refused.reason ?? 'Refused', message: refused.message };
   if (held !== undefined) return { type, status: 'False', reason: held.reason, message: held.message };
   if (plan === undefined) return { type, status: 'Unknown', reason: 'Planning', message: '' };
-  if (plan.unplaced > 0) return { type, status: 'False', reason: 'Unplaced', message: `${plan.unplaced} replicas have no place` };
+  if (plan.unplaced > 0) return { type, status: 'False', reason: 'Unplaced', message: `${plan.unplaced} replicas have no cluster` };
   return { type, status: 'True', reason: 'Planned', message: '' };
 }
 
@@ -65,7 +65,7 @@ function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Cond
   const { generation, unreadable = [] } = facts;
   const type = 'Applied';
   if (unreadable.length > 0) {
-    const message = `expected ClusterShares of this Propagation, with its label, that can be read; mend or delete ${shownOf(unreadable)}`;
+    const message = `expected valid ClusterShares with the label of this Propagation; fix or delete ${shownOf(unreadable)}`;
     return { type, status: 'False', reason: 'InventoryUnreadable', message };
   }
   if (isNothingPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
@@ -100,7 +100,7 @@ function progressingOf({ waves, rollback, whyNotRolledBack }: PropagationFacts, 
   const breach = waves?.breach;
   if (breach !== undefined && (breach.action !== 'Continue' || rollback !== undefined)) {
     const failed = messageOfBreach(waves?.failed ?? 0);
-    const message = whyNotRolledBack === undefined ? failed : `${failed}; nothing is taken back: ${whyNotRolledBack}`;
+    const message = whyNotRolledBack === undefined ? failed : `${failed}; nothing is rolled back: ${whyNotRolledBack}`;
     return { type, status: 'False', reason: breachReason, message, sinceMs: breach.sinceMs };
   }
   const isProgressing = phase === 'Planning' || phase === 'Rolling' || phase === 'RollingBack' || phase === 'Deleting';
@@ -109,7 +109,7 @@ function progressingOf({ waves, rollback, whyNotRolledBack }: PropagationFacts, 
 
 function messageOfBreach(failed: number): string {
   // Clusters that have recovered must stay healthy for a while before the rollout continues.
-  if (failed === 0) return 'what failed is well again, but not for long enough yet';
+  if (failed === 0) return 'the failed clusters have recovered, but not for long enough yet';
   return failed === 1 ? '1 cluster failed' : `${failed} clusters failed`;
 }
 

@@ -28,8 +28,8 @@ export function showsWrite({ uid, appliedGeneration }: InventoryEntry, { metadat
 
 /** Returns the rollout state of a copy. A copy that does not exist, or does not show our last write, is progressing. */
 export function rolloutOfCopy({ entry, mirrored }: CopyFacts): RolloutState {
-  if (mirrored.result !== 'held') return { phase: 'progressing', message: 'not seen in the cluster yet' };
-  if (!showsWrite(entry, mirrored.object)) return { phase: 'progressing', message: 'the last write is not seen in the cluster yet' };
+  if (mirrored.result !== 'held') return { phase: 'progressing', message: 'not visible in the cluster yet' };
+  if (!showsWrite(entry, mirrored.object)) return { phase: 'progressing', message: 'the last write is not visible in the cluster yet' };
   return rolloutOf(groupKindOfKey(entry.key), mirrored.object);
 }
 

@@ -40,7 +40,7 @@ export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {
     return { result: 'stale', reason, message: fault.message, ...since, fault: { code: fault.code, message: fault.message } };
   }
   if (asOfMs === undefined || nowMs - asOfMs > staleAfterMs) {
-    return { result: 'stale', reason: 'Stale', message: 'not heard of for more than 60 s', ...since };
+    return { result: 'stale', reason: 'Stale', message: 'no news for more than 60 s', ...since };
   }
   return { result: 'fresh', asOfMs };
 }

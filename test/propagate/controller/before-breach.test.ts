@@ -46,7 +46,7 @@ describe('the state before a breach', () => {
     { revision: 3, said: ['3', '2 back', '1 back'], why: 'no revision before 3' },
     { revision: 3, said: ['3', '1'], why: 'not all revisions from 1 to 3' },
     { revision: 14, said: ['14', ...backs(13, 6), '1'], why: 'not all revisions from 1 to 14' },
-    { revision: 2, said: ['2', '1 bad'], why: 'revision 1 is no spec that can be read: conflict' },
+    { revision: 2, said: ['2', '1 bad'], why: 'revision 1 has an invalid spec: conflict' },
   ])('of $revision of $said is not known', ({ revision, said, why }) => {
     expect(previousRevisionOf(kept(...said), revision)).toEqual({ result: 'unknown', why: expect.stringContaining(why) });
   });
@@ -94,7 +94,7 @@ test('a breach deletes nothing if the earlier revisions are lost, and the next b
   for (const { metadata } of hub.objects('ControllerRevision.apps')) hub.remove('ControllerRevision.apps', metadata.name, 'default');
   await fleet.propagate(web('web:3', bad));
   expect(breachOf(await fleet.phase('web', 'Failed', 180_000))).toBe(
-    '1 cluster failed; nothing is taken back: no revision before 3 is kept that was not gone back from',
+    '1 cluster failed; nothing is rolled back: no revision before 3 is kept that was not rolled back',
   );
   await fleet.world.pass(60_000);
   expect(standing(fleet)).toEqual(before);
@@ -120,7 +120,7 @@ test('a breach waits while the earlier revision cannot be planned, and rolls bac
   await fleet.propagate(intent('web', [deployment('source', 1, 'web:2')], { ...south, ...bad }));
   await world.until(() => JSON.stringify(copy()).includes('web:2'));
   hub.remove('Deployment.apps', 'source', 'default');
-  expect(breachOf(await fleet.phase('web', 'Failed', 180_000))).toContain('nothing is taken back: revision 1 cannot be planned now');
+  expect(breachOf(await fleet.phase('web', 'Failed', 180_000))).toContain('nothing is rolled back: revision 1 cannot be planned now');
   expect([copy()?.metadata.uid, await revisionsOf(fleet, 'web')]).toEqual([uid, ['2', '1']]);
   hub.put(source);
   await world.until(() => JSON.stringify(copy()).includes('web:1'), 12 * 60_000);
@@ -148,7 +148,7 @@ test('a cluster with an unknown earlier state waits while the others roll back',
   await world.pass(30_000);
   expect([settings(), standing(fleet)[0]]).toEqual([[{ b: '1' }, { a: '2' }], expect.any(String)]);
   const south = fleet.mirrored('web')?.status.clusters?.find(({ cluster }) => cluster === 'south');
-  expect(south).toMatchObject({ phase: 'RollingBack', message: expect.stringContaining('what it had before is not known') });
+  expect(south).toMatchObject({ phase: 'RollingBack', message: expect.stringContaining('its previous state is unknown') });
   hub.put(configMap('settings', { a: '3' }) as KubernetesObject);
   await fleet.phase('web', 'Failed', 12 * 60_000);
   expect([settings(), standing(fleet)[0]]).toEqual([[{ b: '1' }, { a: 'south' }], undefined]);

@@ -55,10 +55,10 @@ const broken = { template: [{ yaml: 'kind: [' }] };
 const orphan = { deletion: { policy: 'Orphan' }, runAs: null };
 
 test.each<[what: string, first: JsonObject, change: JsonObject, isLeft: boolean]>([
-  ['says Orphan', {}, { ...broken, ...orphan }, true],
-  ['says nothing, and its revision says Orphan', { deletion: { policy: 'ORPHAN' } }, { ...broken, deletion: null }, true],
-  ['says nothing, and neither does its revision', {}, broken, false],
-  ['says Delete, and its revision says Orphan', { deletion: { policy: 'ORPHAN' } }, { ...broken, deletion: { policy: 'Delete' } }, false],
+  ['has Orphan', {}, { ...broken, ...orphan }, true],
+  ['has no policy, and its revision has Orphan', { deletion: { policy: 'ORPHAN' } }, { ...broken, deletion: null }, true],
+  ['has no policy, and neither does its revision', {}, broken, false],
+  ['has Delete, and its revision has Orphan', { deletion: { policy: 'ORPHAN' } }, { ...broken, deletion: { policy: 'Delete' } }, false],
 ])('an intent that is no spec any more and %s is deleted', async (_, first, change, isLeft) => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
@@ -72,9 +72,9 @@ test.each<[what: string, first: JsonObject, change: JsonObject, isLeft: boolean]
 });
 
 test.each<[what: string, change: JsonObject, says: string]>([
-  ['what it says of it cannot be read', { runAs: { requester: false } }, 'runAs.requester: expected true'],
-  ['it says nothing of it, and its revisions are lost', broken, 'deletion: is not said'],
-])('where %s, a deleted intent keeps its copies until it is said how they go', async (_, change, says) => {
+  ['the spec has invalid deletion members', { runAs: { requester: false } }, 'runAs.requester: expected true'],
+  ['the spec has no deletion and its revisions are lost', broken, 'deletion: is missing'],
+])('if %s, a deleted intent keeps its copies until the spec says how to delete them', async (_, change, says) => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();
   const hub = fleet.world.cluster('hub');
@@ -84,7 +84,7 @@ test.each<[what: string, change: JsonObject, says: string]>([
   for (const { metadata } of hub.objects('ControllerRevision.apps')) hub.remove('ControllerRevision.apps', metadata.name, 'default');
   await fleet.world.pumped(fleet.propagations.delete(fleet.context, place('web'), undefined));
   const held = await fleet.phase('web', 'Deleting');
-  const message = expect.stringContaining(`nothing is taken away, as the spec does not say how: ${says}`);
+  const message = expect.stringContaining(`no copy is deleted, because the spec does not say how: ${says}`);
   expect(held.status.clusters).toMatchObject([{ cluster: 'south', phase: 'Draining', reason: 'Invalid', message }]);
   expect(held.status.conditions?.[0]).toMatchObject({ type: 'Accepted', status: 'False', message });
   await fleet.world.pass(60_000);

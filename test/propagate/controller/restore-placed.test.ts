@@ -176,6 +176,6 @@ test('a waiting cluster names missing copies that no kept revision has', async (
   await fleet.world.until(() => lineOf(fleet, 'south')?.message?.includes('ConfigMap web') === true, 30_000);
   expect(lineOf(fleet, 'south')).toMatchObject({
     phase: 'Waiting',
-    message: 'deleted, and no kept revision has it as it was: ConfigMap web',
+    message: 'deleted, and no kept revision has it: ConfigMap web',
   });
 }, 60_000);

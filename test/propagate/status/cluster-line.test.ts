@@ -101,7 +101,7 @@ describe('the phase', () => {
       clusterOf('north', {
         copies: [copyOf({ object: { ...rolledOut, metadata: { generation: 1, annotations: { 'muster.dev/generation': '2' } } } })],
       }),
-      { phase: 'Progressing', message: 'Deployment web: the last write is not seen in the cluster yet' },
+      { phase: 'Progressing', message: 'Deployment web: the last write is not visible in the cluster yet' },
     ],
     [
       'does not take a stranger of that name for it',
@@ -186,7 +186,7 @@ describe('the phase', () => {
     [
       'nor when it differs and is only watched',
       clusterOf('north', { previous: since(9, 'Succeeded'), differs: 'watched' }),
-      { phase: 'Failed', message: expect.stringContaining('only watched') },
+      { phase: 'Failed', message: expect.stringContaining('only reported') },
     ],
     [
       'nor while something of it is on its way out',
@@ -292,13 +292,13 @@ describe('facts that are not current', () => {
       'an old mirror',
       clusterOf('north', { previous: last, copies: [copyOf({ agoMs: 60_001 })] }),
       'Stale',
-      'not heard of for more than 60 s',
+      'no news for more than 60 s',
     ],
     [
       'a cluster never heard',
       clusterOf('north', { previous: last, copies: [], member: { phase: 'CONNECTING', faults: [] } }),
       'Stale',
-      'not heard of for more than 60 s',
+      'no news for more than 60 s',
     ],
   ])('%s is Unknown, with its last figures and its mark', (_, facts, reason, message) => {
     expect(lineOf(facts, context)).toMatchObject({

@@ -135,7 +135,7 @@ describe('the conditions', () => {
       propagationOf([], { plan: { digest: 'd', scheduledAt: now, unplaced: 3, notes: [] } }),
       'Planned',
       'False',
-      '3 replicas have no place',
+      '3 replicas have no cluster',
     ],
     ['never planned, and so not applied', { ...unplanned, clusters: [], previous: {} }, 'Applied', 'Unknown', ''],
     ['never planned, and so not healthy', { ...unplanned, clusters: [], previous: {} }, 'Healthy', 'Unknown', ''],
@@ -182,7 +182,7 @@ describe('the conditions', () => {
   });
 
   test.each([
-    [0, 'what failed is well again, but not for long enough yet'],
+    [0, 'the failed clusters have recovered, but not for long enough yet'],
     [1, '1 cluster failed'],
     [2, '2 clusters failed'],
   ])('a breach with %i failed says so', (failed, message) => {

@@ -268,7 +268,7 @@ function problemOf(context: AssessmentContext): ProblemFact {
   const { input, rendered, clusterState, isSuspended, line, objects } = context;
   const { verdict } = input.plan;
   const fault = rendered?.fault ?? clusterState?.fault;
-  if (isSuspended) return { problem: { reason: 'Suspended', message: 'spec.suspend names this cluster, or all' } };
+  if (isSuspended) return { problem: { reason: 'Suspended', message: 'spec.suspend suspends this cluster or all clusters' } };
   if (fault !== undefined) {
     const { code, message } = fault;
     const since = line?.fault?.code === code ? line.fault.since : new Date(input.nowMs).toISOString();

@@ -50,7 +50,7 @@ export function startClusterJob(pass: Pass, job: ClusterJob): void {
   void runClusterJob(pass, job, signal)
     .catch((error: unknown) => {
       if (isAbortOf(error, signal)) return;
-      ports.log.error({ propagation: state.key, cluster: job.cluster, error: loggableError(error) }, 'bug: work in a cluster has thrown');
+      ports.log.error({ propagation: state.key, cluster: job.cluster, error: loggableError(error) }, 'bug: a job in a cluster threw an error');
       scheduleRetry(pass, job.cluster, 'never');
     })
     .finally(() => {
@@ -118,7 +118,7 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
   known.fault = hubFault(
     ports.hub,
     'EXPIRED',
-    'the inventory of this cluster on the hub is not as it was read: another wrote it, or it cannot be read',
+    'the inventory of this cluster on the hub has changed since it was read, or cannot be read',
   );
   known.isUnreachable = false;
   scheduleRetry(pass, cluster, 'soon');

@@ -65,7 +65,7 @@ export async function lead(options: LeaseOptions, work: (term: Term) => Promise<
     using over = abortableTerm(signal);
     const working = work({ signal: over.signal, isLeading: () => !over.signal.aborted && lease.isHeld() });
     await Promise.all([renewUntilLost(lease, clock, over), endAtDeadline(lease, clock, over)]);
-    log.info({ lease: name, identity, asked: signal.aborted }, 'leads no more');
+    log.info({ lease: name, identity, asked: signal.aborted }, 'stopped leading');
     await working;
   }
   // The Lease is released last, after the work has ended.
@@ -177,7 +177,7 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
     if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
     const { code, message: reason } = answer.fault;
     // Logged once, because the same failure repeats every 2 s.
-    if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'the lease cannot be had');
+    if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'could not get the Lease');
     fault = answer.fault;
   }
 

@@ -35,7 +35,7 @@ interface Row extends Partial<Omit<NeedsInput, 'mirrored' | 'share'>> {
   readonly entry?: InventoryEntry;
   readonly seen: MirroredObject;
   readonly drifted?: boolean;
-  readonly needs: 'apply' | 'correct' | 'prune' | 'finish' | 'healed' | 'amiss' | 'nothing';
+  readonly needs: 'apply' | 'correct' | 'prune' | 'finish' | 'healed' | 'watched' | 'nothing';
 }
 
 const rows: readonly Row[] = [
@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
     seen: held('u2'),
     needs: 'nothing',
   },
-  { name: 'not what is suspended', object: { ...wanted, action: 'HOLD', held: 'Suspended' }, seen: absent, needs: 'amiss' },
+  { name: 'not what is suspended', object: { ...wanted, action: 'HOLD', held: 'Suspended' }, seen: absent, needs: 'watched' },
   {
     name: 'nor is it amiss where it is as it is to be',
     object: { ...wanted, action: 'HOLD', held: 'Suspended' },
@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
   { name: 'nothing where it stands as written', entry: owned, seen: held('u1'), needs: 'nothing' },
   { name: 'what shared is as written, too', entry: { ...owned, state: 'Shared' }, seen: held('u1'), needs: 'nothing' },
   { name: 'drift is corrected', entry: owned, seen: held('u1'), drifted: true, needs: 'correct' },
-  { name: 'not where it is only watched', entry: owned, seen: held('u1'), drifted: true, isKept: false, needs: 'amiss' },
+  { name: 'not where it is only watched', entry: owned, seen: held('u1'), drifted: true, isKept: false, needs: 'watched' },
   {
     name: 'not before the mirror has heard of our write',
     entry: owned,
@@ -183,7 +183,7 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     prune: found.prune.length,
     finish: found.finish.length,
     healed: found.healed.length,
-    amiss: found.watched.length,
+    watched: found.watched.length,
   };
   expect(counts).toEqual({
     apply: 0,
@@ -191,11 +191,11 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     prune: 0,
     finish: 0,
     healed: 0,
-    amiss: 0,
+    watched: 0,
     ...(needs === 'nothing' ? {} : { [needs]: 1 }),
   });
-  expect(needsNoWrite(found)).toBe(['nothing', 'finish', 'healed', 'amiss'].includes(needs));
-  expect(hasWork(found)).toBe(needs !== 'nothing' && needs !== 'amiss');
+  expect(needsNoWrite(found)).toBe(['nothing', 'finish', 'healed', 'watched'].includes(needs));
+  expect(hasWork(found)).toBe(needs !== 'nothing' && needs !== 'watched');
 });
 
 test.each<{ readonly name: string; readonly entry: Partial<InventoryEntry>; readonly isConfirmed: boolean; readonly announced: number }>([

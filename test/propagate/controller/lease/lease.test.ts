@@ -192,7 +192,7 @@ test('logs a refused request about the Lease, but not one that was aborted by a 
   now = 'refused';
   const three = candidate(server, clock, 'three', { fate: () => now, log });
   await turns();
-  expect(warned).toEqual(['the lease cannot be had']);
+  expect(warned).toEqual(['could not get the Lease']);
   await three.stop();
 });
 
