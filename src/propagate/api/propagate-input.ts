@@ -122,7 +122,10 @@ interface SpecToSave {
 }
 
 /**
- * Writes the spec, and waits until the mirror has it. Returns `again` if another client wrote the Propagation in between.
+ * Writes the spec to the hub, and waits until the mirror has it. Returns `again` if another client wrote the Propagation in between.
+ *
+ * No code calls the controller from here. The controller of the leader watches the hub, sees the written Propagation, and carries it out:
+ * `runTerm` in `controller/run-term.ts`.
  *
  * @throws {MusterError} `UNAVAILABLE` if the hub does not answer.
  */
