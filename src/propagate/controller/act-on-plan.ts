@@ -69,7 +69,10 @@ function mayAct({ verdict }: CurrentPlan): boolean {
 /** Adds the problem `SurgeHeld` to each cluster whose decrease is held, because the matching increase failed. */
 function withSurge(assessments: readonly ClusterAssessment[], { surge }: RolloutDecision): readonly ClusterAssessment[] {
   if (surge.held.length === 0) return assessments;
-  const problem: ClusterFacts['problem'] = { reason: 'SurgeHeld', message: 'waits for replicas in other clusters that failed or timed out' };
+  const problem: ClusterFacts['problem'] = {
+    reason: 'SurgeHeld',
+    message: 'waits for replicas in other clusters that failed or timed out',
+  };
   return assessments.map((assessment) =>
     surge.held.includes(assessment.cluster) ? { ...assessment, facts: { problem, ...assessment.facts } } : assessment,
   );

@@ -83,7 +83,8 @@ function afterSuccess(
 ): LinePhase {
   const why = problemReasonOf(facts);
   if (missing?.isServed === false) return { phase: 'Failed', reason: 'ApiMissing', message: missing.message };
-  if (facts.differs === 'watched') return { phase: 'Failed', message: 'it differs from what was written, and drift is only reported', ...why };
+  if (facts.differs === 'watched')
+    return { phase: 'Failed', message: 'it differs from what was written, and drift is only reported', ...why };
   if (missing !== undefined) return { phase: 'Applying', message: missing.message, ...why };
   if (facts.differs !== undefined || facts.problem?.fault !== undefined) return { phase: 'Applying', ...why };
   if (facts.copies.some(({ entry }) => entry.state === 'Deleting')) return { phase: 'Deleting', ...why };

@@ -288,12 +288,7 @@ describe('facts that are not current', () => {
       'it does not answer',
     ],
     ['an unread mirror', clusterOf('north', { previous: last, copies: [copyOf({ object: 'unread' })] }), 'Stale', 'nothing is read'],
-    [
-      'an old mirror',
-      clusterOf('north', { previous: last, copies: [copyOf({ agoMs: 60_001 })] }),
-      'Stale',
-      'no news for more than 60 s',
-    ],
+    ['an old mirror', clusterOf('north', { previous: last, copies: [copyOf({ agoMs: 60_001 })] }), 'Stale', 'no news for more than 60 s'],
     [
       'a cluster never heard',
       clusterOf('north', { previous: last, copies: [], member: { phase: 'CONNECTING', faults: [] } }),

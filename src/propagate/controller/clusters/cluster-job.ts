@@ -50,7 +50,10 @@ export function startClusterJob(pass: Pass, job: ClusterJob): void {
   void runClusterJob(pass, job, signal)
     .catch((error: unknown) => {
       if (isAbortOf(error, signal)) return;
-      ports.log.error({ propagation: state.key, cluster: job.cluster, error: loggableError(error) }, 'bug: a job in a cluster threw an error');
+      ports.log.error(
+        { propagation: state.key, cluster: job.cluster, error: loggableError(error) },
+        'bug: a job in a cluster threw an error',
+      );
       scheduleRetry(pass, job.cluster, 'never');
     })
     .finally(() => {
@@ -115,11 +118,7 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
   const known = clusterStateOf(state, cluster);
   state.shares = undefined;
   state.isPlanOld = true;
-  known.fault = hubFault(
-    ports.hub,
-    'EXPIRED',
-    'the inventory of this cluster on the hub has changed since it was read, or cannot be read',
-  );
+  known.fault = hubFault(ports.hub, 'EXPIRED', 'the inventory of this cluster on the hub has changed since it was read, or cannot be read');
   known.isUnreachable = false;
   scheduleRetry(pass, cluster, 'soon');
 }
