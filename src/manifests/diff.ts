@@ -27,8 +27,8 @@ const maxEditLength = 2_000;
  * Returns the changes as a unified diff of YAML, without the fields that a server fills in. Undefined if nothing changes.
  */
 export function diffOf({ before, after, isSensitive }: ComparedObjects): string | undefined {
-  // If the object exists, the fields that a server sets for its kind are on both sides and do not show. Only those of every kind are
-  // removed.
+  // If the object exists, both sides have the fields that a server sets for its kind, so the diff does not show them. Only the server
+  // fields of all kinds are removed.
   const clean = before === undefined || after === undefined ? (object: JsonObject) => portableOf(object) : withoutServerFields;
   const [old, next] = [before, after].map((object) => (object === undefined ? undefined : clean(object)));
   if (equalJson(old, next)) return undefined;
@@ -70,7 +70,7 @@ function inOrder(object: JsonObject): JsonObject {
 
 const named = new Set(['apiVersion', 'kind', 'metadata', 'type', 'immutable']);
 
-/** Replaces values by a text that says whether they are equal to those of the other object. */
+/** Replaces each value by a text that says whether the other object has an equal value. */
 function withoutValues(object: JsonObject | undefined, other: JsonObject | undefined, side: 'before' | 'after'): JsonObject | undefined {
   if (object === undefined) return undefined;
   const shown = redact(object as KubernetesObject, { sensitive: true, live: true });

@@ -14,8 +14,9 @@ const integer = /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 
 /**
- * Reads a scalar without quotes and tag as kubectl does. The rules are those of YAML 1.1, except that there are no times and no numbers of
- * base 60. Both `0o17` and `017` are octal. Invalid octal or binary numbers are read as other values: `08` is 8, `0b12` is a text.
+ * Reads a scalar without quotes and tag as kubectl does. It follows YAML 1.1, but without times and without numbers of base 60.
+ *
+ * Both `0o17` and `017` are octal. Invalid octal or binary numbers are read as other values: `08` is 8, `0b12` is a text.
  *
  * No schema of the YAML library has these rules. A test compares them with recorded answers of kubectl. Integers up to 64 bits are exact.
  * Longer ones are refused, because the API server rounds them.

@@ -70,7 +70,7 @@ function isDeletionHeld({ phase, conditions = [] }: PropagationStatus): boolean 
   return phase === 'Held' && conditions.some(({ type, reason }) => type === 'Planned' && reason === deletionHeld);
 }
 
-/** The phases instead of which `Paused` is shown. Other phases are shown even during a pause. */
+/** During a pause, `Paused` is shown in place of these phases. All other phases are shown unchanged. */
 const pausable: readonly PropagationPhase[] = ['Rolling', 'Degraded', 'Settled'];
 
 /** True if a user paused the Propagation, or if it was not resumed after a breach. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The maximum length of each readable part. A name has at most 253 characters, of which two dots and the hash need 18. */
+/** The maximum length of each readable part. A name has at most 253 characters. Two dots and the hash need 18 of them. */
 const maxShown = 110;
 
 /**

@@ -160,8 +160,8 @@ function shareOf(
  * Divides `count` replicas by the weights and bounds of the rules. A cluster without a matching rule gets none. If no cluster has a
  * matching rule, all have equal weights.
  *
- * With `keepsPrevious`, only as many replicas are added or removed as the sum changes by. They move the counts towards those of a new
- * division.
+ * With `keepsPrevious`, only as many replicas are added or removed as the sum changes by. They move the counts towards the result of
+ * a new division.
  */
 function divideByWeight(
   count: number,

@@ -21,8 +21,8 @@ export interface GroupDemand {
 const roomFactor = 1000;
 
 /**
- * Scores a group of sorted clusters: first by room for the replicas, then by the mean score of the clusters that are needed, which is
- * higher if they have copies already (docs/internals/propagation.md 3.2, "Group score").
+ * Scores a group of sorted clusters (docs/internals/propagation.md 3.2, "Group score"). Room for the replicas counts first, then the mean
+ * score of the clusters that are needed. A cluster with copies has a higher score.
  */
 export function groupScore(clusters: readonly ScoredCluster[], demand: GroupDemand): number {
   return demand.duplicated ? duplicatedScore(clusters, demand) : dividedScore(clusters, demand);

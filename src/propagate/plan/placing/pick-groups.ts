@@ -68,7 +68,7 @@ interface CompletionTable {
   readonly width: number;
   /** The total weight of the groups that complete the set. −1: it cannot be completed. */
   readonly weights: Float64Array;
-  /** The number of clusters in the completed set, including those of the partial set. */
+  /** The number of clusters in the completed set, including the partial set. */
   readonly values: Float64Array;
 }
 
