@@ -22,7 +22,7 @@ import type { ResumePoint } from '../messages/stream-cursor.ts';
 import { parseStreamCursor } from '../messages/stream-cursor.ts';
 import type { StreamArguments, Streams } from '../messages/streams.ts';
 import { createSourceBudget, type SourceBudget } from './source-budget.ts';
-import { type CheckedStream, createViewRegistry } from './view-registry.ts';
+import { type CheckedStream, ViewRegistry } from './view-registry.ts';
 
 export interface StreamsOptions {
   readonly mirrors: Mirrors;
@@ -72,8 +72,8 @@ export function createStreams(options: StreamsOptions, signal: AbortSignal): Own
   const seal = createSeal(sealKey);
   const sensitive = createSensitiveKinds(sensitiveKinds);
   const dependencies = { mirrors, access, views, seal, sensitive, scheduler, sources, clock, log };
-  const changes = createViewRegistry({ dependencies, budget, maker: changesMessage }, signal);
-  const jobStatus = createViewRegistry({ dependencies, budget, maker: jobStatusMessage }, signal);
+  const changes = new ViewRegistry({ dependencies, budget, maker: changesMessage }, signal);
+  const jobStatus = new ViewRegistry({ dependencies, budget, maker: jobStatusMessage }, signal);
   const check = (context: ReadContext, requested: Omit<RequestedStream, 'context'>) =>
     checkStream({ views, seal, sensitive }, { ...requested, context });
   options.onModel?.(() => {
