@@ -11,8 +11,8 @@ test.each<{ readonly name: string; readonly next: MemberCluster | undefined; rea
   { name: 'a taint', next: { ...bare, taints: [{ key: 'down', effect: 'NoExecute' }] }, isChanged: true },
   { name: 'a region', next: { ...bare, region: 'eu' }, isChanged: true },
   { name: 'a zone', next: { ...bare, zones: ['a'] }, isChanged: true },
-  { name: 'its leaving', next: undefined, isChanged: true },
-  { name: 'how it is at the moment', next: { ...bare, phase: 'UNREACHABLE', asOfMs: 5 }, isChanged: false },
+  { name: 'leaving the fleet', next: undefined, isChanged: true },
+  { name: 'its current health', next: { ...bare, phase: 'UNREACHABLE', asOfMs: 5 }, isChanged: false },
 ])('$name matters to placement: $isChanged', ({ next, isChanged }) => {
   let now: MemberCluster | undefined = bare;
   const facts = createMemberFacts({ all: () => [bare], get: () => now });

@@ -46,9 +46,9 @@ function bench(act: ClusterTask) {
 }
 
 test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) => void }>([
-  { name: 'the Lease has run out, though nothing was told of it yet', end: (of) => of.lose() },
-  { name: 'what it was begun for is not wanted any more', end: (of) => discardPlan(of.run) },
-])('writes no more once $name', async ({ end }) => {
+  { name: 'the Lease has expired, although the signal has not aborted yet', end: (of) => of.lose() },
+  { name: 'its plan was discarded', end: (of) => discardPlan(of.run) },
+])('writes nothing once $name', async ({ end }) => {
   let work: CopyWork | undefined;
   const held = Promise.withResolvers<readonly CopiesOutcome[]>();
   const of = bench((given) => {
@@ -96,7 +96,7 @@ test('a successful job clears earlier failures', async () => {
 
 test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) => void; readonly told: number }>([
   { name: 'the end of the term', end: ({ end }) => end.abort(), told: 0 },
-  { name: 'the end of what it was begun for', end: ({ run }) => discardPlan(run), told: 0 },
+  { name: 'the end of its plan', end: ({ run }) => discardPlan(run), told: 0 },
   { name: 'a bug', end: () => undefined, told: 1 },
 ])('$name, thrown by what is done, is told as $told bugs', async ({ end, told }) => {
   const held = Promise.withResolvers<void>();

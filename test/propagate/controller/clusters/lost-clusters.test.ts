@@ -22,13 +22,18 @@ interface Row {
 
 test.each<Row>([
   { name: 'in a cluster that left are pending', act: 'pending' },
-  { name: 'that are pending are so already', state: 'PendingDeletion', act: 'nothing' },
-  { name: 'that are to be confirmed first stay as they are', isHeld: true, act: 'nothing' },
+  { name: 'that are pending stay pending', state: 'PendingDeletion', act: 'nothing' },
+  { name: 'that need a confirmation stay unchanged', isHeld: true, act: 'nothing' },
   { name: 'in a cluster that does not answer wait', phase: 'UNREACHABLE', act: 'nothing' },
-  { name: 'of a share that was given up go with it', abandoned: 'share-1', act: 'given up' },
-  { name: 'so do those of a cluster that does not answer', phase: 'UNREACHABLE', abandoned: 'share-1', act: 'given up' },
-  { name: 'of a share that came after the one that was given up do not', abandoned: 'share-0', act: 'pending' },
-  { name: 'in a cluster that answers are never given up', phase: 'SYNCED', abandoned: 'share-1', act: 'nothing' },
+  { name: 'of an abandoned share are abandoned', abandoned: 'share-1', act: 'given up' },
+  {
+    name: 'of an abandoned share in a cluster that does not answer are abandoned',
+    phase: 'UNREACHABLE',
+    abandoned: 'share-1',
+    act: 'given up',
+  },
+  { name: 'of a share that is newer than the abandoned one are pending', abandoned: 'share-0', act: 'pending' },
+  { name: 'in a cluster that answers are never abandoned', phase: 'SYNCED', abandoned: 'share-1', act: 'nothing' },
 ])('copies $name', async ({ phase, abandoned, state = 'Owned', isHeld = false, act }) => {
   const share = { ...newShare({ namespace: 'default', name: 'web', uid: 'p1' }, west), uid: 'share-1', entries: [{ ...entry, state }] };
   const annotations = abandoned === undefined ? {} : { [marks.abandon]: JSON.stringify({ west: abandoned }) };

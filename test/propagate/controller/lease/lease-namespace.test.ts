@@ -11,11 +11,11 @@ const answered: LiveAnswer = { type: 'answered', status: 200, body: Buffer.from(
 const failed = (code: FaultCode): LiveAnswer => ({ type: 'failed', fault: { code, cluster, message: code, retry: 'LATER' } });
 
 test.each<{ readonly name: string; readonly get: LiveAnswer; readonly post?: LiveAnswer; readonly found: string }>([
-  { name: 'the namespace is there', get: answered, found: 'muster-system' },
-  { name: 'it is made', get: failed('NOT_FOUND'), post: answered, found: 'muster-system' },
-  { name: 'another gateway makes it first', get: failed('NOT_FOUND'), post: failed('CONFLICT'), found: 'muster-system' },
-  { name: 'we may not see it', get: failed('FORBIDDEN'), found: 'default' },
-  { name: 'we may not make it', get: failed('NOT_FOUND'), post: failed('FORBIDDEN'), found: 'default' },
+  { name: 'the namespace exists', get: answered, found: 'muster-system' },
+  { name: 'the namespace is created', get: failed('NOT_FOUND'), post: answered, found: 'muster-system' },
+  { name: 'another gateway creates the namespace first', get: failed('NOT_FOUND'), post: failed('CONFLICT'), found: 'muster-system' },
+  { name: 'the gateway may not read the namespace', get: failed('FORBIDDEN'), found: 'default' },
+  { name: 'the gateway may not create the namespace', get: failed('NOT_FOUND'), post: failed('FORBIDDEN'), found: 'default' },
   { name: 'a policy refuses it', get: failed('NOT_FOUND'), post: failed('INVALID'), found: 'default' },
   { name: 'the hub does not answer', get: failed('UNREACHABLE'), found: 'UNREACHABLE' },
   { name: 'the hub does not answer the second time', get: failed('NOT_FOUND'), post: failed('TIMED_OUT'), found: 'TIMED_OUT' },

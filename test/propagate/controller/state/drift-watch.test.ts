@@ -27,21 +27,21 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { name: 'what stands as written is as written, whatever its version', now: [{ a: '1', b: 'theirs' }, '2'], drifted: false },
-  { name: 'a field of ours that is another', now: [{ a: '2' }, '2'], drifted: true },
-  { name: 'a Secret by its version', kind: 'Secret', now: [{}, '2'], drifted: true },
+  { name: 'an unchanged copy has not drifted, whatever its version', now: [{ a: '1', b: 'theirs' }, '2'], drifted: false },
+  { name: 'a changed field of ours', now: [{ a: '2' }, '2'], drifted: true },
+  { name: 'a Secret, by its resourceVersion', kind: 'Secret', now: [{}, '2'], drifted: true },
   { name: 'a Secret at the version of our write', kind: 'Secret', now: [{}, '1'], drifted: false },
-  { name: 'of a sensitive kind by its version', isSensitive: true, now: [{}, '2'], drifted: true },
-  { name: 'of a sensitive kind at the version of our write', isSensitive: true, now: [{}, '1'], drifted: false },
-  { name: 'in a version that mirrors do not hold, whatever it looks like', preferred: 'v2', now: [{ a: '1' }, '2'], drifted: true },
+  { name: 'a copy of a sensitive kind, by its resourceVersion', isSensitive: true, now: [{}, '2'], drifted: true },
+  { name: 'a copy of a sensitive kind at the version of our write', isSensitive: true, now: [{}, '1'], drifted: false },
+  { name: 'a copy in a version that mirrors do not hold, whatever its content', preferred: 'v2', now: [{ a: '1' }, '2'], drifted: true },
   {
-    name: 'of a sensitive kind in such a version by its version',
+    name: 'a copy of a sensitive kind in such a version, by its resourceVersion',
     isSensitive: true,
     preferred: 'v2',
     now: [{}, '1'],
     drifted: false,
   },
-  { name: 'nothing of a kind that nobody can be asked about', served: 'absent', now: [{ a: '2' }, '2'], drifted: false },
+  { name: 'nothing of a kind that the cluster does not serve', served: 'absent', now: [{ a: '2' }, '2'], drifted: false },
 ];
 
 test.each(rows)('$name', ({ kind = 'ConfigMap', isSensitive = false, preferred = 'v1', served, now, drifted }) => {

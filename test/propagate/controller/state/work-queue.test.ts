@@ -109,7 +109,7 @@ test('reports a thrown error as a bug, retries it with a backoff, and delays no 
 });
 
 test.each<{ readonly name: string; readonly thrown: (signal: AbortSignal) => unknown; readonly told: number }>([
-  { name: 'the abort that ended it', thrown: ({ reason }) => reason, told: 0 },
+  { name: 'the abort of its own signal', thrown: ({ reason }) => reason, told: 0 },
   { name: 'another abort', thrown: () => new DOMException('of another', 'AbortError'), told: 1 },
   { name: 'a bug', thrown: () => new Error('a bug'), told: 1 },
 ])('$name, thrown by a pass at its end, is told as $told bugs', async ({ thrown, told }) => {
