@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { pageText, repository } from '../support/documentation.ts';
 
-// A comment may cite a page and its sections: `docs/internals/mirror.md 3.4`. Page and section have to exist in this repository.
+// A comment may cite a page and its sections, as `docs/internals/mirror.md 3.4`. Both must exist in this repository.
 
 /** A page that a comment names, and the sections after its name, such as `3.4` or `2.2, 8`. */
 const citation = /(?<page>[\w./-]*[\w-]+\.md|docs\/[\w./-]+)(?:,? (?<sections>(?:\d+(?:\.\d+)*|[A-DP]\d*)\b(?:, \d+(?:\.\d+)*\b)*))?/g;
@@ -25,7 +25,7 @@ const cited: readonly Citation[] = files.flatMap((file) => {
     .map(({ groups }) => ({ file, page: groups?.page ?? '', sections: groups?.sections?.split(', ') ?? [] }));
 });
 
-/** The file of a page: it may be named without its end, as `docs/decisions/0013`. */
+/** Finds the file of a cited page. The citation may leave out the end of the file name, as in `docs/decisions/0013`. */
 function fileOf(page: string): string | undefined {
   if (existsSync(path.join(repository, page))) return page;
   const [found] = globSync(`${page}*.md`, { cwd: repository });

@@ -12,13 +12,13 @@ import { manifestReader } from '../support/cli/run-cli.ts';
 import { type Block, blocksOf, codeCells, commandsOf, pageText, repository } from '../support/documentation.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
-// Readers try documents and commands of the pages on the embedded fleet. Here each of them runs there, and has to find objects.
+// Readers try the documents and commands of the pages on the embedded fleet. This test runs each of them there. Each must find objects.
 
 const documents = blocksOf().filter(({ language }) => language === 'graphql');
 const commands = commandsOf(blocksOf());
 const habits = codeCells('docs/guide/coming-from.md');
 
-/** Commands that need a hub of one's own: `operate.test.ts` runs them. */
+/** True for commands that need a separate hub. `operate.test.ts` runs them. */
 const needsHub = (command: string) => /^(?:kubectl|sed) |NAMESPACE/.test(command);
 const musterCommands = [
   ...new Set(
@@ -111,7 +111,7 @@ describe('every request by curl is answered', () => {
   });
 });
 
-/** Objects of two clusters in any order, or two images. */
+/** Matches objects of two clusters in any order, or two images. */
 const twoClusters = /^(?=[\s\S]*eu-prod)(?=[\s\S]*us-prod)|cart:[\s\S]*cart:/;
 
 describe('a client that sends more than a query gets the code that the guide names', () => {
@@ -125,7 +125,7 @@ describe('a client that sends more than a query gets the code that the guide nam
   });
 });
 
-/** The answers to requests by curl, by their path. */
+/** Expected answers to curl requests, by their path. */
 const answered: Readonly<Record<string, RegExp>> = {
   '/graphql': /"type":"\w+"/,
   '/schema.graphql': /^type Query/m,
@@ -134,7 +134,7 @@ const answered: Readonly<Record<string, RegExp>> = {
   '/metrics': /^muster_requests_total/m,
 };
 
-/** The output of other commands. */
+/** Expected output of other commands. */
 const expected = new Map<RegExp, RegExp>([
   [/^muster apply -f app\/ --context eu-prod/, /created \(eu-prod\) \(server dry run\)/],
   [/^muster apply/, /created \(eu-prod\) \(server dry run\)/],
@@ -173,7 +173,7 @@ test('every field of a spec that translates another tool can be planned', { time
   expect(out.match(/^digest: \w{64}$/gm)).toHaveLength(specs.length);
 });
 
-/** Runs a command in the folder and in this process, split into words as a shell splits it, until it ends or has written the pattern. */
+/** Runs a command in the folder and in this process, until it ends or has written the pattern. Splits it into words like a shell. */
 async function run(command: string, pattern?: RegExp) {
   const words = (command.match(/(?:'[^']*'|[^\s'])+/g) ?? []).slice(1).map((word) => word.replaceAll("'", ''));
   const life = new AbortController();
@@ -198,7 +198,7 @@ async function run(command: string, pattern?: RegExp) {
   return { code, out: terminal.written, err: terminal.told };
 }
 
-/** A field of an object in an answer, or a line of its log. */
+/** Matches an answer that has found objects: by a field of an object or by a count above 0. */
 const found = /"(?:availableReplicas|replicas|phase|text|action)":|"(?:count|totalCount)":[1-9]/;
 
 async function untilFound({ body }: Response, pattern = found): Promise<string> {

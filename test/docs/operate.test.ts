@@ -10,13 +10,13 @@ import { type RealCluster, realPrograms, realServerTitle, startRealCluster } fro
 import { blocksOf, commandsOf, repository } from '../support/documentation.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
-// The commands of the guide that need a hub of one's own: they run in a shell, one after the other, against a real API server that is the hub.
+// Runs the commands of the guide that need a separate hub. They run in a shell, in order, against a real API server that is the hub.
 
 const needed = [realPrograms === undefined ? undefined : path.join(realPrograms, 'kubectl'), '/bin/bash', '/usr/bin/jq'];
 const shown = commandsOf(blocksOf(['docs/guide/propagate.md', 'docs/guide/operate.md'])).map(({ command }) => command);
 const exec = promisify(execFile);
 
-/** The command of the pages that begins like this and contains the part. */
+/** Finds the command on the pages that starts with `begin` and contains `part`. */
 function command(begin: string, part = ''): string {
   const found = shown.find((text) => text.startsWith(begin) && text.includes(part));
   if (found === undefined) throw new Error(`no page shows a command that begins with ${begin} and contains ${part}`);

@@ -11,7 +11,7 @@ const blocks = blocksOf();
 
 const exists = (file: string) => existsSync(path.join(repository, file));
 
-/** The anchor that GitHub gives a heading. */
+/** Returns the anchor that GitHub gives a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -28,7 +28,7 @@ test.each(userPages)('every block of %s has a language that a test knows', (page
   const known = ['graphql', 'console', 'sh', 'js', 'yaml'];
   expect(blocksOf([page]).filter(({ language }) => !known.includes(language))).toEqual([]);
   expect(blocksOf([page]).length).toBe((pageText(page).match(/^ *```/gm)?.length ?? 0) / 2);
-  // A block of indented lines would escape the tests.
+  // Tests find only fenced code blocks, so indented code blocks are forbidden.
   expect(pageText(page).replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '')).not.toMatch(/\n\n {4}\S/);
 });
 

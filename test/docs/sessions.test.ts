@@ -5,12 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blocksOf, repository, sessionsOf, userPages } from '../support/documentation.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
-// The pages show sessions. Each line after `$` runs as it is, one after the other, on one embedded fleet: first those of the guide, then those of
-// the README, which shows a part of them.
+// Pages show shell sessions. Each line after `$` runs unchanged and in order on one embedded fleet. The sessions of the guide run first,
+// then
+// those of the README, which repeats some of them.
 
 const session = sessionsOf(blocksOf(userPages.toReversed()));
 
-/** Replaces parts that differ from run to run: widths of columns, ages, digests and generated names. */
+/** Replaces the parts of an output that differ between runs: widths of columns, ages, digests and generated names. */
 const normal = (text: string) =>
   text
     .replaceAll(/ +/g, ' ')
@@ -43,7 +44,7 @@ test('the pages show sessions', () => {
 
 test.each(session)('$page: $command', { timeout: 120_000 }, async ({ command, printed }) => {
   const run = async () => {
-    // A digest belongs to one fleet, so the digest of the page is replaced by the one of this fleet.
+    // A digest is valid for one fleet only, so the digest on the page is replaced by that of this fleet.
     const words = command
       .replace(/[0-9a-f]{64}/, digest)
       .split(' ')
@@ -53,7 +54,7 @@ test.each(session)('$page: $command', { timeout: 120_000 }, async ({ command, pr
     digest = /^digest: (\w+)$/m.exec(muster.out())?.[1] ?? digest;
     return normal(`${muster.out()}${muster.err()}`);
   };
-  // What a command shows on its way depends on time; its first and last line do not.
+  // The progress lines of a command depend on time. Its first and last line do not.
   const lines = printed.filter((line) => line !== '…').map(normal);
   const certain = /--wait|tree/.test(command) ? [lines[0], lines.at(-1)] : lines;
   // A changed copy is back in sync soon.

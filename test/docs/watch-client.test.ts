@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway/start-gateway.ts';
 import { startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// The client in the section "Keep a copy" of docs/guide/watch.md: the lines of the page, over graphql-ws' own client.
+// Runs the client of the section "Keep a copy" of docs/guide/watch.md over the client of graphql-ws. Its code is taken from the page.
 
 interface Held {
   readonly cluster: { readonly name: string };
@@ -29,7 +29,7 @@ test('the client of the page has at most 15 lines', () => {
   expect(code.trim().split('\n').length).toBeLessThanOrEqual(15);
 });
 
-/** Runs the client of the page again each time it has ended, as the page says. */
+/** Runs the client of the page, and again each time it ends, as the page requires. */
 class Follower implements Disposable {
   readonly held = new Map<string, Held>();
   readonly variables: Record<string, unknown> = {};
@@ -65,7 +65,7 @@ const checkout = (name: string, phase = 'Running', labels = { app: 'checkout' })
   status: { phase },
 });
 
-/** The matching Pods of the clusters. */
+/** Returns the Pods of the clusters that match the client's filter. */
 function truth(gateway: TestGateway, names: readonly string[]): readonly string[] {
   const found = names.flatMap((name) =>
     gateway

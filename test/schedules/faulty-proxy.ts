@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of one API server, whose connection a schedule can freeze or cut. Bytes pass unchanged otherwise. */
+/** A TCP proxy in front of one API server. A schedule can freeze or cut its connections. Otherwise bytes pass unchanged. */
 export interface FaultyProxy extends AsyncDisposable {
   readonly port: number;
   /** `open`: bytes pass. `frozen`: connections stay, and no byte passes. `cut`: connections are reset, and new ones refused. */

@@ -5,21 +5,21 @@ import { type RunningProcess, runMuster } from '../support/run-process.ts';
 import { createFaultyProxy, type FaultyProxy } from './faulty-proxy.ts';
 import type { readMembers } from './member-cluster.ts';
 
-/** A gateway in a process of its own. It reaches each cluster through a proxy of its own, so that it alone can be cut off. */
+/** A gateway in a separate process. It reaches each cluster through its own proxy, so a fault can hit this gateway alone. */
 export interface GatewayProcess extends AsyncDisposable {
   readonly name: string;
   readonly proxies: ReadonlyMap<string, FaultyProxy>;
   isListening(): boolean;
-  /** Starts the process, or does nothing if it runs. Resolves when it listens. */
+  /** Starts the process unless it runs. Resolves when the gateway listens. */
   start(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** One operation. Rejects if the gateway does not answer within 20 s, or answers with errors. */
+  /** Runs one GraphQL operation. Rejects if the gateway does not answer within 20 s, or answers with errors. */
   query<T>(document: string, variables: object): Promise<T>;
-  /** All that the processes of this gateway wrote to stderr. */
+  /** Returns everything that the processes of this gateway wrote to stderr. */
   log(): string;
 }
 
-/** Prepares a gateway over all contexts of the kubeconfig, the first being the hub. It is not started yet. */
+/** Prepares a gateway over all contexts of the kubeconfig, without starting it. The first context is the hub. */
 export async function createGatewayProcess(name: string, { members, kubeconfig }: ReturnType<typeof readMembers>): Promise<GatewayProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), `muster-schedules-${name}-`));
   const proxies = new Map<string, FaultyProxy>();

@@ -22,7 +22,7 @@ const share = (cluster: string, uid: string): ClusterShareObject => ({
   objects: [{ kind: 'ConfigMap', name: 'web', state: 'Owned', uid }],
 });
 
-/** One intent in two clusters, with an override in the second, and everything as it should be. */
+/** A correct fleet: one settled intent in two clusters, with an override in the second. */
 function settled(change: Partial<FleetState> = {}): FleetState {
   return {
     propagations: [
@@ -49,7 +49,7 @@ function settled(change: Partial<FleetState> = {}): FleetState {
   };
 }
 
-/** The settled fleet with other objects in the cluster south. */
+/** The settled fleet, but with these objects in the cluster `south`. */
 const south = (...objects: readonly LiveObject[]) =>
   settled({
     objects: new Map([

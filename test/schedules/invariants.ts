@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LiveObject } from './member-cluster.ts';
 
-/** An object that the product must not touch: a stranger at the place of a copy, one that carries stolen marks, or the source of a template. */
+/** An object that the gateway must not change: a foreign object with a copy's name, one with copied marks, or the source of a template. */
 export interface UntouchableObject {
   readonly cluster: string;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface UntouchableObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Everything that the invariants look at, read directly from the clusters while nothing moves. */
+/** The input of the invariants, read directly from the clusters at rest. */
 export interface FleetState {
   readonly propagations: readonly LiveObject[];
   readonly shares: readonly ClusterShareObject[];
@@ -20,7 +20,7 @@ export interface FleetState {
   readonly podsOfJobs: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
-/** The inventory of one Propagation in one cluster, as it lies on the hub. */
+/** The inventory of one Propagation in one cluster, as stored on the hub. */
 export type ClusterShareObject = LiveObject & {
   readonly cluster: string;
   readonly objects: readonly { readonly kind: string; readonly name: string; readonly state: string; readonly uid?: string }[];
@@ -51,8 +51,9 @@ type Data = Readonly<Record<string, string>>;
 const propagationLabel = 'muster.dev/propagation';
 
 /**
- * Every sentence is one violation. The wanted state is computed here from the recorded spec alone, by a model much simpler than the product's:
- * an empty list means wanted = live, strangers untouched, no copy without owner, inventory = reality, one Pod per Job, SETTLED only when true.
+ * Returns one sentence per violation. A model much simpler than the gateway's computes the wanted state from the recorded spec alone.
+ * An empty list means: live objects equal the wanted ones, foreign objects are unchanged, each copy has an owner, the inventory matches
+ * the clusters, each Job has one Pod, and only a settled intent has the phase SETTLED.
  */
 export function violationsIn(state: FleetState): readonly string[] {
   return [
@@ -65,8 +66,8 @@ export function violationsIn(state: FleetState): readonly string[] {
 }
 
 /**
- * Differences between what one Propagation wants and what the clusters hold. A stranger at the place of a copy excuses that copy, and where it holds up a
- * wave, the clusters of the waves after it.
+ * Compares the objects that one Propagation wants with those in the clusters. A copy that a foreign object blocks may be missing.
+ * If that blocks a wave, the clusters of later waves may keep their old objects.
  */
 export function violationsOfPropagation(propagation: LiveObject, state: FleetState): readonly string[] {
   const spec = propagation.spec as unknown as ScheduledSpec;
@@ -86,14 +87,14 @@ export function violationsOfPropagation(propagation: LiveObject, state: FleetSta
   return [...differences, ...dividedWrongly(name, spec, wanted, state), ...phaseViolations(propagation, spec, wanted, state)];
 }
 
-/** The clusters that must hold copies. A division may leave a cluster without replicas, and then without every object of the intent. */
+/** Returns the clusters that must hold copies. A cluster to which a division gives no replicas gets no object of the intent. */
 function clustersWithShare(spec: ScheduledSpec, wanted: readonly ScheduledManifest[], state: FleetState): readonly string[] {
   const workload = wanted.find(({ kind }) => kind === 'Deployment');
   if (spec.replicas?.mode !== 'Divided' || workload === undefined) return spec.placement.clusters;
   return spec.placement.clusters.filter((cluster) => find(state, cluster, 'Deployment', workload.metadata.name) !== undefined);
 }
 
-/** True if a stranger stands in a wave before that of the cluster: this wave cannot end, so the cluster keeps what it has. */
+/** True if a foreign object blocks an earlier wave. That wave cannot end, so the cluster keeps its old objects. */
 function isHeldUp(cluster: string, spec: ScheduledSpec, wanted: readonly ScheduledManifest[], state: FleetState): boolean {
   const waves = spec.rollout?.waves?.map(({ set }) => set?.clusters ?? []) ?? [];
   const own = waves.findIndex((wave) => wave.includes(cluster));
@@ -101,7 +102,7 @@ function isHeldUp(cluster: string, spec: ScheduledSpec, wanted: readonly Schedul
   return before.some((other) => isInTheWay(other, spec, wanted, state));
 }
 
-/** True if a stranger stands at the place of a copy. The source of a template is none. */
+/** True if a foreign object has the name of a copy. The source of a template does not count. */
 function isInTheWay(
   cluster: string,
   { placement, template }: ScheduledSpec,
@@ -150,7 +151,7 @@ function dividedWrongly(name: string, spec: ScheduledSpec, wanted: readonly Sche
     });
 }
 
-/** At rest a Propagation without a stranger in its way is Settled. With one it is not. */
+/** At rest, a Propagation is Settled exactly if no foreign object blocks its copies. */
 function phaseViolations(
   { metadata, status }: LiveObject,
   spec: ScheduledSpec,

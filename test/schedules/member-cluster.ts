@@ -21,16 +21,16 @@ export interface LiveObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** One real cluster, reached directly: the schedules read and disturb it without going through the product. */
+/** One real cluster. The schedules read and disturb it directly, without the gateway. */
 export interface MemberCluster extends Disposable {
   readonly name: string;
   readonly host: string;
   readonly port: number;
   get(path: string): Promise<LiveObject | undefined>;
   list(path: string): Promise<readonly LiveObject[]>;
-  /** Sends a write. Returns the HTTP status. Throws at none: a schedule may lose a race. */
+  /** Sends a write and returns the HTTP status. No status throws, because a schedule may lose a race. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<number>;
-  /** The uids of all Pods that are ever seen in the namespace until the signal aborts, by the name of their Job. */
+  /** Records Pods of the namespace until the signal aborts: their uids, by the name of their Job. */
   recordPods(namespace: string, signal: AbortSignal): ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -40,7 +40,9 @@ interface KubeconfigFile {
   readonly contexts: readonly { readonly name: string; readonly context: { readonly cluster: string; readonly user: string } }[];
 }
 
-/** The kubeconfig's contexts as clusters. Certificates must be inline (`…-data`), as the tools that start test clusters write them. */
+/**
+ * Reads the kubeconfig's contexts as clusters. Certificates must be inline (`…-data`), as the tools that start test clusters write them.
+ */
 export function readMembers(file: string): { readonly members: readonly MemberCluster[]; readonly kubeconfig: KubeconfigFile } {
   const kubeconfig = parse(readFileSync(file, 'utf8')) as KubeconfigFile;
   const members = kubeconfig.contexts.map(({ name, context }) => {
@@ -89,7 +91,7 @@ function createMember(name: string, server: string, keys: { caPem: string; certP
   };
 }
 
-/** Watches from the beginning, and again after each end. A Pod lives longer than the moment without a watch, so none is missed. */
+/** Watches all Pods, and starts again after each end. Pods live longer than the gap between two watches, so none is missed. */
 async function watchPods(client: RawClient, namespace: string, record: (pod: LiveObject) => void, signal: AbortSignal): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
   while (!signal.aborted) {
@@ -101,12 +103,12 @@ async function watchPods(client: RawClient, namespace: string, record: (pod: Liv
         if (event.type !== 'BOOKMARK') record(event.object as unknown as LiveObject);
       signal.removeEventListener('abort', stop);
     } catch {
-      // A quiet watch is given up by the client after 15 s, and opened again.
+      // The client ends a watch that is quiet for 15 s. The loop opens it again.
     }
   }
 }
 
-/** The REST path of a namespaced kind that the schedules use, or of one object of it. */
+/** Returns the REST path of a namespaced kind, or with `name` of one object. */
 export function pathOf(kind: string, namespace: string, name?: string): string {
   const groups: Readonly<Record<string, string>> = {
     ConfigMap: '/api/v1',

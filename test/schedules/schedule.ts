@@ -21,36 +21,36 @@ export interface OperationRecord {
   outcome: string;
 }
 
-/** The outcome of a schedule: enough to judge the fleet by. */
+/** The outcome of a schedule, with everything that the invariants need. */
 export interface ScheduleResult {
   readonly records: readonly OperationRecord[];
   readonly intents: readonly ScheduledIntent[];
   readonly untouchables: readonly UntouchableObject[];
-  /** Violations that showed while the operations ran, such as two editors whose digests both passed. */
+  /** Violations found while the operations ran, such as two editors whose digests were both accepted. */
   readonly violations: readonly string[];
   /** Resolves when the last fault that an operation caused is over. */
   readonly faultsOver: Promise<unknown>;
 }
 
-/** An intent as the schedule last asked for it. */
+/** An intent as the schedule last requested it. */
 export interface ScheduledIntent {
   readonly name: string;
   readonly form: 'data' | 'workload' | 'job' | 'source';
   clusters: readonly string[];
-  /** Stands in the data of copies. It grows with each change. */
+  /** Value in the data of copies. It grows with each change. */
   token: number;
   hasExtra: boolean;
   isReplaced: boolean;
   overridden: string | undefined;
   hasWaves: boolean;
-  /** The lowest token that the hub may hold: a change with it was accepted. Undefined after a rollback, which restores an older one. */
+  /** Token of the last accepted change, the lowest that the hub may hold. Undefined after a rollback, which restores an older one. */
   acceptedToken: number | undefined;
   deletion: 'none' | 'tried' | 'accepted';
 }
 
 interface Operation {
   readonly weight: number;
-  /** Draws everything that it needs before its first await, so that a seed gives the same operations whatever the clusters answer. */
+  /** Draws all random values before its first await. So a seed gives the same operations whatever the clusters answer. */
   run(): { readonly detail: string; readonly outcome: Promise<string> } | undefined;
 }
 
@@ -229,7 +229,7 @@ export async function runSchedule(seed: number, count: number, world: ScheduleWo
           }
           const results = await Promise.all(digests.map((digest, index) => edit(index, digest)));
           if (results.every((result) => result === 'ACCEPTED')) violations.push(`${intent.name}: two editors replaced the same intent`);
-          // Another edit may have begun meanwhile, so the token of now is not that of this edit.
+          // Another edit may have started meanwhile, so `intent.token` may belong to that edit.
           if (results.includes('ACCEPTED')) intent.acceptedToken = versions[0]?.token;
           return results.join(' and ');
         })();
@@ -378,7 +378,7 @@ export async function runSchedule(seed: number, count: number, world: ScheduleWo
       outcome: 'unanswered',
     };
     records.push(record);
-    // An operation that takes long goes on while the next one begins: editors do not wait for each other.
+    // The next operation starts while a long one still runs, because real editors do not wait for each other.
     const ended = begun.outcome.then(
       (outcome) => {
         record.outcome = outcome;
@@ -395,7 +395,7 @@ export async function runSchedule(seed: number, count: number, world: ScheduleWo
   return { records, intents, untouchables, violations, faultsOver: Promise.all(faults) };
 }
 
-/** The mutation's input. Objects of an intent have its name; copies of a source have the source's, which is the same. */
+/** Returns the mutation's input. All objects of an intent have its name, and so has the source of a template. */
 function inputFor(intent: ScheduledIntent, namespace: string, hub: string): object {
   const { name, form, clusters, token, hasExtra, isReplaced, overridden, hasWaves } = intent;
   const metadata = { name, namespace };

@@ -1,5 +1,6 @@
-// npm run schedules -- --kubeconfig fleet.kubeconfig [--seeds 20] [--first 1] [--operations 100]: random operations against two gateways
-// over real clusters with controllers and nodes; the first context is the hub. Exit code 1 if an invariant does not hold at the end of a seed.
+// npm run schedules -- --kubeconfig fleet.kubeconfig [--seeds 20] [--first 1] [--operations 100]
+// Runs random operations against two gateways over real clusters with controllers and nodes. The first context is the hub.
+// Exit code 1 if an invariant does not hold at the end of a seed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +21,10 @@ const { values } = parseArgs({
   },
 });
 if (values.kubeconfig === undefined) throw new Error('expected --kubeconfig with a context for each cluster');
-/** How long the fleet may take to come to rest after the last fault. A retry waits for 5 minutes at most only where a server refuses for good. */
+/**
+ * Longest time in which the fleet must come to rest after the last fault. Only a retry after a permanent refusal may wait longer, up to 5
+ * minutes.
+ */
 const restMs = 150_000;
 
 const fleet = readMembers(values.kubeconfig);
@@ -69,7 +73,7 @@ async function runSeed(seed: number): Promise<{ readonly records: readonly Opera
   return { records: result.records, violations: [...result.violations, ...settled.violations(), ...atRest] };
 }
 
-/** Confirms what waits for a person, and waits until no invariant is violated. Returns what is still violated when the time is over. */
+/** Makes the decisions of a person and waits until no invariant is violated. Returns the violations that remain when the time is over. */
 async function violationsAtRest(
   world: ScheduleWorld,
   result: ScheduleResult,
@@ -77,7 +81,7 @@ async function violationsAtRest(
 ): Promise<readonly string[]> {
   const endMs = performance.now() + restMs;
   for (let round = 0; ; round += 1) {
-    // A person would decide these: a pause, a prune to confirm, a copy that was edited too often, a plan that no longer holds.
+    // These need a person: a pause, a prune to confirm, a copy that was edited too often, a stale plan.
     if (round % 5 === 0) await decideForThePerson(world, result.intents);
     const violations = await readViolations(world, result, podsOfJobs).catch((error: Error) => [
       `the fleet could not be read: ${error.message}`,
@@ -96,7 +100,7 @@ async function readViolations(
   return [...violationsIn(state), ...intents.flatMap((intent) => recordedWrongly(intent, state))];
 }
 
-/** An accepted intent is on the hub with the accepted change or a newer one, and an accepted deletion is done. */
+/** Returns violations unless the hub has the accepted change of an intent or a newer one, and an accepted deletion is complete. */
 function recordedWrongly({ name, acceptedToken, deletion, form }: ScheduledIntent, { propagations }: FleetState): readonly string[] {
   const recorded = propagations.find(({ metadata }) => metadata.name === name);
   if (deletion === 'accepted') return recorded === undefined ? [] : [`${name}: its deletion was accepted, and it is still there`];
@@ -119,7 +123,7 @@ async function decideForThePerson(
     const document = `mutation R($namespace: String!, $name: String!) {
       resumePropagation(namespace: $namespace, name: $name, confirmPrune: true) { result } }`;
     await gateway?.query(document, { namespace, name: metadata.name }).catch(() => undefined);
-    // A plan that no longer holds is asked for without a digest.
+    // A stale plan is requested again without a digest.
     const conditions = (status?.conditions ?? []) as readonly { readonly reason: string }[];
     if (conditions.some(({ reason }) => reason === 'PlanStale'))
       await hub?.write('PATCH', pathOf('Propagation', namespace, metadata.name), {
@@ -147,7 +151,7 @@ async function readState({ members, namespace }: ScheduleWorld): Promise<Omit<Fl
   };
 }
 
-/** Deletes the seed's intents and, once they are gone, its namespaces. A fleet that violates an invariant is left as it is, to be looked at. */
+/** Deletes the seed's intents and then its namespaces. A fleet that violates an invariant is left unchanged for inspection. */
 async function cleanUp({ members, namespace }: ScheduleWorld, isGood: boolean): Promise<void> {
   const [hub] = members as readonly [MemberCluster];
   if (!isGood) return;

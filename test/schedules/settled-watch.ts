@@ -4,8 +4,9 @@ import { type LiveObject, type MemberCluster, pathOf } from './member-cluster.ts
 import type { ScheduleWorld } from './schedule.ts';
 
 /**
- * Checks, while a schedule runs, that a generation is first called Settled only when it is: its ConfigMaps are read right before and right after
- * the status is. A copy that nobody but the gateway wrote must then hold what the generation wants.
+ * Checks, while a schedule runs, that each generation is Settled only after its copies are correct. Reads its ConfigMaps directly before
+ * and after
+ * the status. A copy that only the gateway wrote must then hold the content of the generation.
  */
 export function watchSettled(world: ScheduleWorld, signal: AbortSignal): { violations(): readonly string[] } {
   const found: string[] = [];
@@ -28,7 +29,7 @@ async function checkOnce({ members, namespace }: ScheduleWorld, checked: Set<str
     if (status?.phase !== 'Settled' || status.observedGeneration !== generation || checked.has(key)) continue;
     checked.add(key);
     const { template, placement } = spec as unknown as ScheduledSpec;
-    // A source changes without a new generation, so that only its state at rest can be judged.
+    // A source object changes without a new generation, so its copies can be checked only at rest.
     if (template.some(({ ref }) => ref !== undefined)) continue;
     const objects = await Promise.all(
       members.map(async ({ name, get }): Promise<[string, readonly LiveObject[]]> => {
@@ -51,7 +52,7 @@ async function checkOnce({ members, namespace }: ScheduleWorld, checked: Set<str
       untouchables: [],
       podsOfJobs: new Map(),
     };
-    // A copy that is missing may have been deleted by hand a moment ago; only what is there can contradict the status.
+    // A missing copy may have been deleted by hand a moment ago. Only an existing copy can contradict the status.
     found.push(
       ...violationsOfPropagation(propagation, state)
         .filter((violation) => violation.includes('expected data'))
@@ -60,7 +61,7 @@ async function checkOnce({ members, namespace }: ScheduleWorld, checked: Set<str
   }
 }
 
-/** True if no other manager than the gateway has fields of the object. */
+/** True if the gateway is the only field manager of the object. */
 function isWrittenByGatewayLast({ metadata }: LiveObject): boolean {
   const { managedFields = [] } = metadata as LiveObject['metadata'] & { readonly managedFields?: readonly { readonly manager?: string }[] };
   return managedFields.every(({ manager }) => manager === 'muster');

@@ -4,10 +4,12 @@ import type { SoakCluster } from './soak-cluster.ts';
 
 type Kind = 'ConfigMap' | 'Job';
 
-/** Names of a kind in one namespace of one cluster. Half of them are there at a time, so what goes often comes again under its name. */
+/**
+ * Number of names per kind in one namespace of one cluster. About half of them exist at a time, so a deleted name is often created again.
+ */
 const pool: Readonly<Record<Kind, number>> = { ConfigMap: 24, Job: 12 };
 
-/** The phases that a Job's conditions can be told to have, and the status that says so. */
+/** Phases of a Job, each with the status that produces it. */
 const jobStatuses: Readonly<Record<string, JsonObject>> = {
   RUNNING: { active: 1 },
   COMPLETE: { succeeded: 1, conditions: [conditionOf('Complete')] },
@@ -27,12 +29,12 @@ export class Churn {
     this.#namespaces = namespaces;
   }
 
-  /** So many changes were made. */
+  /** Number of changes so far. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Half of all objects. */
+  /** Creates half of all objects. */
   async fill(): Promise<void> {
     for (const cluster of this.#clusters)
       for (const namespace of this.#namespaces)
@@ -40,9 +42,9 @@ export class Churn {
           for (let index = 0; index < pool[kind] / 2; index += 1) await this.#put(cluster, { kind, namespace, name: nameOf(kind, index) });
   }
 
-  /** One change somewhere. */
+  /** Makes one random change in a random cluster that takes changes. */
   async change(): Promise<void> {
-    const cluster = oneOf(this.#clusters.filter((one) => !one.isDeaf()));
+    const cluster = oneOf(this.#clusters.filter((one) => !one.refusesChanges()));
     const namespace = oneOf(this.#namespaces);
     const kind: Kind = Math.random() < 0.75 ? 'ConfigMap' : 'Job';
     const present = this.#presentIn(cluster, namespace, kind);
@@ -68,7 +70,7 @@ export class Churn {
   }
 }
 
-/** About 1 KB. What is `front` becomes `back` now and then, so objects leave selections by a change. */
+/** A ConfigMap of about 1 KB. Its tier is random, so an update can move the object out of a selection. */
 function settings(namespace: string, name: string, revision: number): KubernetesObject {
   const tier = Math.random() < 0.7 ? 'front' : 'back';
   return {
@@ -99,6 +101,6 @@ const nameOf = (kind: Kind, index: number): string => `${kind === 'Job' ? 'job' 
 
 function oneOf<T>(values: readonly T[]): T {
   const value = values[Math.floor(Math.random() * values.length)];
-  if (value === undefined) throw new Error('expected at least one');
+  if (value === undefined) throw new Error('expected at least one value');
   return value;
 }

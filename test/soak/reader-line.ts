@@ -1,28 +1,28 @@
 import { openEventStream, openWebSocket, type StreamSocket } from '../bench/stream-socket.ts';
 
-/** What comes of one stream. */
+/** Receives the messages and the end of one stream. */
 export interface LineListener {
   /** The text of one execution result. */
   next(text: string): void;
-  /** Nothing follows. `failure`: why, if it was not completed in order. */
-  over(failure: string | undefined): void;
+  /** Called once, at the end of the stream. `failure` is the reason. Undefined if the stream completed normally. */
+  ended(failure: string | undefined): void;
 }
 
-/** Where streams run: one socket for several, or a connection for each. */
+/** The connection of one or more streams. */
 export interface ReaderLine {
-  /** The text of the request is told again to a new socket by nobody: who is `over` asks anew. */
+  /** Starts a stream. It is not started again on a new socket: a listener whose stream ended calls `start` again. */
   start(request: object, listener: LineListener): StartedStream;
-  /** Reads nothing until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
 }
 
 export interface StartedStream {
-  /** Nothing is told any more; the gateway learns of it. */
+  /** Ends the stream at the gateway. The listener is not called any more. */
   stop(): void;
 }
 
-/** One stream per connection. */
+/** Creates a line that opens one server-sent event connection per stream. */
 export function eventLine(port: number): ReaderLine {
   let socket: StreamSocket | undefined;
   return {
@@ -31,7 +31,7 @@ export function eventLine(port: number): ReaderLine {
       const opened = openEventStream(port, request, {
         message: (text) => (isOver ? undefined : listener.next(text)),
         closed: (reason) => {
-          if (!isOver) listener.over(reason === 'complete' ? undefined : reason);
+          if (!isOver) listener.ended(reason === 'complete' ? undefined : reason);
         },
       });
       socket = opened;
@@ -49,7 +49,10 @@ export function eventLine(port: number): ReaderLine {
 
 const payloadStart = '"payload":';
 
-/** One WebSocket, opened when first needed and again when it was lost. It is cut with its last stream if it is `alone`, as by a client that goes. */
+/**
+ * One WebSocket, opened by the first stream and again after it was lost. With `alone`, stopping a stream cuts the socket, as when a client
+ * disappears.
+ */
 export class SocketLine implements ReaderLine {
   readonly #port: number;
   readonly #alone: boolean;
@@ -97,7 +100,7 @@ export class SocketLine implements ReaderLine {
   #open(): StreamSocket {
     const socket = openWebSocket(this.#port, {
       message: (text) => {
-        if (this.#socket === socket) this.#hear(text);
+        if (this.#socket === socket) this.#receive(text);
       },
       closed: (reason) => {
         if (this.#socket === socket) this.#lost(reason);
@@ -107,8 +110,8 @@ export class SocketLine implements ReaderLine {
     return socket;
   }
 
-  #hear(text: string): void {
-    // What stands before the payload is short, and the payload is what others get too.
+  #receive(text: string): void {
+    // Parses only the short text before the payload. The payload is parsed later, once for all readers that get an equal one.
     const at = text.indexOf(payloadStart);
     const { type, id } = JSON.parse(at === -1 ? text : `${text.slice(0, at - 1)}}`) as { readonly type: string; readonly id?: string };
     if (type === 'connection_ack') {
@@ -120,7 +123,7 @@ export class SocketLine implements ReaderLine {
     if (type === 'next') listener.next(text.slice(at + payloadStart.length, -1));
     else {
       this.#streams.delete(id);
-      listener.over(type === 'complete' ? undefined : text);
+      listener.ended(type === 'complete' ? undefined : text);
     }
   }
 
@@ -128,7 +131,7 @@ export class SocketLine implements ReaderLine {
     const streams = [...this.#streams.values()];
     this.#streams.clear();
     this.#forget();
-    for (const stream of streams) stream.over(reason);
+    for (const stream of streams) stream.ended(reason);
   }
 
   #forget(): void {

@@ -1,22 +1,23 @@
-/** What a reader asks, and what it does all day. */
+/** The subscription, the transport and the habit of one reader. */
 export interface ReaderPlan {
   readonly name: string;
   readonly field: 'configMaps' | 'jobs' | 'jobStatus';
-  /** Absent: all. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly tier?: string;
   /**
-   * `resuming` leaves now and then and goes on with `after`; `leaving` comes again as somebody new; `slow` reads nothing for a while, and then goes
-   * on.
+   * `steady` stays connected. `resuming` disconnects at times and resumes with `after`. `leaving` disconnects at times and starts without a
+   * cursor.
+   * `slow` stops reading at times and then continues.
    */
   readonly habit: 'steady' | 'resuming' | 'leaving' | 'slow';
   readonly transport: 'shared' | 'own' | 'sse';
 }
 
-/** Streams on one shared socket: as many as the gateway lets it have. */
+/** Streams on one shared socket: the most that the gateway allows. */
 export const streamsPerSocket = 50;
 
-/** So many readers: three quarters share sockets, the others have one or a stream of events of their own. */
+/** Plans `count` readers. Three quarters share WebSockets, 15 % have a WebSocket of their own, and 10 % use server-sent events. */
 export function planReaders(count: number, namespaces: readonly string[]): readonly ReaderPlan[] {
   return Array.from({ length: count }, (_, index) => planOf(index, namespaces));
 }
@@ -25,7 +26,7 @@ function planOf(index: number, namespaces: readonly string[]): ReaderPlan {
   const namespace = namespaces[index % namespaces.length] ?? '';
   const transport = index % 20 < 15 ? 'shared' : index % 20 < 18 ? 'own' : 'sse';
   const name = `${index} ${transport}`;
-  // Few look at everything: what each of them gets costs as much as what forty others get.
+  // Few readers select all namespaces: each of them costs as much as forty others.
   if (index % 200 === 16) return { name, transport, field: 'configMaps', habit: 'slow' };
   if (index % 400 === 0) return { name, transport, field: 'jobStatus', habit: 'steady' };
   const habit = index % 11 === 3 ? 'resuming' : index % 13 === 5 ? 'leaving' : 'steady';
@@ -51,7 +52,7 @@ const documents: Readonly<Record<ReaderPlan['field'], string>> = {
   jobStatus: `subscription (${variables}) { stream: jobStatus(${given}) { ${common} added { ${jobState} } modified { ${jobState} } deleted { ${jobState} } ${summary} } }`,
 };
 
-/** What it sends, to begin or to go on. */
+/** Returns the request of a reader. With `after`, the stream resumes at that cursor. */
 export function requestOf({ field, namespace, tier }: ReaderPlan, after: string | undefined): object {
   const given = {
     ...(namespace === undefined ? {} : { namespaces: [namespace] }),

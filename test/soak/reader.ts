@@ -3,13 +3,13 @@ import type { LineListener, ReaderLine, StartedStream } from './reader-line.ts';
 import { type ReaderPlan, requestOf } from './reader-plan.ts';
 import type { TrueObject } from './soak-cluster.ts';
 
-/** What all readers together have seen. */
+/** Counters over all readers. */
 export interface ReaderCounts {
   messages: number;
   resumed: number;
   begun: number;
   slow: number;
-  /** Connections that were closed by the gateway, by why. */
+  /** Number of streams that the gateway ended, by reason. */
   readonly closed: Map<string, number>;
 }
 
@@ -43,17 +43,17 @@ export interface ReaderOptions {
   readonly counts: ReaderCounts;
   /** Parses a result; equal texts may give the same object. */
   readonly parse: (text: string) => unknown;
-  /** Told what should never be. */
+  /** Reports an error that must never happen. */
   readonly wrong: (what: string) => void;
 }
 
-/** A stream may end with these: the client goes on with `after`. */
+/** Codes with which the gateway may end a stream. The client then resumes with `after`. */
 const expectedEnds = ['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN'];
 
-/** After an end that it did not ask for a reader comes back within this time. */
+/** Bounds of the random delay before a reader reconnects after its stream ended unexpectedly. */
 const comeBackMs = { least: 100, most: 1_500 };
 
-/** A client that folds what it is told, trusts nothing of it, and lives by its habit. */
+/** A client that folds the messages of one stream into objects and checks each message. Its habit decides when it disconnects. */
 export class SoakReader implements LineListener {
   readonly plan: ReaderPlan;
   readonly #options: ReaderOptions;
@@ -69,7 +69,7 @@ export class SoakReader implements LineListener {
     this.#options = options;
   }
 
-  /** Begins, or goes on behind what it holds. */
+  /** Starts the stream. Resumes at the cursor of the held objects, if there is one. */
   start(): void {
     if (this.#isEnded || this.#stream !== undefined) return;
     clearTimeout(this.#timer);
@@ -82,7 +82,7 @@ export class SoakReader implements LineListener {
     this.#stream = line.start(requestOf(this.plan, cursor), this);
   }
 
-  /** Goes; with `forget` it comes again as somebody new. */
+  /** Stops the stream. With `forget`, drops the held objects and the cursor, so the next start is that of a new client. */
   stop({ forget }: { readonly forget: boolean }): void {
     this.#stream?.stop();
     this.#stream = undefined;
@@ -92,7 +92,7 @@ export class SoakReader implements LineListener {
     this.#summary = undefined;
   }
 
-  /** For good. */
+  /** Stops the stream for good. */
   end(): void {
     this.stop({ forget: true });
     this.#isEnded = true;
@@ -116,7 +116,7 @@ export class SoakReader implements LineListener {
     if (data != null) this.#take(data.stream);
   }
 
-  over(failure: string | undefined): void {
+  ended(failure: string | undefined): void {
     this.#stream = undefined;
     const { counts } = this.#options;
     const reason = this.#lastCode ?? failure ?? 'complete';
@@ -126,7 +126,10 @@ export class SoakReader implements LineListener {
     this.#timer = setTimeout(() => this.start(), comeBackMs.least + Math.random() * (comeBackMs.most - comeBackMs.least));
   }
 
-  /** Undefined if it holds what is true and knows that it is all; else what is amiss. `truth`: what it should hold. */
+  /**
+   * Describes how the reader differs from `truth`, the objects that it should hold. Undefined if it holds them all and every cluster is
+   * synced.
+   */
   amiss(truth: readonly TrueObject[], clusters: readonly string[]): string | undefined {
     if (this.#stream === undefined) return 'it has no stream';
     const synced = this.#held.synced();
@@ -159,7 +162,7 @@ export class SoakReader implements LineListener {
       else this.#held.take(message);
     } catch (error) {
       this.#wrong(error instanceof Error ? error.message : String(error));
-      // It goes on as somebody new, so that one wrong message is told once.
+      // Starts again without a cursor, so that one wrong message is reported once.
       this.stop({ forget: true });
       this.#timer = setTimeout(() => this.start(), comeBackMs.most);
     }

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type RealCluster, startRealCluster } from '../support/cluster/real-cluster.ts';
 import type { SoakCluster } from './soak-cluster.ts';
 
-/** Real API servers with these namespaces. Their Jobs are all `RUNNING`, as no controller runs them. Frozen by SIGSTOP: Linux only. */
+/** Starts real API servers with these namespaces. No controller runs, so all Jobs are `RUNNING`. SIGSTOP freezes a server. Linux only. */
 export async function startReal(names: readonly string[], namespaces: readonly string[]): Promise<readonly SoakCluster[]> {
   return Promise.all(names.map((name) => startOne(name, namespaces)));
 }
@@ -21,7 +21,7 @@ async function startOne(name: string, namespaces: readonly string[]): Promise<So
   return {
     name,
     endpoint: { url, caPem, certPem, keyPem },
-    isDeaf: () => isStopped,
+    refusesChanges: () => isStopped,
     put: (object) => put(send, object),
     remove: async (kind, namespace, objectName) =>
       void (await send('DELETE', `${pathOf(kind, namespace)}/${objectName}?propagationPolicy=Background`)),
@@ -45,7 +45,7 @@ async function startOne(name: string, namespaces: readonly string[]): Promise<So
 
 type Send = (method: string, path: string, body?: object) => Promise<Json>;
 
-/** What a frozen server is told waits for it to wake. */
+/** Creates or patches the object. Requests to a frozen server wait until it runs again. */
 async function put(send: Send, object: KubernetesObject): Promise<void> {
   const { kind = '', metadata } = object;
   const { namespace = '', name } = metadata;
@@ -79,7 +79,7 @@ function senderTo({ endpoint: { url, caPem, certPem, keyPem } }: RealCluster): S
     });
 }
 
-/** The kube-apiserver that listens on this port. */
+/** Finds the process of the kube-apiserver that listens on this port. */
 function pidOf(port: string): number {
   const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
   const found = pids.find((pid) => commandOf(pid).some((word) => word === `--secure-port=${port}`));

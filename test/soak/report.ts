@@ -4,11 +4,11 @@ import { type Allowance, type Trend, trendOf } from './trend.ts';
 
 /** All processes of the soak at one moment. */
 export interface SoakSample {
-  /** Since the last reader began. */
+  /** Milliseconds since the last reader started. */
   readonly atMs: number;
-  /** Nothing changes, and every reader is there: what is reachable was looked at. */
+  /** True for a deep sample: no object changes, every reader is connected, and garbage was collected first. */
   readonly resting: boolean;
-  /** The cluster that is silent now. */
+  /** The frozen cluster. Undefined if none is frozen. */
   readonly frozen?: string;
   readonly gateway: GatewaySample;
   readonly readers: ReadersFigures;
@@ -17,11 +17,11 @@ export interface SoakSample {
 
 export interface SoakRun {
   readonly samples: readonly SoakSample[];
-  /** What should never be. */
+  /** Errors that must never happen. */
   readonly wrong: readonly string[];
-  /** How long it took, after each cycle, until all held what is true; how many did not. */
+  /** The comparison of each cycle: the time until all readers held the objects of the clusters, and the number of readers that did not. */
   readonly compared: readonly { readonly tookMs: number; readonly amiss: number }[];
-  /** What the gateway holds when nobody reads any more. */
+  /** Sample of the gateway after all readers have left. */
   readonly left: GatewaySample | undefined;
 }
 
@@ -31,13 +31,16 @@ export interface Verdict {
   readonly trends: Readonly<Record<string, Trend | 'too few samples'>>;
 }
 
-interface Watched {
+interface BoundedFigure {
   readonly value: (sample: GatewaySample) => number;
   readonly allowance: Allowance;
 }
 
-/** What must not grow, at the end of each cycle. Timers of the transport to clusters are never quite the same. */
-const watched: Readonly<Record<string, Watched>> = {
+/**
+ * Figures that must not grow from cycle to cycle. The number of timers varies a little, because connections to clusters start and stop
+ * them.
+ */
+const watched: Readonly<Record<string, BoundedFigure>> = {
   'heap MB': { value: ({ heapMb }) => heapMb, allowance: { share: 0.03, least: 3 } },
   sockets: { value: ({ sockets }) => sockets, allowance: { share: 0.01, least: 5 } },
   listeners: { value: ({ listeners }) => listeners ?? Number.NaN, allowance: { share: 0.01, least: 50 } },
@@ -51,7 +54,7 @@ export function heading(): string {
   return row([...columns, ...rates]);
 }
 
-/** Of the last sample, with rates since the one before it. */
+/** Renders the last sample as a line, with rates since the sample before. */
 export function lineOf(samples: readonly SoakSample[]): string {
   const [sample, before] = samples.toReversed();
   if (sample === undefined) return '';
@@ -80,7 +83,7 @@ export function lineOf(samples: readonly SoakSample[]): string {
   ]);
 }
 
-/** What has come of the run, for people and for the exit code. */
+/** Judges the run: text for people, and `good` for the exit code. */
 export function verdictOf({ samples, wrong, compared, left }: SoakRun): Verdict {
   const trends = Object.fromEntries(
     Object.entries(watched).map(([name, { value, allowance }]) => {

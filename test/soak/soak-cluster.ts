@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../src/core/objects.ts';
 
-/** One object as its cluster has it: what a reader has to hold in the end. */
+/** One object as its cluster has it. Readers are compared with it. */
 export interface TrueObject {
   readonly cluster: string;
   readonly kind: string;
@@ -9,29 +9,31 @@ export interface TrueObject {
   readonly uid: string;
   readonly version: string;
   readonly tier: string;
-  /** Of a Job. */
+  /** Phase of a Job. Undefined for ConfigMaps. */
   readonly phase?: string;
 }
 
-/** A cluster of the soak: embedded, or real. */
+/** An embedded or a real cluster of the soak. */
 export interface SoakCluster extends AsyncDisposable {
   readonly name: string;
   readonly endpoint: { readonly url: string; readonly caPem: string } & (
     | { readonly token: string }
     | { readonly certPem: string; readonly keyPem: string }
   );
-  /** True while it takes no changes either, being frozen. */
-  isDeaf(): boolean;
-  /** Creates it, or replaces the one of its name. */
+  /**
+   * True while the cluster is frozen and a change would have to wait. Always false for an embedded cluster, which takes changes even then.
+   */
+  refusesChanges(): boolean;
+  /** Creates the object, or replaces the object of the same name. */
   put(object: KubernetesObject): Promise<void>;
   remove(kind: 'ConfigMap' | 'Job', namespace: string, name: string): Promise<void>;
-  /** All ConfigMaps and Jobs. */
+  /** Lists all ConfigMaps and Jobs. */
   objects(): Promise<readonly KubernetesObject[]>;
-  /** Stops answering, with all connections open, until disposed of. */
+  /** Stops answering, with all connections open, until the result is disposed. */
   freeze(): Disposable;
 }
 
-/** The state of one cluster as readers are held to it. */
+/** Returns the objects of one cluster in the form that readers are compared with. */
 export function trueObjects(cluster: string, objects: readonly KubernetesObject[]): readonly TrueObject[] {
   return objects.map(({ kind = '', metadata }) => {
     const { namespace = '', name, uid = '', resourceVersion = '', labels } = metadata;

@@ -1,5 +1,6 @@
-// npm run soak [-- --minutes 60] [--readers 2000] [--churn 150] [--cycle 180] [--real]: the gateway for an hour under readers, changes and a cluster
-// that falls silent for half of every cycle. Exit code 1 if a reader was told what is not true, or heap, sockets or listeners grow.
+// npm run soak [-- --minutes 60] [--readers 2000] [--churn 150] [--cycle 180] [--real]
+// Runs the gateway for an hour with readers, changes and a cluster that is frozen for half of every cycle.
+// Exit code 1 if a reader received wrong data, or if heap, sockets, listeners or timers grow.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -22,7 +23,7 @@ const durationMs = Number(values.minutes) * 60_000;
 const cycleMs = Number(values.cycle) * 1000;
 const perSecond = Number(values.churn);
 const readerCount = Number(values.readers);
-/** Of each cycle: when one cluster falls silent, when it is back, when readers are held to the truth. */
+/** Fractions of a cycle at which one cluster is frozen, is thawed, and all readers are compared with the clusters. */
 const [freezeAt, thawAt, compareAt] = [1 / 6, 4 / 6, 5 / 6];
 const sampleMs = Math.min(30_000, cycleMs / 6);
 const convergeMs = 60_000;
@@ -39,7 +40,7 @@ const samples: SoakSample[] = [];
 const wrong: string[] = [];
 const compared: { readonly atMs: number; readonly tookMs: number; readonly amiss: number }[] = [];
 let startedMs = performance.now();
-let over = false;
+let isOver = false;
 let frozen: string | undefined;
 
 const { kubeconfig = '', clusters = [] } = await fleet.ask({ type: 'start', namespaces, real: values.real });
@@ -49,7 +50,7 @@ await readers.ask({ type: 'start', port, readers: readerCount, namespaces });
 startedMs = performance.now();
 console.log(`${readerCount} readers of http://127.0.0.1:${port}/graphql`);
 console.log(heading());
-await Promise.race([Promise.all([sampling(), cycling()]), dead()]);
+await Promise.race([Promise.all([sampling(), cycling()]), untilProgramEnds()]);
 await readers.ask({ type: 'end' });
 await fleet.ask({ type: 'churn', perSecond: 0 });
 await sleep(5_000);
@@ -65,7 +66,7 @@ process.exitCode = verdict.good ? 0 : 1;
 async function sampling(): Promise<void> {
   for (let next = startedMs + sampleMs; next - startedMs <= durationMs; next += sampleMs) {
     await until(next);
-    if (over) return;
+    if (isOver) return;
     await takeSample({ resting: false });
   }
 }
@@ -77,18 +78,18 @@ async function takeSample({ resting }: { readonly resting: boolean }): Promise<v
     fleet.ask({ type: 'figures' }),
   ]);
   if (sample === undefined || figures === undefined) throw new Error('expected a sample');
-  note(sample, figures);
+  recordBugs(sample, figures);
   const now = { atMs: performance.now() - startedMs, resting, ...(frozen === undefined ? {} : { frozen }) };
   samples.push({ ...now, gateway: sample, readers: figures, fleet: { changed, cpuMs } });
   console.log(lineOf(samples.slice(-2)));
 }
 
-function note({ bugs }: GatewaySample, figures: ReadersFigures): void {
-  tell([...bugs.map((bug) => `gateway: ${bug}`), ...figures.wrong]);
+function recordBugs({ bugs }: GatewaySample, figures: ReadersFigures): void {
+  recordErrors([...bugs.map((bug) => `gateway: ${bug}`), ...figures.wrong]);
 }
 
-/** Keeps and prints the first of them: what is wrong once is often wrong a thousand times. */
-function tell(all: readonly string[]): void {
+/** Keeps all errors and prints the first 20: one bug often causes a thousand of them. */
+function recordErrors(all: readonly string[]): void {
   for (const what of all) {
     wrong.push(what);
     if (wrong.length <= 20) console.log(`WRONG ${what.replaceAll(/\s+/g, ' ').slice(0, 700)}`);
@@ -108,25 +109,28 @@ async function cycling(): Promise<void> {
     await compare();
     await until(from + cycleMs);
   }
-  over = true;
+  isOver = true;
 }
 
-/** Lets the clusters rest until every reader holds what they have; then looks deeper, as all readers are there and nothing moves. */
+/**
+ * Stops the changes and waits until every reader holds the objects of the clusters. Then takes a deep sample while all readers are
+ * connected.
+ */
 async function compare(): Promise<void> {
   await fleet.ask({ type: 'churn', perSecond: 0 });
   const { truth = [] } = await fleet.ask({ type: 'truth' });
   const { amiss = [], tookMs = 0 } = await readers.ask({ type: 'compare', truth, clusters, withinMs: convergeMs });
-  // Who has just come back has begun by then.
+  // Readers that have just reconnected have started their stream by then.
   await sleep(settleMs);
   await takeSample({ resting: true });
   await readers.ask({ type: 'go-on' });
   await fleet.ask({ type: 'churn', perSecond });
   compared.push({ atMs: performance.now() - startedMs, tookMs, amiss: amiss.length });
   console.log(`${readerCount - amiss.length} of ${readerCount} readers hold what is true, after ${(tookMs / 1000).toFixed(1)} s`);
-  tell(amiss);
+  recordErrors(amiss);
 }
 
-async function dead(): Promise<never> {
+async function untilProgramEnds(): Promise<never> {
   const named = { fleet, gateway, readers };
   const [name, how] = await Promise.race(Object.entries(named).map(async ([program, { ended }]) => [program, await ended] as const));
   throw new Error(`the ${name} ended with ${how}`);

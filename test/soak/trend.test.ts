@@ -5,7 +5,7 @@ const allowance = { share: 0.03, least: 3 };
 const samplesOf = (valueAt: (index: number) => number, count = 120) =>
   Array.from({ length: count }, (_, index) => ({ atMs: index * 30_000, value: valueAt(index) }));
 
-test('what swings without growing is flat', () => {
+test('a figure that swings without growing is flat', () => {
   const trend = trendOf(
     samplesOf((index) => 100 + 5 * Math.sin(index)),
     allowance,
@@ -14,7 +14,7 @@ test('what swings without growing is flat', () => {
   expect(Math.abs(trend?.growth ?? Number.NaN)).toBeLessThan(1);
 });
 
-test('what leaks a little with every sample is not, however it swings', () => {
+test('a figure that grows a little with every sample is not flat, even if it swings', () => {
   const trend = trendOf(
     samplesOf((index) => 100 + 5 * Math.sin(index) + index / 10),
     allowance,
@@ -23,7 +23,7 @@ test('what leaks a little with every sample is not, however it swings', () => {
   expect(trend?.growth).toBeCloseTo(5.9, 0);
 });
 
-test('neither the warm-up nor a single spike counts', () => {
+test('ignores the warm-up and a single spike', () => {
   const trend = trendOf(
     samplesOf((index) => (index < 50 ? index * 2 : 100) + (index === 119 ? 500 : 0)),
     allowance,
@@ -31,7 +31,7 @@ test('neither the warm-up nor a single spike counts', () => {
   expect(trend).toMatchObject({ flat: true, median: 100, growth: 0 });
 });
 
-test('of a few samples nothing is said', () => {
+test('gives no trend for too few samples', () => {
   expect(
     trendOf(
       samplesOf(() => 1, 12),

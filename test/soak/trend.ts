@@ -1,20 +1,21 @@
-/** Whether a figure stays where it is. */
+/** How a figure developed over a run. */
 export interface Trend {
-  /** In the middle of the second half. */
+  /** Median of the second half of the samples. */
   readonly median: number;
-  /** What it gained over the second half: the median slope between any two samples (Theil–Sen), which no single spike moves. */
+  /** Growth over the second half, from the median slope between any two samples (Theil–Sen). A single spike does not change it. */
   readonly growth: number;
   readonly allowed: number;
+  /** True if the growth is within the allowance. */
   readonly flat: boolean;
 }
 
-/** What is borne: this share of the median, or this much, whichever is more. */
+/** Largest growth that still counts as flat: `share` of the median or `least`, whichever is more. */
 export interface Allowance {
   readonly share: number;
   readonly least: number;
 }
 
-/** Looks at the second half of the samples; undefined if that is fewer than eight: too few to tell. */
+/** Computes the trend from the second half of the samples. Undefined if that half has fewer than eight. */
 export function trendOf(
   samples: readonly { readonly atMs: number; readonly value: number }[],
   { share, least }: Allowance,

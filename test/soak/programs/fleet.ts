@@ -6,9 +6,9 @@ import { startEmbedded } from '../embedded-cluster.ts';
 import { type SoakCluster, type TrueObject, trueObjects } from '../soak-cluster.ts';
 
 export type FleetQuestion =
-  /** Starts the clusters and fills them: their kubeconfig. */
+  /** Starts the clusters and fills them. The answer has their kubeconfig. */
   | { readonly type: 'start'; readonly namespaces: readonly string[]; readonly real: boolean }
-  /** From now on so many changes a second; 0: none, once those on their way are made. */
+  /** Sets the rate of changes. With 0, waits until the change in flight is made. */
   | { readonly type: 'churn'; readonly perSecond: number }
   | { readonly type: 'freeze'; readonly cluster: string }
   | { readonly type: 'thaw' }
@@ -33,7 +33,7 @@ let busy: Promise<void> | undefined;
 let frozen: Disposable | undefined;
 
 answerParent(answer);
-// Real ones would outlive this process.
+// Real API servers would outlive this process.
 process.once('SIGTERM', () => {
   frozen?.[Symbol.dispose]();
   void Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]())).finally(() => process.exit(0));
@@ -70,7 +70,8 @@ async function answer(question: FleetQuestion): Promise<FleetAnswer> {
 
 async function start(question: FleetQuestion & { readonly type: 'start' }): Promise<FleetAnswer> {
   const { namespaces } = question;
-  // What `north` and `east` forget while they are frozen has to be listed anew; `south` remembers enough.
+  // While frozen, `north` and `east` drop history that watches need, so they are listed again. The history of `south` is long enough to
+  // resume.
   const histories = { north: 1_000, south: 20_000, east: 1_000 };
   clusters = question.real
     ? await (await import('../real-clusters.ts')).startReal(Object.keys(histories), namespaces)
@@ -86,7 +87,7 @@ async function keepChanging(): Promise<void> {
   while (perSecond > 0) {
     await sleep(tickMs);
     const nowMs = performance.now();
-    // After a pause nothing is made up for.
+    // At most one second of changes is made up for after a pause.
     due = Math.min(due + ((nowMs - lastMs) / 1000) * perSecond, perSecond);
     lastMs = nowMs;
     for (; due >= 1 && perSecond > 0; due -= 1) await churn?.change();

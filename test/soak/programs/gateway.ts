@@ -1,4 +1,5 @@
-// The gateway of the soak: `createGateway` as `muster serve` runs it, and what this process holds. Needs --expose-gc. Answers `GatewayQuestion`s.
+// The gateway of the soak: `createGateway` as `muster serve` runs it. Measures its own process. Needs --expose-gc. Answers
+// `GatewayQuestion`s.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,9 +13,9 @@ import { reachableBytes } from '../../bench/support/measuring.ts';
 import { listenersHeld } from '../listeners-held.ts';
 
 export type GatewayQuestion =
-  /** Starts it over this kubeconfig; done when it is ready. */
+  /** Starts the gateway over this kubeconfig. Answers when the gateway is ready. */
   | { readonly type: 'start'; readonly kubeconfig: string }
-  /** `deep`: collects all garbage first and counts listeners, which stops the process for a second or two. */
+  /** Samples the process. `deep` first collects all garbage and counts listeners, which stops the process for a second or two. */
   | { readonly type: 'sample'; readonly deep: boolean };
 
 export interface GatewayAnswer {
@@ -22,24 +23,24 @@ export interface GatewayAnswer {
   readonly sample?: GatewaySample;
 }
 
-/** What the gateway's process holds. */
+/** Memory, handles and delays of the gateway's process. */
 export interface GatewaySample {
-  /** Of a deep one: what is reachable. Else with garbage. */
+  /** Reachable heap in a deep sample. In other samples it includes garbage. */
   readonly heapMb: number;
   readonly externalMb: number;
   readonly rssMb: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Of all EventTargets, AbortSignals among them, and of all sockets. In deep ones. */
+  /** Listeners of all EventTargets, AbortSignals among them, and of all sockets. Only in deep samples. */
   readonly listeners?: number;
-  /** `muster_streams`, all transports. Undefined if there is no such gauge. */
+  /** Sum of the gauge `muster_streams` over all transports. Undefined if the gauge is missing. */
   readonly streams?: number;
-  /** Since the last sample; of the loop's delay. */
+  /** 99th percentile of the event loop's delay since the last sample. */
   readonly lagP99Ms: number;
   readonly lagMaxMs: number;
-  /** CPU milliseconds so far, without those of the samples. */
+  /** CPU milliseconds so far, without the CPU of deep samples. */
   readonly cpuMs: number;
-  /** What was logged as an error: a bug each. */
+  /** Entries logged as errors. Each is a bug. */
   readonly bugs: readonly string[];
 }
 
@@ -90,7 +91,7 @@ async function sample(deep: boolean): Promise<GatewaySample> {
   const countOf = (name: string) => resources.filter((resource) => resource === name).length;
   const streams = await streamsGauge();
   if (deep) ownCpuMs += cpuMs() - startMs;
-  // What the collection itself took is no lag of the gateway's.
+  // The delay that this collection caused does not count as lag of the gateway.
   delay.reset();
   return {
     heapMb: heapUsed / 1e6,

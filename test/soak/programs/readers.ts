@@ -7,14 +7,17 @@ import { planReaders, type ReaderPlan, streamsPerSocket } from '../reader-plan.t
 import type { TrueObject } from '../soak-cluster.ts';
 
 export type ReadersQuestion =
-  /** Opens them all, within a few seconds. */
+  /** Opens all readers, within a few seconds. */
   | { readonly type: 'start'; readonly port: number; readonly readers: number; readonly namespaces: readonly string[] }
-  /** All read, and stay until `go-on`. Waits until each holds what is true, `withinMs` at most: those that do not. */
+  /**
+   * Connects all readers and suspends their habits until `go-on`. Waits until each holds the objects of the clusters, at most `withinMs`.
+   * The answer names the readers that still differ.
+   */
   | { readonly type: 'compare'; readonly truth: readonly TrueObject[]; readonly clusters: readonly string[]; readonly withinMs: number }
-  /** Each follows its habit again. */
+  /** Lets the readers follow their habits again. */
   | { readonly type: 'go-on' }
   | { readonly type: 'figures' }
-  /** All leave for good. */
+  /** Stops all readers for good. */
   | { readonly type: 'end' };
 
 export interface ReadersAnswer {
@@ -29,7 +32,7 @@ export interface ReadersFigures {
   readonly resumed: number;
   readonly slow: number;
   readonly closed: Readonly<Record<string, number>>;
-  /** What should never be: since the last question. */
+  /** Errors that must never happen, since the last `figures` question. */
   readonly wrong: readonly string[];
   /** CPU milliseconds of the process so far. */
   readonly cpuMs: number;
@@ -40,11 +43,11 @@ const tickMs = 100;
 const counts: ReaderCounts = { messages: 0, resumed: 0, begun: 0, slow: 0, closed: new Map() };
 const wrong: string[] = [];
 let readers: readonly SoakReader[] = [];
-/** While they are compared nobody follows a habit. */
+/** True while the readers are compared: no reader follows its habit then. */
 let isResting = false;
 let isEnded = false;
 
-/** Readers of one view get the same texts at about the same time: each is parsed once. */
+/** Parsed messages by their text. Readers of one view get equal texts at about the same time, so each text is parsed once. */
 let parsed = new Map<string, unknown>();
 
 answerParent(answer);
@@ -75,12 +78,12 @@ async function start({ port, readers: count, namespaces }: ReadersQuestion & { r
   const lines = linesOf(plans, port);
   readers = plans.map((plan, index) => {
     const line = lines[index];
-    if (line === undefined) throw new Error('expected a line for each');
+    if (line === undefined) throw new Error('expected a connection for each reader');
     return new SoakReader({ plan, line, counts, parse, wrong: (what) => void (wrong.length < 100 && wrong.push(what)) });
   });
   for (const [index, reader] of readers.entries()) {
     reader.start();
-    void live(reader);
+    void followHabit(reader);
     // The gateway bounds how many sockets of one address may wait for their first message.
     if (index % 10 === 9) await sleep(20);
   }
@@ -107,24 +110,24 @@ function parse(text: string): unknown {
   return value;
 }
 
-/** One reader's habit, for ever. */
-async function live(reader: SoakReader): Promise<void> {
+/** Repeats the habit of one reader until the soak ends. */
+async function followHabit(reader: SoakReader): Promise<void> {
   const { habit } = reader.plan;
   while (!isEnded) {
-    await passed(10_000, 50_000);
+    await randomPause(10_000, 50_000);
     if (isEnded) return;
     switch (habit) {
       case 'steady':
         return;
       case 'slow':
         reader.pause();
-        await passed(5_000, 18_000);
+        await randomPause(5_000, 18_000);
         reader.resume();
         break;
       case 'resuming':
       case 'leaving':
         reader.stop({ forget: habit === 'leaving' });
-        await passed(100, 8_000);
+        await randomPause(100, 8_000);
         if (!isEnded) reader.start();
         break;
       default:
@@ -133,8 +136,8 @@ async function live(reader: SoakReader): Promise<void> {
   }
 }
 
-/** Waits so long, chosen at random, and on until nobody rests. */
-async function passed(leastMs: number, mostMs: number): Promise<void> {
+/** Waits for a random time between the two bounds, and then until no comparison runs. */
+async function randomPause(leastMs: number, mostMs: number): Promise<void> {
   const untilMs = performance.now() + leastMs + Math.random() * (mostMs - leastMs);
   while (!isEnded && (isResting || performance.now() < untilMs)) await sleep(tickMs);
 }
@@ -166,9 +169,9 @@ interface Amiss {
   readonly what: string;
 }
 
-function amissOf(of: readonly SoakReader[], truth: readonly TrueObject[], clusters: readonly string[]): readonly Amiss[] {
+function amissOf(candidates: readonly SoakReader[], truth: readonly TrueObject[], clusters: readonly string[]): readonly Amiss[] {
   const chosen = new Map<string, readonly TrueObject[]>();
-  return of.flatMap((reader) => {
+  return candidates.flatMap((reader) => {
     const { field, namespace, tier } = reader.plan;
     const kind = field === 'configMaps' ? 'ConfigMap' : 'Job';
     const key = `${kind}/${namespace ?? ''}/${tier ?? ''}`;
@@ -185,6 +188,6 @@ function figures(): ReadersFigures {
   const { user, system } = process.cpuUsage();
   const { messages, begun, resumed, slow, closed } = counts;
   const memory = process.memoryUsage().rss / 1e6;
-  const so = { messages, begun, resumed, slow, closed: Object.fromEntries(closed) };
-  return { ...so, wrong: wrong.splice(0), cpuMs: (user + system) / 1000, rssMb: memory };
+  const totals = { messages, begun, resumed, slow, closed: Object.fromEntries(closed) };
+  return { ...totals, wrong: wrong.splice(0), cpuMs: (user + system) / 1000, rssMb: memory };
 }
