@@ -1,19 +1,20 @@
-/** What a measuring program printed: figures by name. Times in the unit the name says. */
+/** Figures that a measuring program printed, by name. The name of a time ends with its unit. */
 export type Figures = Readonly<Record<string, number>>;
 
 /** A bound on a ratio, or on our own figure where the row has no floor. */
 export type Target = { readonly atMost: number } | { readonly atLeast: number };
 
-/** One line of the table: ours, the floor of the same run, and their ratio. */
+/** One line of the table: our figure, the floor of the same run, and their ratio. */
 export interface Row {
   readonly name: string;
   readonly unit: string;
-  /** What the floor is, for people. */
+  /** Describes the floor for people. */
   readonly against: string;
-  /** What is measured, from the figures of the programs by their names in the case. Undefined floor: the target bounds `ours` itself. */
+  /** Computes our figure from the figures of the programs, by their names in the case. */
   readonly ours: (figures: Readonly<Record<string, Figures>>) => number;
+  /** Computes the floor in the same way. Default: no floor, and the target bounds `ours` itself. */
   readonly floor?: (figures: Readonly<Record<string, Figures>>) => number;
-  /** Null: a figure without a bound; a later change sets it. */
+  /** The bound of the row. Null if it has none yet. */
   readonly target: Target | null;
 }
 
@@ -23,20 +24,20 @@ interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** A group of programs that run in turn, sample by sample, and the rows made of their figures. */
+/** A group of programs that run one after the other in each sample, and the rows computed from their figures. */
 export interface BenchCase {
   readonly name: string;
-  /** Needs real API servers: runs with `--real` only. */
+  /** True if the case needs real API servers. It then runs with `--real` only. */
   readonly real?: boolean;
-  /** Samples of a whole run; `--quick` takes one. */
+  /** Number of samples of a full run. `--quick` takes one. */
   readonly samples: number;
-  /** Starts what the programs of all samples need; ended after the last. */
+  /** Starts the servers that the programs of all samples need. They end after the last sample. */
   prepare(options: RunOptions): Promise<PreparedCase>;
   readonly rows: readonly Row[];
 }
 
 interface PreparedCase extends AsyncDisposable {
-  /** By name, in the order they take turns. Each call is one sample. */
+  /** Programs by name, in the order in which they run. Each call takes one sample. */
   readonly programs: Readonly<Record<string, () => Promise<Figures>>>;
 }
 

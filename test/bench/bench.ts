@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [--only NAME] [--real] [--samples N]: speed and size as ratios to a floor measured in the same run.
+// npm run bench [-- --quick] [--only NAME] [--real] [--samples N]: measures speed and size as ratios to a floor of the same run.
 import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
@@ -33,7 +33,7 @@ for (const one of wanted) {
   try {
     results.push(...(await measured(one)));
   } catch (error) {
-    // The figures of the others are not lost with it.
+    // A broken case must not lose the figures of the other cases.
     broken.push(one.name);
     console.error(error);
   }
@@ -45,7 +45,7 @@ console.log(missed.length === 0 ? '\nall targets met' : `\n${missed.length} of $
 if (broken.length > 0) console.log(`could not be measured: ${broken.join(', ')}`);
 process.exitCode = missed.length === 0 && broken.length === 0 ? 0 : 1;
 
-/** By the name of the case, or of one of its rows. */
+/** True if `name` is the name of the case or of one of its rows. */
 function isNamed(one: BenchCase, name: string): boolean {
   return one.name === name || one.rows.some((row) => row.name === name);
 }
@@ -56,7 +56,7 @@ async function measured(one: BenchCase): Promise<BenchResult[]> {
   const samples: Record<string, Figures>[] = [];
   for (let n = 0; n < (flags.quick ? 1 : Number(flags.samples ?? one.samples)); n += 1) {
     const sample: Record<string, Figures> = {};
-    // In turn, never in parallel: whatever the machine does meanwhile meets all of them.
+    // One after the other, never in parallel, so that other load of the machine affects all programs alike.
     for (const [name, run] of Object.entries(prepared.programs)) sample[name] = await run();
     samples.push(sample);
   }

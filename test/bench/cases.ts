@@ -14,10 +14,10 @@ import { restCase } from './cases/rest-case.ts';
 import { firstStateCase, idleCase, latencyCase, realLatencyCase, stalledCase } from './cases/streams-case.ts';
 import { watchesCase } from './cases/watches-case.ts';
 
-/** The kubeconfig of three whole clusters: without it what needs them is left out. */
+/** Path of the kubeconfig of three complete clusters. Without it, the cases that need them are left out. */
 const fleet = process.env.MUSTER_BENCH_FLEET;
 
-/** All cases, in the order they run. */
+/** All cases, in the order in which they run. */
 export const cases: readonly BenchCase[] = [
   mirrorCase,
   relistCase,

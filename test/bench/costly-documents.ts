@@ -1,4 +1,4 @@
-/** A legal operation that costs as much as one may. */
+/** An operation whose cost is close to the limit. */
 export interface CostlyDocument {
   readonly name: string;
   readonly type: 'query' | 'subscription';
@@ -10,7 +10,7 @@ const hundred = Array.from({ length: 100 }, (_, index) => index);
 const roots = (field: string) => Array.from({ length: 10 }, (_, index) => `r${index}: ${field}`).join(' ');
 const env = 'spec.containers.env.value';
 
-/** No value has any of these texts in it, so that all of them are looked for. */
+/** Filters for 100 texts. No value contains any of them, so all are searched for. */
 const texts = hundred.map((index) => ({ path: env, contains: `nothing-${index}` }));
 const inside = {
   path: 'spec.containers',
@@ -30,7 +30,7 @@ const orderBy = lists.map((path) => ({ path: `spec.containers.${path}` }));
 const leaves = `metadata { name labels annotations(keys: $keys) } status { phase podIP conditions { type status lastTransitionTime } } spec { nodeName
   containers { name image env { name value } ports { name containerPort protocol } volumeMounts { name mountPath } } tolerations { key operator effect } }`;
 
-/** The most expensive legal documents, one for each way to spend time. On 3 × 20,000 pods with 24 values of environment. */
+/** The most expensive documents that the limits allow, one per kind of work. For 3 × 20,000 pods with 24 environment variables. */
 export const costlyDocuments: readonly CostlyDocument[] = [
   {
     name: 'a hundred texts among the values of lists',

@@ -1,32 +1,35 @@
-/** Told of each event: its type and payload, which is empty while the decoder only counts. An answer that is no stream is a `refused`: its head. */
+/**
+ * Receives the type and payload of each event. The payload is empty while the decoder only counts. An answer that is not a stream gives one
+ * event `refused` with its head as payload.
+ */
 export type EventListener = (type: string, payload: string) => void;
 
 const marker = Buffer.from('event: next');
 const newline = 10;
 
-/** Cuts a chunked answer of server-sent events (graphql-sse, distinct connections) into events, at next to no cost. */
+/** Splits a chunked answer of server-sent events (graphql-sse, distinct connections) into events. It is very cheap. */
 export class EventDecoder {
   readonly #listener: EventListener;
   #whole = true;
-  /** Text that is not understood yet: of the head, of the chunks, of the events in them. */
+  /** Incomplete text of the head, of the chunks and of the events in them. The head is undefined once it is complete. */
   #head: string | undefined = '';
   #chunks = '';
   #events = '';
-  /** The end of what was counted last: the marker may stand across two reads. */
+  /** The last bytes of the previous read while counting, because a marker may span two reads. */
   #tail = '';
 
   constructor(listener: EventListener) {
     this.#listener = listener;
   }
 
-  /** From now on events are counted only. There is no way back, as nothing is cut into chunks any more. */
+  /** Switches to counting. This is final, because chunk boundaries are not tracked any more. */
   countOnly(): void {
     this.#whole = false;
     this.#chunks = '';
     this.#events = '';
   }
 
-  /** The bytes may be written over once this has returned. */
+  /** Decodes the next bytes. The caller may reuse the buffer afterwards. */
   push(bytes: Buffer): void {
     if (this.#whole) this.#read(bytes.toString('latin1'));
     else this.#count(bytes);
@@ -76,7 +79,7 @@ export class EventDecoder {
     for (const text of texts) {
       const lines = text.split('\n');
       const type = lines.find((line) => line.startsWith('event: '))?.slice(7);
-      // What has no type is a comment.
+      // An event without a type is a comment.
       if (type !== undefined) this.#listener(type, lines.find((line) => line.startsWith('data: '))?.slice(6) ?? '');
     }
   }

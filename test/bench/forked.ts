@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A program of ours in a process of its own, which answers questions over IPC. Disposing kills it. */
+/** A program in its own process that answers questions over IPC. Disposing kills it. */
 export interface Forked<Question extends object, Answer> extends Disposable {
   readonly pid: number;
-  /** In any order, several at a time. Rejects with what the program threw, or when it has ended. */
+  /** Sends a question and resolves with its answer. Several may be open at a time. Rejects if the program throws or ends. */
   ask(question: Question): Promise<Answer>;
-  /** Resolves when the process is gone, with its exit code or the signal that ended it. */
+  /** Resolves when the process has ended, with its exit code or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
@@ -17,7 +17,7 @@ interface Posted<Question> {
 
 type Reply<Answer> = { readonly id: number; readonly answer: Answer } | { readonly id: number; readonly error: string };
 
-/** Starts the program; it must call `answerParent`. */
+/** Starts the program, which must call `answerParent`. */
 export function forkProgram<Question extends object, Answer>(
   file: URL,
   { args = [], nodeFlags = [] }: { readonly args?: readonly string[]; readonly nodeFlags?: readonly string[] } = {},
@@ -51,7 +51,7 @@ export function forkProgram<Question extends object, Answer>(
   };
 }
 
-/** The program's side: answers until the parent has gone, and then ends the process. */
+/** Answers the questions of the parent process. Ends this process when the parent has gone. */
 export function answerParent<Question, Answer>(answer: (question: Question) => Promise<Answer>): void {
   const reply = (text: Reply<Answer>) => void process.send?.(text);
   process.on('message', ({ id, question }: Posted<Question>) => {

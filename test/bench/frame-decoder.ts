@@ -1,14 +1,14 @@
 /** Opcodes of RFC 6455 that a server sends. */
 export const opcodes = { text: 1, close: 8, ping: 9 } as const;
 
-/** Told of each frame: its payload, which is empty while the decoder only counts. The bytes are the reader's for the length of the call. */
+/** Receives each frame. The payload is empty while the decoder only counts. Its bytes are valid during the call only. */
 export type FrameListener = (opcode: number, payload: Buffer) => void;
 
 const nothing = Buffer.alloc(0);
 
-/** Cuts what a WebSocket server sends into frames, at next to no cost: a bench's client must not be what is measured. */
+/** Splits the bytes of a WebSocket server into frames. It is very cheap, so that the bench does not measure its own client. */
 export class FrameDecoder {
-  /** While false, data frames are counted and their payloads thrown away. Changed between two frames only. */
+  /** While false, data frames are counted and their payloads are dropped. Set it between two frames only. */
   whole = true;
   readonly #listener: FrameListener;
   readonly #head = Buffer.alloc(10);
@@ -20,7 +20,7 @@ export class FrameDecoder {
     this.#listener = listener;
   }
 
-  /** The bytes may be written over once this has returned. */
+  /** Decodes the next bytes. The caller may reuse the buffer afterwards. */
   push(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {
@@ -81,7 +81,7 @@ export class FrameDecoder {
   }
 }
 
-/** A text or pong frame as a client has to send it: masked, with a mask that changes nothing. */
+/** Creates a text or pong frame of a client. Clients must mask frames. The mask is zero, so it changes no byte. */
 export function clientFrame(payload: string | Buffer, opcode = 1): Buffer {
   const bytes = Buffer.from(payload);
   const size = bytes.length;

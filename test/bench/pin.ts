@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Keeps a process on one core where the system can (`taskset`), so that server and client do not chase each other. Else without effect. */
+/**
+ * Binds a process to one core with `taskset`, so that server and client do not compete for a core. No effect where `taskset` is missing.
+ */
 export function pin(core: number, pid = process.pid): void {
   if (availableParallelism() < 2) return;
   try {
     execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
   } catch {
-    // Not on this system.
+    // `taskset` is missing on this system.
   }
 }

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** Replicas that share a controller, as docs/internals/mirror.md measures: what differs between them is name, uid, versions, node, address and times. */
+/** Replicas per controller, as in docs/internals/mirror.md. They differ only in name, uid, versions, node, address and times. */
 const replicasPerOwner = 12;
 
-/** What differs between two states of one pod, as after an update by its kubelet. */
+/** The fields that differ between two states of one pod, such as before and after an update by its kubelet. */
 export interface PodState {
   readonly revision?: number;
   readonly version?: string;
 }
 
 /**
- * One pod as a real cluster serves it in a list: about 6.1 KB of JSON, of it 2.1 KB managedFields; without kind and apiVersion.
+ * Creates a pod as a real cluster lists it: about 6.1 KB of JSON, of which 2.1 KB are managedFields. Items of a list have no kind and
+ * apiVersion.
  *
  * @param index The same index gives the same pod.
  */
@@ -55,7 +56,7 @@ export function podOf(index: number, { revision = 0, version = String(1_000_000 
   };
 }
 
-/** The same pod with so many values of environment, which the replicas of an owner share. */
+/** Creates the same pod with this number of environment variables, which the replicas of an owner share. */
 export function podWithEnvironment(index: number, values: number): object {
   const pod = podOf(index) as { readonly spec: { readonly containers: readonly object[] } };
   const owner = Math.floor(index / replicasPerOwner);

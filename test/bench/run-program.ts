@@ -9,9 +9,9 @@ export interface ProgramOptions {
 }
 
 /**
- * Runs one of `programs/` to its end in a process of its own: the JSON object on its last line.
+ * Runs a program of `programs/` in its own process until it ends. Resolves with the JSON object on its last line.
  *
- * @throws {Error} if it ends with another code than 0, with what it printed.
+ * @throws {Error} if the exit code is not 0. The message has the program's output.
  */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<Figures> {
   const file = fileURLToPath(new URL(`./programs/${program}`, import.meta.url));
@@ -33,12 +33,12 @@ export async function runProgram(program: string, args: readonly string[], optio
   return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Figures;
 }
 
-/** A server of `programs/` that prints one line of JSON when it listens. */
+/** A running server of `programs/`. It prints one line of JSON when it listens. */
 export interface RunningServer extends AsyncDisposable {
   readonly address: Readonly<Record<string, string>>;
 }
 
-/** Starts it and waits for that line. Ended with SIGTERM, at the latest when the signal aborts. */
+/** Starts a server and waits for its line of JSON. SIGTERM ends it when the result is disposed or the signal aborts. */
 export async function startServer(program: string, args: readonly string[], options: ProgramOptions): Promise<RunningServer> {
   const file = fileURLToPath(new URL(`./programs/${program}`, import.meta.url));
   const child = spawn(process.execPath, [...(options.nodeFlags ?? []), file, ...args], {

@@ -28,7 +28,7 @@ function settings(index: number): Manifest {
   return named('v1', 'ConfigMap', `settings-${index}`, { data: { 'features.yaml': lines.join('\n'), currency: 'EUR', region: 'none' } });
 }
 
-/** Twenty objects, as one program of a shop has them: a Deployment and what stands around it. 14 KB as JSON. */
+/** The 20 objects of one application of a shop: a Deployment and the objects that it needs. 14 KB as JSON. */
 export const shopTemplate: readonly Manifest[] = [
   named('apps/v1', 'Deployment', 'checkout', { spec: { replicas: 6, selector, template: podTemplate } }),
   ...Array.from({ length: 8 }, (_, index) => settings(index)),
@@ -72,7 +72,7 @@ export const shopTemplate: readonly Manifest[] = [
   }),
 ];
 
-/** What differs by region and for those that come first: four forms of overrides. */
+/** Overrides by region and for the first clusters of a rollout, in four forms. */
 export const shopOverrides: readonly Readonly<Record<string, unknown>>[] = [
   {
     name: 'us registry',

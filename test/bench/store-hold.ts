@@ -1,5 +1,6 @@
-// What the store alone costs, without transport: node --expose-gc test/bench/store-hold.ts [pods]
-// Prints held bytes per pod, µs per pod of parsing and of holding, and ms of typical questions. No target is tested here: `npm run bench` does.
+// Measures the cost of the store alone, without transport: node --expose-gc test/bench/store-hold.ts [pods]
+// Prints held bytes per pod, µs per pod for parsing and for storing, and ms for typical queries. Targets are tested by `npm run bench`
+// only.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
@@ -21,7 +22,7 @@ const count = Number(process.argv[2] ?? '20000');
 const collect = globalThis.gc;
 if (collect === undefined) throw new Error('expected --expose-gc');
 
-/** As the transport hands them on: bytes without managedFields. */
+/** Lines as the transport passes them on: the bytes of one pod each, without managedFields. */
 const lines = (revision: number): readonly Buffer[] =>
   Array.from({ length: count }, (_, index) =>
     Buffer.from(cut(podOf(index, { revision, version: String(1_000_000 + index + revision * 100_000_000) }))),
@@ -31,7 +32,7 @@ const first = lines(0);
 const second = lines(1);
 const text = first.reduce((sum, line) => sum + line.length, 0) / count;
 
-// Once for nothing: what comes first pays for compiling.
+// Warm-up: the first run also pays for compiling.
 keepParsed();
 holdInStore();
 const kept = keepParsed();
@@ -138,7 +139,7 @@ function heldBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Main-thread CPU in ms: neither other processes nor the collector's own threads count. */
+/** Measures main-thread CPU in ms. Other processes and the garbage collector's threads do not count. */
 function timed(action: () => void): number {
   const start = process.threadCpuUsage();
   action();

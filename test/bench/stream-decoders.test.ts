@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EventDecoder } from './event-decoder.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 
-/** As a server sends it: not masked. */
+/** Creates a frame of a server, which is not masked. */
 function frame(payload: string, opcode = 1): Buffer {
   const bytes = Buffer.from(payload);
   const size = bytes.length;

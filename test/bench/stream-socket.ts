@@ -3,25 +3,28 @@ import { EventDecoder } from './event-decoder.ts';
 import { clientFrame, FrameDecoder, opcodes } from './frame-decoder.ts';
 
 export interface StreamSocketListener {
-  /** A message of the protocol: over WebSocket the whole of its JSON, else the payload of a `next`. Empty while it only counts. */
+  /**
+   * Receives a message: over WebSocket its whole JSON, over server-sent events the payload of a `next`. Empty while messages are only
+   * counted.
+   */
   message(text: string): void;
-  /** It is over, with what is known of the reason. Once. */
+  /** Called once, when the connection has ended, with the reason as far as it is known. */
   closed(reason: string): void;
 }
 
 /** One connection of a bench's client. */
 export interface StreamSocket {
-  /** A message of the protocol. Not over server-sent events. */
+  /** Sends a message of the protocol. Not possible over server-sent events. */
   send(text: string): void;
-  /** From now on messages are counted, no longer read. */
+  /** Switches to counting: from now on messages are not read. */
   countOnly(): void;
-  /** Reads nothing until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
   destroy(): void;
 }
 
-// One for all sockets: what is in it has been looked at when the callback returns.
+// One buffer for all sockets. The callback has read the bytes when it returns.
 const shared = Buffer.allocUnsafe(1 << 18);
 
 const upgraded = '\r\n\r\n';
@@ -64,7 +67,7 @@ export function openWebSocket(port: number, listener: StreamSocketListener): Str
   };
 }
 
-/** Asks for server-sent events (graphql-sse, distinct connections). */
+/** Opens a stream of server-sent events (graphql-sse, distinct connections). */
 export function openEventStream(port: number, request: object, listener: StreamSocketListener): StreamSocket {
   const ended = once(listener.closed);
   const body = JSON.stringify(request);
@@ -82,11 +85,11 @@ export function openEventStream(port: number, request: object, listener: StreamS
 }
 
 export interface RawListener extends Pick<StreamSocketListener, 'closed'> {
-  /** The bytes may be written over once this has returned. */
+  /** Receives the next bytes. The buffer is reused after the call. */
   read(bytes: Buffer): void;
 }
 
-/** A connection whose server writes without being asked. */
+/** Opens a connection to a server that writes without a request. */
 export function openRaw(port: number, listener: RawListener): StreamSocket {
   const socket = dial(port, once(listener.closed), listener.read);
   return { ...handleOf(socket), send: () => undefined, countOnly: () => undefined };

@@ -47,7 +47,7 @@ function start(first: Model, passing: Partial<Clock> = {}) {
   return { live, logged, clock, change: (model: Model) => change(model), fail: (text: string) => (problem = text) };
 }
 
-/** The fields in addition to those of every object. */
+/** Returns the fields of a type, without those that every object has. */
 const fieldsOf = (live: ReturnType<typeof start>['live'], type: string) =>
   Object.keys((live.current().schema.getType(type) as { getFields?: () => object } | undefined)?.getFields?.() ?? {}).filter(
     (name) => !resourceFieldNames.has(name),

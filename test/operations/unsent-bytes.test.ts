@@ -26,7 +26,7 @@ async function startTexts(limits: NonNullable<ServingChanges['config']>['limits'
   return { ...edge, clock, [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose]() };
 }
 
-/** Sends a request over HTTP, and reads nothing of the answer until `resume`. */
+/** Sends a request over HTTP. Does not read the answer until `resume`. */
 async function askDeaf(url: string, query: string, accept = 'application/json') {
   const request = http.request(url, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', accept } });
   request.on('error', () => undefined);

@@ -5,7 +5,7 @@ type All = Readonly<Record<string, Figures>>;
 
 const of = (figure: string) => (all: All) => all.ours?.[figure] ?? Number.NaN;
 
-/** Another client's small query, while the most expensive legal documents run over three clusters of 20,000 pods. */
+/** The small query of one client, while other clients run the most expensive allowed documents over three clusters of 20,000 pods. */
 export const costlyCase: BenchCase = {
   name: 'costly operations',
   samples: 3,

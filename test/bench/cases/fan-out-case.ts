@@ -9,18 +9,18 @@ const perSecond = (program: string) => of(program, 'deliveriesPerCpuSecond');
 
 interface Asked {
   readonly readers: number;
-  /** Published in one turn. */
+  /** Changes published in one event-loop turn. */
   readonly changes?: number;
   readonly rounds: number;
 }
 
-/** One change to many readers: ours over both transports, the floors, and what others do as they come. */
+/** One change to many readers: Muster over both transports, the floors, and other libraries in their default setup. */
 function fanOutTo(readers: number): BenchCase {
   return {
     name: `fan-out to ${readers}`,
     samples: 5,
     prepare: async ({ quick, signal }) => {
-      // The floors write what ours wrote, byte for byte: known once it has run.
+      // The floors write messages of the same size as ours. The size is known after our program has run.
       let frameBytes: number | undefined;
       const program =
         (variant: string, { changes = 1, rounds, readers: asked }: Asked) =>

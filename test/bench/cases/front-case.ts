@@ -2,7 +2,7 @@ import type { BenchCase } from '../bench-case.ts';
 import { runProgram, startServer } from '../run-program.ts';
 import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
 
-/** What a request costs before any data is touched. Its bound comes with compiled operations. */
+/** The cost of a request that reads no cluster data. It gets a bound when operations are compiled. */
 export const helloCase: BenchCase = {
   name: 'hello POST',
   samples: 3,
@@ -22,7 +22,7 @@ export const helloCase: BenchCase = {
   ],
 };
 
-/** A page of pods from the mirror to bytes. Its bound comes with compiled operations. */
+/** The cost of a page of pods, from the mirror to bytes. It gets a bound when operations are compiled. */
 export const listToBytesCase: BenchCase = {
   name: 'list to bytes',
   samples: 3,

@@ -15,7 +15,7 @@ const selections: Readonly<Record<string, string>> = {
   hiddenLabelUs: 'a label of all, in sight of one namespace',
 };
 
-/** Nothing is scanned that an index answers: a hundred times as many objects cost no more, if as many match. */
+/** Selections that an index answers do not scan. With equally many matches, a hundred times as many objects cost no more. */
 export const indexCase: BenchCase = {
   name: 'indexed selections',
   samples: 3,
@@ -52,7 +52,7 @@ export const indexCase: BenchCase = {
   ],
 };
 
-/** Sums by group over all that match, through paths of the model, against a loop written for this one question. */
+/** Sums by group over all matches through paths of the model, compared with a loop written for this one question. */
 export const groupsCase: BenchCase = {
   name: 'groups with sums',
   samples: 3,

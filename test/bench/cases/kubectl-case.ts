@@ -12,7 +12,7 @@ const row = (name: string, figure: string, atMost: number | undefined) => ({
   target: atMost === undefined ? null : { atMost },
 });
 
-/** What a loop over contexts answers, and the gateway. Needs kubectl, though no API server. */
+/** The same question to a kubectl loop over all contexts and to the gateway. Needs kubectl, but no real API server. */
 export const kubectlCase: BenchCase = {
   name: 'kubectl loop',
   real: true,

@@ -8,13 +8,17 @@ const per = (program: string, figure: string, count: string) => (all: All) => of
 const microsecondsPerPod = (program: string, figure: string) => (all: All) => per(program, figure, 'held')(all) * 1000;
 const perSecond = (program: string, figure: string) => (all: All) => of(program, 'events')(all) / (of(program, figure)(all) / 1000);
 
-/** docs/internals/mirror.md 7: a mirror of pods of 6 KB (12 replicas an owner, a third managedFields) against client-node and against parsing alone. */
+/**
+ * A mirror of pods, compared with client-node and with parsing alone (docs/internals/mirror.md 7). A pod has 6 KB, a third of it
+ * managedFields.
+ * Each owner has 12 replicas.
+ */
 export const mirrorCase: BenchCase = {
   name: 'mirror',
   samples: 3,
   prepare: async ({ quick, signal }) => {
     await using stack = new AsyncDisposableStack();
-    // A large list to hold, and a smaller one under events: what a cluster of a few hundred nodes has.
+    // A large list for memory, and a smaller one for events, as in a cluster of a few hundred nodes.
     const large = stack.use(await startServer('servers/canned-server.ts', ['--pods', quick ? '10000' : '50000'], { signal }));
     const busy = stack.use(await startServer('servers/canned-server.ts', ['--pods', quick ? '5000' : '20000'], { signal }));
     const program = (server: RunningServer, name: string, { events = 0, rate = 0 } = {}) => {

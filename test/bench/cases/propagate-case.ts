@@ -6,7 +6,7 @@ type All = Readonly<Record<string, Figures>>;
 const of = (program: string, figure: string) => (all: All) => all[program]?.[figure] ?? Number.NaN;
 const nothing = { [Symbol.asyncDispose]: async () => undefined };
 
-/** The pure stages of a plan for 200 clusters and 20 objects: what they cost beside printing what comes out of them. */
+/** The pure stages of a plan for 200 clusters and 20 objects, compared with JSON.stringify of the rendered manifests. */
 export const planCase: BenchCase = {
   name: 'plan',
   samples: 5,
@@ -17,7 +17,7 @@ export const planCase: BenchCase = {
   rows: [
     { name: 'plan 200 clusters × 20 objects: all is new', ours: of('plan', 'newMs'), target: { atMost: 3 } },
     { name: 'plan 200 clusters × 20 objects: all stands', ours: of('plan', 'againMs'), target: { atMost: 3 } },
-    // Each object that a mirror holds is hashed once, by the first plan that looks at it.
+    // Each object of a mirror is hashed once, by the first plan that compares it.
     { name: 'plan 200 clusters × 20 objects: all stands, first look', ours: of('plan', 'settledMs'), target: null },
   ].map((row) => ({ ...row, unit: 'ms cpu', against: 'JSON.stringify of the 4,000 manifests', floor: of('plan', 'stringifyMs') })),
 };
@@ -59,7 +59,7 @@ function exactly(name: string, unit: string, { figure, atMost }: { readonly figu
 
 export const propagateCases: readonly BenchCase[] = [propagateCase(1), propagateCase(20)];
 
-/** 1,000 Propagations of 20 copies each that nothing happens to. */
+/** 1,000 quiet Propagations with 20 copies each. */
 export const intentsAtRestCase: BenchCase = {
   name: 'propagations at rest',
   samples: 1,
@@ -86,7 +86,7 @@ export const intentsAtRestCase: BenchCase = {
   ],
 };
 
-/** Deployments to three real clusters with controllers and nodes: those of the kubeconfig that `MUSTER_BENCH_FLEET` names. */
+/** Deployments to three real clusters with controllers and nodes. `MUSTER_BENCH_FLEET` is the path of their kubeconfig. */
 export function realPropagateCase(kubeconfig: string): BenchCase {
   const kubectl = 'kubectl apply and wait, in the three clusters at once';
   return {

@@ -3,7 +3,7 @@ import { runProgram } from '../run-program.ts';
 
 const of = (figure: string) => (all: Readonly<Record<string, Figures>>) => all.fleet?.[figure] ?? Number.NaN;
 
-/** The gateway over three real API servers, against what these answer themselves in the same run. */
+/** The gateway over three real API servers, compared with direct answers of these servers in the same run. */
 export const realCase: BenchCase = {
   name: 'real fleet',
   real: true,

@@ -13,7 +13,7 @@ const row = (name: string, figure: string, atMost: number) => ({
   target: { atMost },
 });
 
-/** What pods lead to, over mirrors that run, from one of 10,000 pods to bytes. */
+/** Relations of pods in a cluster of 10,000 pods, from running mirrors to bytes. */
 export const relationsCase: BenchCase = {
   name: 'relations',
   samples: 3,

@@ -1,7 +1,7 @@
 import type { BenchCase } from '../bench-case.ts';
 import { runProgram, startServer } from '../run-program.ts';
 
-/** A list again in which nothing changed: keys and versions are read from the bytes, nothing is parsed, no reader hears of it. */
+/** Lists again after no change. Only keys and versions are read from the bytes. No object is parsed and no reader gets an event. */
 export const relistCase: BenchCase = {
   name: 'relist',
   samples: 5,

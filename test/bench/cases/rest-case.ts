@@ -1,7 +1,7 @@
 import type { BenchCase } from '../bench-case.ts';
 import { runProgram } from '../run-program.ts';
 
-/** A large fleet that nobody asks: the embedded API servers and their mirrors together. */
+/** A large fleet without requests: the embedded API servers and their mirrors together. */
 export const restCase: BenchCase = {
   name: 'fleet at rest',
   samples: 1,

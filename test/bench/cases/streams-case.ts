@@ -7,7 +7,7 @@ const of = (program: string, figure: string) => (all: All) => all[program]?.[fig
 const collecting = { nodeFlags: ['--expose-gc'] } as const;
 const nothing = { [Symbol.asyncDispose]: async () => undefined };
 
-/** 5,000 streams that nothing happens on, each on a connection of its own; and fifty on each of a hundred sockets. */
+/** 5,000 quiet streams: each on its own connection, and 50 on each of 100 sockets. */
 export const idleCase: BenchCase = {
   name: 'idle streams',
   samples: 3,
@@ -35,7 +35,7 @@ function memoryRow(name: string, program: string, { figure, atMost }: { readonly
   return { name, unit: 'kB each', against: 'the process without them', ours: of(program, figure), target: { atMost } };
 }
 
-/** One reader in a thousand reads nothing. */
+/** A thousand readers. One of them does not read. */
 export const stalledCase: BenchCase = {
   name: 'stalled reader',
   samples: 5,
@@ -62,7 +62,7 @@ export const stalledCase: BenchCase = {
   ],
 };
 
-/** What a new reader of a large selection is sent, and whether others wait for it. */
+/** The cost of the first state for a new reader of a large selection, and how long it delays other readers. */
 export const firstStateCase: BenchCase = {
   name: 'first state',
   samples: 5,
@@ -77,7 +77,7 @@ export const firstStateCase: BenchCase = {
     {
       name: 'INITIAL of 10,000 objects',
       unit: 'CPU ms',
-      // Its bound comes with compiled operations.
+      // It gets a bound when operations are compiled.
       against: 'JSON.stringify and a write of the same',
       ours: of('ours', 'cpuMs'),
       floor: of('floor', 'cpuMs'),
@@ -100,7 +100,7 @@ export const firstStateCase: BenchCase = {
   ],
 };
 
-/** How long a change is on its way at 1,000 a second. */
+/** Latency of a change at 1,000 changes a second. */
 export const latencyCase: BenchCase = {
   name: 'change latency',
   samples: 3,
@@ -131,7 +131,7 @@ function latencyRow(name: string, program: string, figure: string): Row {
   return { name, unit: 'ms', against: 'for information', ours: of(program, figure), target: null };
 }
 
-/** A change of a real API server, as our readers see it and as `kubectl get --watch` prints it. */
+/** Latency of a change of a real API server, to our readers and to the output of `kubectl get --watch`. */
 export const realLatencyCase: BenchCase = {
   name: 'real change latency',
   real: true,

@@ -3,7 +3,7 @@ import { runProgram, startServer } from '../run-program.ts';
 
 const of = (program: string, figure: string) => (all: Readonly<Record<string, Figures>>) => all[program]?.[figure] ?? Number.NaN;
 
-/** 200 quiet watches over TLS, 100 streams a session: ours against client-node's Watch. */
+/** 200 quiet watches over TLS, 100 streams per HTTP/2 session, compared with the Watch of client-node. */
 export const watchesCase: BenchCase = {
   name: '200 watches',
   samples: 5,

@@ -1,4 +1,4 @@
-// client-node's bare Watch over the canned server: each event parsed and handed on, nothing held.
+// Measures the bare Watch of client-node over the canned server. It parses each event and passes it on, but holds no objects.
 //   bare-watch.ts URL CA CONTROL EVENTS RATE
 import { KubeConfig, Watch } from '@kubernetes/client-node';
 import { cpuNow, cpuSince, finish, push, reached } from '../support/measuring.ts';

@@ -1,6 +1,7 @@
-// 1,000 changes a second to a few readers: how old a change is when a client has read it.
+// Makes 1,000 changes a second for a few readers. Measures the age of a change when a client has read it.
 //   change-latency.ts mirror|server READERS SECONDS [ADDRESS]
-// `mirror`: since it was written to the store. `server`: since the canned API server at that address, in a process of its own, has sent it.
+// With `mirror`, the age counts from the write to the store. With `server`, from the moment at which the canned API server at ADDRESS sent
+// it.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';

@@ -1,4 +1,4 @@
-// How long the small query of one client takes while others send the most expensive legal documents.
+// Measures how long the small query of one client takes while other clients send the most expensive allowed documents.
 //   costly-operations.ts KUBECONFIG SECONDS [DOCUMENT]
 import { readFileSync } from 'node:fs';
 import type { Figures } from '../bench-case.ts';
@@ -22,7 +22,7 @@ const [busy, { answered = Number.NaN }] = await Promise.all([
   small.ask({ port, seconds: Number(seconds), costly: [] }),
   others.ask({ port, seconds: Number(seconds), costly }),
 ]);
-// Afterwards, because it spins, which would take the time of the garbage collector's threads.
+// Runs last, because `watchTurns` spins and would take CPU from the garbage collector's threads.
 const turns = watchTurns();
 await others.ask({ port, seconds: Number(seconds) / 4, costly });
 const { longestTurnMs } = turns.stop();

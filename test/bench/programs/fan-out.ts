@@ -1,4 +1,4 @@
-// One change, or several in one turn, to many readers: CPU of the publishing process per delivery.
+// Sends one change, or several in one turn, to many readers. Measures the CPU of the publishing process per delivery.
 //   fan-out.ts VARIANT READERS CHANGES ROUNDS [FRAME_BYTES]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pin } from '../pin.ts';
@@ -15,13 +15,13 @@ const publisher = await publisherOf(variant);
 using clients = startReaders();
 const { port, protocol, query } = publisher;
 await clients.ask({ type: 'open', protocol, port, query, sockets: readers, streamsEach: 1, frameBytes });
-// The last to be synced has to come back for more.
+// The reader that synced last must first request its next message.
 await sleep(500);
 await clients.ask({ type: 'time' });
 publisher.publish(changes);
 const first = await clients.ask({ type: 'until', messages: readers });
 await sleep(300);
-// What is published in one turn may be one message or many.
+// Changes of one turn may arrive as one message or as many.
 const perReader = Math.round(((await clients.ask({ type: 'figures' })).messages ?? 0) / readers);
 await clients.ask({ type: 'count' });
 let expected = 0;
@@ -45,7 +45,7 @@ async function publishFor(count: number): Promise<void> {
 }
 
 async function publisherOf(name: string): Promise<Publisher> {
-  // Each variant pays for its own imports only.
+  // Imported here, so that each variant pays for its own imports only.
   switch (name) {
     case 'websocket':
     case 'sse':
@@ -63,7 +63,7 @@ async function publisherOf(name: string): Promise<Publisher> {
   }
 }
 
-/** Few pods, so that what the readers get first is nothing beside what comes. */
+/** Starts our publisher with few pods, so that the first state is small compared with the changes. */
 async function ours(transport: 'websocket' | 'sse'): Promise<Publisher> {
   const { startStreaming } = await import('./fan-out/ours.ts');
   const { fifteenLeaves } = await import('../fifteen-leaves.ts');

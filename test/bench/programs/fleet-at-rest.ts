@@ -1,4 +1,4 @@
-// 200 embedded clusters with 500 objects each, their mirrors included, all in one process that nobody asks anything.
+// Measures 200 embedded clusters with 500 objects each and their mirrors, in one process that receives no requests.
 //   fleet-at-rest.ts CLUSTERS OBJECTS
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

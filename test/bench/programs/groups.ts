@@ -1,4 +1,4 @@
-// Pods grouped by node with the sum of what they request, and the same as one loop written for it.
+// Groups pods by node with the sum of their requests, and does the same with one hand-written loop.
 //   groups.ts PODS
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,7 @@ const looped = loop();
 if (sums !== looped) throw new Error(`expected ${looped} groups, got ${sums}`);
 finish({ held: store.size, oursMs: perRun(grouped), loopMs: perRun(loop) });
 
-/** As a list field with the selection `groups { keys sum }` does it. */
+/** Groups like a list field with the selection `groups { keys sum }`. */
 function grouped(): number {
   const { matches } = runQuery([source], { first: 100, keepMatches: true });
   const sum = compileSum(asked, 'spec.containers.resources.requests.cpu');
@@ -49,7 +49,7 @@ interface PodShape {
   };
 }
 
-/** The floor: no checks, no exactness, no paths. */
+/** The floor: a loop without checks, without exact sums and without paths. */
 function loop(): number {
   const nodes = new Map<string, { count: number; cpu: number }>();
   for (const object of store.objects()) {

@@ -1,4 +1,4 @@
-// A hello-world POST: the CPU of the server per request, while a client in another process asks.
+// Measures the server's CPU per hello-world POST. The client runs in another process.
 //   hello.ts ours|bare
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -24,7 +24,7 @@ const start = cpuNow();
 await ask(process.execPath, [client, url, String(requests)]);
 finish({ cpuUsEach: (cpuSince(start).process * 1000) / requests });
 
-/** The gateway over one cluster that is not there: nothing but the front is at work. */
+/** Starts the gateway over one cluster that does not exist, so that only the HTTP and GraphQL layers work. */
 async function ours(): Promise<string> {
   const kubeconfig = writeKubeconfig([{ name: 'nowhere', url: 'https://127.0.0.1:9', ca: '' }]);
   const directory = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));

@@ -1,4 +1,4 @@
-// Streams that nothing is told: what one of them costs in memory. Needs --expose-gc.
+// Measures the memory of one quiet stream. Needs --expose-gc.
 //   idle-streams.ts websocket|sse SOCKETS STREAMS_EACH
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
@@ -26,7 +26,7 @@ const open = (count: number) =>
     frameBytes: 0,
   });
 
-// The first ones pay for what all share: compiled code, the view, parsed documents.
+// Warm-up: the first streams also pay for shared parts, such as compiled code, the view and parsed documents.
 await open(Math.ceil(sockets / 10));
 await readers.ask({ type: 'close' });
 await sleep(1_000);

@@ -1,4 +1,4 @@
-// The floor of a first answer: import client-node, find the clusters of a kubeconfig, fetch and parse the lists.
+// The floor of a first answer: imports client-node, reads the clusters of a kubeconfig, fetches and parses the lists.
 //   import-and-list.ts KUBECONFIG
 import { get } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';

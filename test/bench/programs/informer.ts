@@ -1,4 +1,4 @@
-// client-node's informer over the canned server: list and hold, then events.
+// Measures the informer of client-node over the canned server: first a list that it holds, then events.
 //   informer.ts URL CA CONTROL EVENTS RATE
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import { cpuNow, cpuSince, finish, push, reachableBytes, reached, watchLoop } from '../support/measuring.ts';

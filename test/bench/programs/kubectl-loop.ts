@@ -1,4 +1,4 @@
-// All pods of a fleet: by kubectl, one cluster after the other, and by the gateway, in turn.
+// Reads all pods of a fleet, alternately with kubectl (one cluster after the other) and with the gateway.
 //   kubectl-loop.ts KUBECONFIG CLUSTERS PODS
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -36,13 +36,13 @@ for (let round = -1; round < rounds; round += 1) {
 const names = Object.keys(samples[0] ?? {});
 finish(Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))])));
 
-/** As one would in a shell: `for context in …; do kubectl get pods -A -o json --context $context; done`. */
+/** Runs kubectl as a shell loop would: `for context in …; do kubectl get pods -A -o json --context $context; done`. */
 async function byKubectl(): Promise<void> {
   let seen = 0;
   for (let index = 0; index < Number(clusterCount); index += 1) {
     const args = ['--kubeconfig', kubeconfig, '--context', `cluster-${index}`, 'get', 'pods', '-A', '-o', 'json'];
     const { stdout } = await run(path.join(realPrograms ?? '', 'kubectl'), args, { maxBuffer: 1 << 30 });
-    // Counted, not parsed: what comes of the text is not kubectl's to pay for.
+    // Pods are only counted, because parsing the text is not a cost of kubectl.
     seen += stdout.split('"kind": "Pod"').length - 1;
   }
   expectAll(seen);
@@ -60,7 +60,7 @@ async function everyPage(selection: string): Promise<void> {
   expectAll(seen);
 }
 
-/** What a loop of kubectl is mostly written for. */
+/** Asks the gateway the question for which users mostly write such a loop: counts and sums per cluster. */
 async function oneQuestion(): Promise<void> {
   const query = `{ pods(first: 1) { totalCount groups(by: ["cluster.name", "phase"]) { keys count sum(path: "requests.cpu") { value } } } }`;
   expectAll(JSON.parse(await ask(query, {})).data.pods.totalCount);

@@ -1,4 +1,4 @@
-// Our mirror over the canned server: list and hold, then events.
+// Measures our mirror over the canned server: first a list that it holds, then events.
 //   mirror.ts URL CA CONTROL EVENTS RATE
 import { cpuNow, cpuSince, finish, push, reachableBytes, reached, watchLoop } from '../support/measuring.ts';
 import { engageCanned } from '../support/mirrored-pods.ts';
@@ -16,7 +16,7 @@ const { longestStallMs } = loop.stop();
 const held = store.size;
 const bytes = (await reachableBytes()) - before;
 
-// Somebody reads the feed, as the streams of clients do.
+// A follower reads the feed, as the streams of clients do.
 let read = 0;
 store.follow((batch) => {
   read += batch.length;

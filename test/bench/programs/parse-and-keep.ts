@@ -1,4 +1,4 @@
-// The floor of holding a list: fetch it whole, JSON.parse it whole, keep it.
+// The floor of holding a list: fetches it, parses it with one JSON.parse and keeps it.
 //   parse-and-keep.ts URL CA
 import { get } from 'node:https';
 import { cpuNow, cpuSince, finish, reachableBytes } from '../support/measuring.ts';
@@ -8,7 +8,7 @@ const before = await reachableBytes();
 const list = await fetchAndParse();
 const held = list.items.length;
 const bytes = (await reachableBytes()) - before;
-// The floor per pod of the main thread: each item parsed by itself, as its bytes arrive.
+// The floor per pod on the main thread: parses each item separately, as its bytes arrive.
 const texts = list.items.slice(0, 2_000).map((item) => Buffer.from(JSON.stringify(item)));
 const oneByOne = cpuNow();
 let keys = 0;
@@ -23,7 +23,7 @@ finish({
   peakRssMb: process.resourceUsage().maxRSS / 1024,
 });
 
-// A function of its own, so that neither the chunks nor the text outlive it: what is counted is the parsed list alone.
+// A separate function, so that the chunks and the text are released and only the parsed list is measured.
 async function fetchAndParse(): Promise<{ items: unknown[]; cpuMs: number }> {
   const start = cpuNow();
   const chunks: Buffer[] = await new Promise((resolve, reject) => {

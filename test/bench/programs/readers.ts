@@ -3,9 +3,9 @@ import { type Forked, forkProgram } from '../forked.ts';
 import { pin } from '../pin.ts';
 import type { StreamProtocol } from './fan-out/publisher.ts';
 
-/** What the process of the readers is told. */
+/** A command to the readers' process. */
 export type ReaderCommand =
-  /** Done once each stream has said `SYNCED`. */
+  /** Opens the streams. Answered when each stream has received `SYNCED`. */
   | {
       readonly type: 'open';
       readonly protocol: StreamProtocol;
@@ -13,33 +13,33 @@ export type ReaderCommand =
       readonly query: string;
       readonly sockets: number;
       readonly streamsEach: number;
-      /** Of one message, where nothing tells messages apart. */
+      /** Bytes of one message, for protocols that do not separate messages. */
       readonly frameBytes: number;
     }
-  /** So many connections read nothing from now on. */
+  /** Makes this number of connections stop reading. */
   | { readonly type: 'hold'; readonly count: number }
   | { readonly type: 'drop-held' }
   | { readonly type: 'close' }
-  /** From now on messages are only counted, from 0. */
+  /** Restarts the count at 0. From now on messages are only counted. */
   | { readonly type: 'count' }
-  /** From now on messages are read, counted from 0, and the age of their stamps is taken. */
+  /** Restarts the count at 0. From now on messages are read and the age of their stamps is measured. */
   | { readonly type: 'time' }
-  /** Done once so many have come. */
+  /** Answered when this number of messages has come. */
   | { readonly type: 'until'; readonly messages: number }
   | { readonly type: 'figures' };
 
 export interface ReaderFigures {
   readonly messages?: number;
-  /** Of the payloads; 0 where they were only counted. */
+  /** Bytes of the payloads. 0 while messages are only counted. */
   readonly bytes?: number;
-  /** How many stamps were read, and how old they were. */
+  /** Number of stamps that were read. The next figures are percentiles of their age. */
   readonly timed?: number;
   readonly p50Ms?: number;
   readonly p99Ms?: number;
   readonly maxMs?: number;
 }
 
-/** The readers' process, on a core of its own. */
+/** The readers' process, which runs on its own core. */
 export type Readers = Forked<ReaderCommand, ReaderFigures>;
 
 export function startReaders(): Readers {
@@ -48,10 +48,10 @@ export function startReaders(): Readers {
   return readers;
 }
 
-/** A stamp for messages: microseconds of a clock that all processes of the machine share. */
+/** Returns a stamp for messages: microseconds of the monotonic clock that all processes of the machine share. */
 export const stampNow = (): string => String(process.hrtime.bigint() / 1000n);
 
-/** Makes changes at that rate, as evenly as timers allow; each is given its stamp. Resolves after the last. */
+/** Makes changes at this rate, as evenly as timers allow. Each change gets its stamp. Resolves after the last. */
 export async function paced(
   { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
   change: (stamp: string) => void,

@@ -1,4 +1,4 @@
-// The first list of a mirror, then the same list after a 410, in which nothing changed.
+// Measures the first list of a mirror, then the same unchanged list after a 410.
 //   relist.ts URL CA CONTROL
 import { cpuNow, cpuSince, finish, post, reached } from '../support/measuring.ts';
 import { engageCanned } from '../support/mirrored-pods.ts';
@@ -20,7 +20,7 @@ await reached(
   async () => {
     const { lists, watches } = await counts();
     return lists > before.lists && watches > 0;
-    // Seldom, as the question itself costs a request.
+    // Polled rarely, because each poll costs a request.
   },
   { everyMs: 250 },
 );

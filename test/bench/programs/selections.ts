@@ -1,4 +1,4 @@
-// What selections cost that an index answers: of so many objects held, 1,000 match each of them.
+// Measures selections that an index answers. Of HELD objects, 1,000 match each selection.
 //   selections.ts HELD
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,8 +17,8 @@ import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const held = Number(process.argv[2] ?? '10000');
 const matched = 1_000;
-/** Of all families of 1,000 only so many are asked for, in turn: the same work whatever is held. */
-const asked = 10;
+/** Number of families (groups of 1,000 matching objects) that are queried in turn. It is fixed, so the work does not depend on HELD. */
+const familyCount = 10;
 const rounds = 2_000;
 
 const model = parseModel(JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../schema/kubernetes.json'), 'utf8')) as JsonObject);
@@ -41,7 +41,7 @@ finish({
   countUs: perQuery(() => ({ first: 1 }), { expected: held }),
 });
 
-/** Families lie across each other: the 1,000 of a label or an owner stand in as many namespaces as there are. */
+/** Fills the store. Families overlap: the 1,000 objects of a label or of an owner are spread over all namespaces. */
 function fill(): void {
   const families = held / matched;
   const stage = store.replace();
@@ -61,12 +61,15 @@ function objectOf(index: number, { namespace, family }: { readonly namespace: nu
   return object as KubernetesObject;
 }
 
-/** Main-thread CPU of a page of 100, in µs. The first of each family makes what later ones find: the index, the order of a namespace. */
+/**
+ * Measures main-thread CPU in µs for a page of 100. The first query of each family builds what later ones reuse: the index and the order of
+ * a namespace.
+ */
 function perQuery(
   specOf: (family: number) => Partial<QuerySpec>,
   { expected = matched, from = source }: { readonly expected?: number; readonly from?: QuerySource } = {},
 ): number {
-  const specs = Array.from({ length: asked }, (_, family) => ({ first: 100, ...specOf(family) }));
+  const specs = Array.from({ length: familyCount }, (_, family) => ({ first: 100, ...specOf(family) }));
   for (const spec of specs) {
     const { totalCount } = runQuery([from], spec);
     if (totalCount !== expected) throw new Error(`expected ${expected} to match, got ${totalCount}`);
@@ -74,9 +77,9 @@ function perQuery(
   const ask = (times: number) => {
     for (let round = 0; round < times; round += 1) for (const spec of specs) runQuery([from], spec);
   };
-  // What is compiled last must not be what was asked first.
+  // Warm-up: the code is compiled before the selections are timed.
   ask(rounds / 4);
   const start = cpuNow();
   ask(rounds);
-  return (cpuSince(start).main * 1_000) / (rounds * asked);
+  return (cpuSince(start).main * 1_000) / (rounds * familyCount);
 }

@@ -1,4 +1,5 @@
-// One reader that reads nothing, among many that do: what it holds, and how old what the others get is, with it and without. Needs --expose-gc.
+// Measures one reader that does not read, among many that do: the memory that it holds, and the latency of the others with and without it.
+// Needs --expose-gc.
 //   stalled-reader.ts READERS SECONDS
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,10 +11,10 @@ import { paced, type ReaderFigures, startReaders } from './readers.ts';
 
 const [readerCount = '1000', secondCount = '4'] = process.argv.slice(2);
 const [others, seconds] = [Number(readerCount) - 1, Number(secondCount)];
-/** At 3 KB each a little less than one queue may hold: it shall be full, and not be ended. */
+/** Number of pods. At 3 KB each they almost fill one queue, so the stalled reader's queue is full but its stream is not ended. */
 const pods = 300;
 const eventsPerSecond = 40;
-// Who joins gets little, so that the many are there before the stalled one is given up for dead.
+// `added` has few fields, so that all readers join before the stalled one is closed as dead.
 const query = `subscription { pods { type cursor cluster { name } added { id } modified { ${fifteenLeaves} } deleted { id } } }`;
 
 pin(0);
@@ -23,7 +24,7 @@ const open = (sockets: number) => readers.ask({ type: 'open', protocol: 'websock
 
 await open(1);
 await readers.ask({ type: 'hold', count: 1 });
-// 20 MB: more than the kernel takes for one who does not read.
+// Sends 20 MB, more than the kernel buffers for a client that does not read.
 for (let n = 0; n < 200; n += 1) {
   change(pods / 2);
   await sleep(15);
@@ -59,7 +60,7 @@ async function heldBytes(): Promise<number> {
   return heap + process.memoryUsage().external;
 }
 
-/** Bytes that wait to be written to whoever has most of them. */
+/** Returns the unsent bytes of the socket that has the most. */
 function fullest(): number {
   const handles = Reflect.get(process, '_getActiveHandles').call(process) as readonly object[];
   return Math.max(0, ...handles.filter((handle) => handle instanceof Socket).map(({ writableLength }) => writableLength));

@@ -1,4 +1,4 @@
-// Opens 200 watches that stay quiet: CPU, memory and sockets of having them.
+// Opens 200 quiet watches and measures their CPU, memory and sockets.
 //   watches.ts ours|client-node URL CA CONTROL
 import { cpuNow, cpuSince, finish, reachableBytes, reached } from '../support/measuring.ts';
 
@@ -8,7 +8,7 @@ const counts = async (): Promise<{ others: number; sockets: number }> =>
   (await (await fetch(`${control}/counts`)).json()) as { others: number; sockets: number };
 const open = variant === 'ours' ? await ours() : await clientNode();
 
-// One first, so that neither the import of a library nor the first handshake is counted for 200.
+// Opens one watch first, so that imports and the first handshake are not counted for the 200.
 open(0);
 await reached(async () => (await counts()).others === 1);
 const before = await reachableBytes();

@@ -2,14 +2,14 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** How to reach one API server: as the canned server prints it. */
+/** The address of one API server, as the canned server prints it. */
 export interface BenchServer {
   readonly name: string;
   readonly url: string;
   readonly ca: string;
 }
 
-/** Writes a kubeconfig with a context per server into a new folder; the path of the file. */
+/** Writes a kubeconfig with a context per server into a new folder. Returns the path of the file. */
 export function writeKubeconfig(servers: readonly BenchServer[]): string {
   const config = {
     apiVersion: 'v1',
@@ -25,7 +25,7 @@ export function writeKubeconfig(servers: readonly BenchServer[]): string {
   return writeKubeconfigText(JSON.stringify(config));
 }
 
-/** Writes this kubeconfig into a new folder; the path of the file. */
+/** Writes this kubeconfig into a new folder. Returns the path of the file. */
 export function writeKubeconfigText(text: string): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'muster-bench-')), 'kubeconfig');
   writeFileSync(file, text, { mode: 0o600 });

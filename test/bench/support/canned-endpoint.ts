@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { clusterName } from '../../../src/core/names.ts';
 
-/** Our transport to the canned server, as the gateway opens it to a cluster of a kubeconfig. */
+/** Opens the gateway's transport to the canned server, as for a cluster of a kubeconfig. */
 export function connectToCanned({
   url,
   ca,

@@ -1,11 +1,11 @@
-// Clients of a gateway. One process either repeats costly documents or times a small query: who reads large answers cannot time small ones.
+// Clients of a gateway. A process either repeats costly documents or times a small query. Reading large answers would delay the timing.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../bench-case.ts';
 import { type CostlyDocument, costlyDocuments } from '../costly-documents.ts';
 import { answerParent } from '../forked.ts';
 
-/** What the process does, and for how long. */
+/** The work of the process and its duration. */
 export interface CostlyCommand {
   readonly port: number;
   readonly seconds: number;
@@ -14,7 +14,7 @@ export interface CostlyCommand {
 }
 
 const everyMs = 10;
-/** Characters of an answer that are kept, to see what it is. */
+/** Number of characters of an answer that are kept, to recognize an error. */
 const keptLength = 1_000;
 const small = JSON.stringify({ query: '{ pods(namespaces: ["team-1"], first: 5) { items { metadata { name } status { phase } } } }' });
 
@@ -54,7 +54,7 @@ interface Repeating {
   readonly signal: AbortSignal;
 }
 
-/** How many answers came. */
+/** Repeats one document until the time is over. Returns the number of answers. */
 async function repeat({ type, query, variables }: CostlyDocument, { port, untilMs, signal }: Repeating): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const body = JSON.stringify({ query, variables });
@@ -63,7 +63,7 @@ async function repeat({ type, query, variables }: CostlyDocument, { port, untilM
   while (performance.now() < untilMs) {
     await post({ port, agent, body, accept, signal }).then(
       (text) => {
-        // A document that is refused before it costs anything measures nothing.
+        // A document that is refused early costs nothing, so it would measure nothing.
         if (text.includes('BAD_INPUT') || text.includes('GRAPHQL_')) throw new Error(text.slice(0, 500));
         answered += 1;
       },
@@ -83,7 +83,7 @@ interface Posted {
   readonly signal?: AbortSignal;
 }
 
-/** The beginning of the answer. */
+/** Posts a body. Resolves with the beginning of the answer. */
 function post({ port, agent, body, accept, signal }: Posted): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', accept };

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** CPU milliseconds since the process started: of the main thread, and of the whole process. */
+/** CPU milliseconds since the start of the process, of the main thread and of the whole process. */
 export interface Cpu {
   readonly main: number;
   readonly process: number;
@@ -18,7 +18,7 @@ export function cpuSince(start: Cpu): Cpu {
   return { main: now.main - start.main, process: now.process - start.process };
 }
 
-/** Bytes that are reachable now: twice collected. Needs `--expose-gc`. */
+/** Measures the reachable bytes, after two garbage collections. Needs `--expose-gc`. */
 export async function reachableBytes(): Promise<number> {
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error('start this program with --expose-gc');
@@ -29,7 +29,7 @@ export async function reachableBytes(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Watches the loop and the garbage collector until `stop`. */
+/** Measures event-loop stalls and garbage collection until `stop`. */
 export function watchLoop(): { stop(): { readonly longestStallMs: number; readonly gcMs: number; readonly longestGcMs: number } } {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   let gcMs = 0;
@@ -51,7 +51,7 @@ export function watchLoop(): { stop(): { readonly longestStallMs: number; readon
   };
 }
 
-/** Watches the turns of the loop, by spinning: the longest, in milliseconds of CPU, so that what other processes take is no part of it. */
+/** Measures the longest event-loop turn until `stop`, by spinning. It counts milliseconds of CPU, so other processes do not affect it. */
 export function watchTurns(): { stop(): { readonly longestTurnMs: number } } {
   let longestTurnMs = 0;
   let isOver = false;
@@ -71,7 +71,7 @@ export function watchTurns(): { stop(): { readonly longestTurnMs: number } } {
   };
 }
 
-/** Asks until it is true, every 5 ms or so: what a measuring program waits with, as it measures CPU and not time. Asking must cost nothing then. */
+/** Polls the condition until it is true, by default every 5 ms. The polls count in the measured CPU, so the condition must be cheap. */
 export async function reached(condition: () => boolean | Promise<boolean>, { everyMs = 5, withinMs = 60_000 } = {}): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {
@@ -80,12 +80,12 @@ export async function reached(condition: () => boolean | Promise<boolean>, { eve
   }
 }
 
-/** Tells the canned server to push events; resolves, when it has written them, with the version of the last. */
+/** Makes the canned server send events. Resolves with the version of the last event, when all are written. */
 export async function push(control: string, { count, rate = 0 }: { readonly count: number; readonly rate?: number }): Promise<string> {
   return (JSON.parse(await post(`${control}/push?count=${count}&rate=${rate}`)) as { version: string }).version;
 }
 
-/** One POST without a body, to its end: the answer. */
+/** Sends a POST without a body. Resolves with the complete answer. */
 export async function post(url: string): Promise<string> {
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
@@ -101,7 +101,7 @@ export async function post(url: string): Promise<string> {
   });
 }
 
-/** Ends the process with the figures as its last line, whatever is still open. */
+/** Prints the figures as the last line and ends the process, even if sockets or timers are still open. */
 export function finish(figures: Readonly<Record<string, number>>): never {
   process.stdout.write(`${JSON.stringify(figures)}\n`);
   process.exit(0);

@@ -5,7 +5,7 @@ import { createMirrors } from '../../../src/watch/clusters/registry.ts';
 import type { MirrorReader } from '../../../src/watch/mirrors.ts';
 import { connectToCanned } from './canned-endpoint.ts';
 
-/** A cluster that is engaged and discovered; `mirror()` starts the mirror of its pods and resolves when it is whole. */
+/** Connects to a cluster and discovers its kinds. `mirror()` starts the mirror of its pods and resolves when the mirror is complete. */
 export async function engageCanned({
   url,
   ca,

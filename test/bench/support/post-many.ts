@@ -1,4 +1,4 @@
-// Posts the same hello-world query so many times over eight connections that are kept.
+// Posts the same hello-world query COUNT times over eight keep-alive connections.
 //   post-many.ts URL COUNT
 import { Agent, request } from 'node:http';
 

@@ -1,4 +1,5 @@
-// Reads streams over many connections, each as lean as it can be, and says how many messages came or how old they were. Started by `readers.ts`, over IPC.
+// Reads streams over many cheap connections, and reports how many messages came or how old they were. `readers.ts` starts it and controls
+// it over IPC.
 import { randomUUID } from 'node:crypto';
 
 import { answerParent } from '../forked.ts';
@@ -12,7 +13,7 @@ import {
   type StreamSocketListener,
 } from '../stream-socket.ts';
 
-/** The gateway lets so many sockets of one address wait for their `connection_init`: 20. */
+/** Sockets opened at a time. The gateway allows 20 sockets of one address that wait for their `connection_init`. */
 const opening = 16;
 
 const napMs = 10;
@@ -82,7 +83,7 @@ async function openMany(command: ReaderCommand & { readonly type: 'open' }): Pro
   return opened;
 }
 
-/** Resolves once every stream of the connection has said `SYNCED`. */
+/** Opens one connection with its streams. Resolves when every stream has received `SYNCED`. */
 function openOne(command: ReaderCommand & { readonly type: 'open' }): Promise<StreamSocket> {
   const { query, streamsEach } = command;
   return new Promise((resolve, reject) => {
@@ -95,7 +96,7 @@ function openOne(command: ReaderCommand & { readonly type: 'open' }): Promise<St
       if (unsynced === 0) return heard(text);
       if (text.includes('"errors":') || text.includes('"type":"error"')) reject(new Error(`expected a stream, got ${text.slice(0, 500)}`));
       if (!text.startsWith('{"type":"connection_ack"')) return first(text);
-      // Ids as the usual clients make them: no two streams share a frame.
+      // Random ids, as usual clients make them, so no two streams receive the same frame.
       for (let n = 0; n < streamsEach; n += 1) socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query } }));
     };
     const read = (part: Buffer) => (unsynced === 0 ? heardRaw(part.length) : first(part.toString('latin1')));
@@ -153,8 +154,8 @@ function until(count: number): Promise<void> {
 }
 
 /**
- * Looks only now and then while messages are counted: else most writes would pay for waking this process up, the more often the slower they come,
- * which no client across a network does to a server.
+ * Pauses reading for a moment while messages are only counted. Otherwise most writes of the server would also pay for waking this process.
+ * Clients across a network do not cost a server that time.
  */
 function nap(): void {
   if (waiting === undefined) return;

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 
-/** Starts the gateway in this process over the clusters of a kubeconfig, given as text; its port, once it is ready. */
+/** Starts the gateway in this process over the clusters of a kubeconfig text. Resolves with its port when it is ready. */
 export async function startWholeGateway(kubeconfigText: string, more: Flags = {}): Promise<number> {
   const directory = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
   const kubeconfig = path.join(directory, 'kubeconfig');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createTerminal } from '../../../src/cli/output/terminal.ts';
 import { createScreen } from '../../support/cli/screen.ts';
 
-/** A stream like those of a process. Written text goes to `onText`. */
+/** Creates a stream like stdout of a process. Written text goes to `onText`. */
 function stream(
   onText: (text: string) => void,
   parts: { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number } = {},

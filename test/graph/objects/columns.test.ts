@@ -183,7 +183,7 @@ test('a rollout has the text of kubectl, for the kinds that kubectl supports', a
   expect((await replicaSets.ask('{ replicaSets { items { rollout { done } } } }')).at('replicaSets.items.rollout')).toEqual([null]);
 });
 
-/** A gateway over one object of every kind with columns, all of which are sensitive. */
+/** Creates a graph with one object of every kind that has columns. All these kinds are sensitive. */
 function guarded() {
   const kinds = [...model.kinds].filter(([, kind]) => columnsOf(kind).length > 0).map(([key]) => key);
   const graph = graphOverMirrors({ model, sensitiveKinds: kinds });

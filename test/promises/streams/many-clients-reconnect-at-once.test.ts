@@ -4,8 +4,8 @@ import { PodReader, podChanges, untilAllHold } from '../../support/gateway/pod-r
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { pod } from '../../support/workloads.ts';
 
-// "After a rollout all clients reconnect at once": accepted clients have lost nothing, refused ones are told to come later, and the API
-// servers see no extra load.
+// "After a rollout all clients reconnect at once": accepted clients lose no change, refused clients get a time for their retry, and the API
+// servers get no extra load.
 
 const clusters = ['north', 'south'];
 

@@ -18,37 +18,37 @@ export interface ClusterGroup extends GroupKey {
 export interface GroupedLine extends RolloutLine {
   readonly cluster: string;
   readonly group: GroupKey;
-  /** Milliseconds of the epoch when it is to be looked at again. */
+  /** Time of the next check of the cluster, in milliseconds since 1970. Default: none. */
   readonly recheckMs?: number | undefined;
 }
 
-/** An OCM RolloutStrategy: how wide, how long, how many failures. Absent: the default of each. */
+/** An OCM RolloutStrategy: number of clusters at a time, deadline and allowed failures. */
 export interface RolloutStrategy {
   readonly type: 'All' | 'Progressive' | 'ProgressivePerGroup';
   readonly minSuccessMs: number;
-  /** As written: `10m`, `None`. */
+  /** Deadline in OCM's form, such as `10m` or `None`. */
   readonly progressDeadline: string;
   readonly maxFailures: number | string;
   readonly maxConcurrency: number | string;
-  /** They go first, as a whole each. */
+  /** Groups that are rolled out first, each as a whole. */
   readonly mandatoryGroups: readonly Partial<GroupKey>[];
 }
 
-/** What is next. */
+/** The next step of a rollout. */
 interface NextRollout {
-  /** Those that have a slot, in the order they got it. */
+  /** Clusters that have a slot, in the order in which they got it. */
   readonly rollout: readonly GroupedLine[];
   readonly timedOut: readonly GroupedLine[];
-  /** Known ones that no group has any more, as given. */
+  /** Existing clusters that no group has any more, in the given order. */
   readonly removed: readonly GroupedLine[];
   readonly isBreached: boolean;
-  /** Undefined: nothing ends by itself. */
+  /** Milliseconds until the next check. Undefined if no deadline runs. */
   readonly recheckAfterMs?: number | undefined;
 }
 
 type Walked = Omit<NextRollout, 'removed'>;
 
-/** What a walk over clusters keeps to. */
+/** The groups of one walk over clusters, with its limits. */
 interface Walk {
   readonly groups: readonly ClusterGroup[];
   readonly known: readonly GroupedLine[];
@@ -56,11 +56,13 @@ interface Walk {
 }
 
 /**
- * Which clusters are to be rolled out next, as Open Cluster Management decides it (docs/internals/propagation.md 6), its quirks included: what is known is walked by
- * name, so that an early one still to be applied takes a slot before a late one that runs. Our own waves are `nextWaves`. Pure.
+ * Decides which clusters to roll out next, exactly as Open Cluster Management does (docs/internals/propagation.md 6). Like OCM, it walks
+ * existing
+ * clusters by name, so a cluster that still waits may take a slot before a later one that already runs. Our own waves are `nextWaves`.
+ * Pure.
  *
- * @param request.existing In the order given; each cluster once.
- * @throws {MusterError} `BAD_INPUT` for a deadline or a size that is none.
+ * @param request.existing The clusters with a rollout status, each once. Their order is kept.
+ * @throws {MusterError} `BAD_INPUT` for an invalid deadline or size.
  */
 export function nextRollout(request: {
   readonly strategy: RolloutStrategy;
@@ -99,7 +101,7 @@ function walkBy(strategy: RolloutStrategy, walk: Walk): Walked {
   }
 }
 
-/** Without mandatory groups the first walk has none, and gives nothing. */
+/** Splits the groups into mandatory groups and the others. Without mandatory groups, the first walk has no clusters. */
 function partition({ mandatoryGroups }: RolloutStrategy, walk: Walk): { readonly mandatory: Walk; readonly rest: Walk } {
   const keys = groupKeys(mandatoryGroups);
   const isMandatory = (group: ClusterGroup) =>
@@ -156,7 +158,7 @@ function walkGroups({ groups, known, pace }: Walk, maxFailures: number | string)
   return { rollout, timedOut, isBreached, recheckAfterMs: recheckAfterOf(rollout, pace.nowMs) };
 }
 
-/** Where a known cluster goes: to those that have a slot, to those that timed out just now, or to neither. */
+/** Sorts an existing cluster: it has a slot, has just timed out, or neither. */
 export function clusterStatus(
   line: GroupedLine,
   pace: Pace,
@@ -178,7 +180,7 @@ function isFailure(line: RolloutLine | undefined): boolean {
   return line?.phase === 'timedOut' || line?.phase === 'failed';
 }
 
-/** How long until the nearest of their rechecks that is yet to come; undefined if none is. */
+/** Returns the milliseconds until the next future check of these clusters. Undefined if there is none. */
 export function recheckAfterOf(lines: readonly GroupedLine[], nowMs: number): number | undefined {
   const nearest = nearestAfter(
     nowMs,
@@ -188,9 +190,9 @@ export function recheckAfterOf(lines: readonly GroupedLine[], nowMs: number): nu
 }
 
 /**
- * A number of clusters: as written, or that percentage of the total, rounded up; the default where that is not within 1 and the total.
+ * Returns a number of clusters: the number itself, or the percentage of the total, rounded up. Outside 1 to `total` it returns `fallback`.
  *
- * @throws {MusterError} `BAD_INPUT` for text that is no percentage.
+ * @throws {MusterError} `BAD_INPUT` for text that is not a percentage.
  */
 export function rolloutSize(value: number | string, total: number, fallback: number): number {
   const { size, problem } = parseRolloutSize(value, total, fallback);
@@ -198,7 +200,7 @@ export function rolloutSize(value: number | string, total: number, fallback: num
   return size;
 }
 
-/** The same without throwing: for text that is no percentage the fallback, with the problem. */
+/** Does the same without throwing: for text that is not a percentage, returns the fallback and the problem. */
 export function parseRolloutSize(
   value: number | string,
   total: number,
@@ -213,9 +215,9 @@ export function parseRolloutSize(
 }
 
 /**
- * Milliseconds of a deadline; undefined, no deadline, for `''` and `None`.
+ * Returns the milliseconds of a deadline. Undefined for `''` and `None`, which mean no deadline.
  *
- * @throws {MusterError} `BAD_INPUT` for what does not begin with digits and h, m or s, or is no duration.
+ * @throws {MusterError} `BAD_INPUT` for text that does not begin with digits and h, m or s, or is not a duration.
  */
 export function parseTimeout(text: string): number | undefined {
   if (text === '' || text === 'None') return undefined;
@@ -224,7 +226,7 @@ export function parseTimeout(text: string): number | undefined {
   throw new MusterError('BAD_INPUT', `expected a duration such as 10m, or None, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-/** By name where there is one (with index 0), else by index. */
+/** Returns the keys of groups: by name (with index 0) if there is one, otherwise by index. */
 export function groupKeys(groups: readonly Partial<GroupKey>[]): readonly GroupKey[] {
   return groups.map(({ groupName = '', groupIndex = 0 }) => (groupName === '' ? { groupName, groupIndex } : { groupName, groupIndex: 0 }));
 }

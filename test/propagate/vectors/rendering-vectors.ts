@@ -26,7 +26,7 @@ interface Pair {
   readonly observed: JsonObject;
 }
 
-/** Answers with the object, and is compared by the whole of it or by the fields that are named. */
+/** Creates an operation that answers with the object. Compares the whole object, or only the fields that the expectation names. */
 function retaining(kind: string): VectorOp {
   return vectorOp<Pair>(({ desired, observed }) => {
     const retained = retainFieldsOfKind(kind, desired, observed);
@@ -47,7 +47,7 @@ function retainingKeys(field: 'labels' | 'annotations'): VectorOp {
   return vectorOp<Pair>(({ desired, observed }) => ({ object: withForeignKeys(desired, observed, { field, prefix: karmada }) }));
 }
 
-/** The expectation is a list of paths that are gone, of those that are there, and of names among the secrets. */
+/** True if the answer fits the expectation: paths that must be missing, paths that must exist, and names of secrets. */
 function prunedAsExpected(got: unknown, expected: Json): boolean {
   const pruned = got as JsonObject;
   const at = (path: Json): Json | undefined => valueAt(pruned, ...(path as readonly string[]));
@@ -62,13 +62,13 @@ function prunedAsExpected(got: unknown, expected: Json): boolean {
   );
 }
 
-/** Those by name, and those by label. */
+/** Returns the dependencies by name, followed by those by label. */
 function allDependencies(object: Manifest): readonly object[] {
   const labelled = labelledDependenciesOf(object).map(({ labels, ...key }) => ({ ...key, labelSelector: { matchLabels: labels } }));
   return [...dependenciesOf(object), ...labelled];
 }
 
-/** One of upstream's cases calls the function for Pods with an object that is none by its words. */
+/** Turns kind `pod` into a valid `Pod`, because one upstream case passes that invalid kind. */
 function asPod(object: Manifest): Manifest {
   return object.kind === 'pod' ? { ...object, apiVersion: 'v1', kind: 'Pod' } : object;
 }
@@ -91,7 +91,7 @@ const overriders: VectorOps[string] = {
   }),
 };
 
-/** What is made of a template on its way to a cluster: each op with its function and how answers are compared. */
+/** Operations that render a template for a cluster. Each op has its function and the comparison of its answers. */
 export const renderingVectors: VectorOps = {
   'karmada-overriders': overriders,
   'karmada-overriders-executed': { '': vectorOp(applyOverriders) },

@@ -12,7 +12,7 @@ interface VectorFailure {
   readonly got: unknown;
 }
 
-/** What a run gave. */
+/** The outcome of a run. */
 export interface VectorRun {
   readonly passed: number;
   readonly failures: readonly VectorFailure[];
@@ -72,7 +72,7 @@ function failureOf(file: string, name: string, expected: unknown, got: unknown):
   return { file: path.basename(file), name, expected, got };
 }
 
-/** Nobody may change an input: the functions are pure. */
+/** Freezes an input at every depth. The functions are pure and must not change it. */
 function deepFrozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

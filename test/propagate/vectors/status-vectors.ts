@@ -48,7 +48,7 @@ const aggregate = vectorOp(
   { ignored: ['lastProbeTime', 'lastTransitionTime'] },
 );
 
-/** What is told of many copies as one: each op with its function and how answers are compared. */
+/** Operations that collect and combine the status of copies. Each op has its function and the comparison of its answers. */
 export const statusVectors: VectorOps = {
   'karmada-status-reflect': {
     ...Object.fromEntries([...collected, ...more].map((kind) => [`reflect${kind}Status`, collect(kindOf(kind))])),
@@ -85,7 +85,7 @@ interface AppliedItem {
   readonly applied?: boolean;
 }
 
-/** True if there are targets, and what was applied is just what they are. */
+/** True if there are targets and exactly these clusters are applied. */
 function isFullyApplied(items: readonly AppliedItem[], targets: readonly string[]): boolean {
   const wanted = new Set(targets);
   const isWanted = ({ clusterName, applied }: AppliedItem) => applied === true && wanted.has(clusterName);

@@ -1,6 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 
-/** One case of a vector file (docs/internals/propagation.md 11): what goes in, and what must come out. `input.op` names the operation, where a file has several. */
+/**
+ * One case of a vector file (docs/internals/propagation.md 11): an input and the expected answer. `input.op` names the operation if a file
+ * has several.
+ */
 export interface Vector {
   readonly name: string;
   readonly source: string;
@@ -8,17 +11,17 @@ export interface Vector {
   readonly expected: Json;
 }
 
-/** One operation: how it is run, and whether what it gives will do. */
+/** One operation: runs a case and decides whether its answer is right. */
 export interface VectorOp {
-  /** From the input without `op`. A thrown MusterError counts as the answer `{ error: true }`; anything else thrown is a failure. */
+  /** Runs the input without `op`. A thrown MusterError counts as the answer `{ error: true }`. Any other error is a failure. */
   run(input: JsonObject): unknown;
   accepts(got: unknown, expected: Json): boolean;
 }
 
-/** The operations of each file, by its name without `.json`; that of cases without `op` is called `''`. */
+/** The operations of each file, by its name without `.json`. Cases without `op` use the operation `''`. */
 export type VectorOps = Readonly<Record<string, Readonly<Record<string, VectorOp>>>>;
 
-/** How answers are compared, besides what `sameAnswer` always does. */
+/** Options of a comparison, in addition to the rules of `sameAnswer`. */
 export interface Comparison {
   /** Keys, at any depth, whose lists are sets. */
   readonly unordered?: readonly string[];
@@ -27,17 +30,18 @@ export interface Comparison {
 }
 
 /**
- * An operation that is run as the function with that signature (the input of a case without `op` → what is expected), and compared by
- * `sameAnswer`, or by an `accepts` of its own where the expectation describes the answer instead of being it.
+ * Creates an operation. `run` gets the input of a case without `op` and returns the answer. `sameAnswer` compares it with the expected one.
+ * Where the expectation only describes the answer, pass a function as `comparison`.
  */
 export function vectorOp<Input>(run: (input: Input) => unknown, comparison: Comparison | VectorOp['accepts'] = {}): VectorOp {
   const accepts = typeof comparison === 'function' ? comparison : (got: unknown, expected: Json) => sameAnswer(got, expected, comparison);
-  // The files are data from outside; that their inputs have this shape is what running them shows.
+  // The vector files are external data. Running them shows whether their inputs have this type.
   return { run: (input) => run(input as Input), accepts };
 }
 
 /**
- * True if both are the same JSON, where absent, null, zero, false, `''`, `[]` and `{}` are one. Items of lists count, empty or not. Where the
+ * True if both are the same JSON. Missing fields, null, zero, false, `''`, `[]` and `{}` are equal. Empty items of a list still count. If
+ * the
  * expectation is `anyOf`, one of its members must be the answer's `assignment`.
  */
 export function sameAnswer(got: unknown, expected: Json, comparison: Comparison = {}): boolean {
@@ -47,14 +51,14 @@ export function sameAnswer(got: unknown, expected: Json, comparison: Comparison 
   return canonicalText(got, comparison) === canonicalText(expected, comparison);
 }
 
-/** Text that is equal for equal answers. */
+/** Returns text that is equal for equal answers. */
 function canonicalText(value: unknown, comparison: Comparison): string {
-  // What a function gives may hold undefined, which JSON has not.
+  // The answer of a function may contain undefined, which JSON does not have.
   const json: Json = JSON.parse(JSON.stringify(value ?? null));
   return JSON.stringify(canonical(json, comparison, '') ?? null);
 }
 
-/** Without what counts as nothing, keys sorted; undefined for nothing itself. */
+/** Sorts keys and removes empty values. Returns undefined for an empty value. */
 function canonical(value: Json, comparison: Comparison, key: string): Json | undefined {
   if (value === null || value === '' || value === 0 || value === false) return undefined;
   if (Array.isArray(value)) {

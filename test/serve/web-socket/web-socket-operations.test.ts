@@ -363,7 +363,7 @@ describe('a client that reads slowly', () => {
       );
     };
     await fill();
-    // The pong comes after the bytes before the ping: megabytes, of which the client takes some in each period.
+    // The pong comes after all bytes sent before the ping. These are megabytes, and the client reads some in each period.
     for (let period = 0; period < 4; period++) {
       const left = server?.writableLength ?? 0;
       expect(left).toBeGreaterThan(0);

@@ -282,7 +282,7 @@ describe('thousands of readers', () => {
     const { batches, pulls, apply } = crowd(20);
     apply('a', 1);
     await turns(1);
-    // The first reader keeps up, so that nothing is merged. The last one does not.
+    // The first reader keeps up, so its changes are not merged. The last reader does not read.
     for (let version = 2; version < 8_010; version++) {
       apply(`p${version}`, version);
       pulls[0]?.();

@@ -418,7 +418,7 @@ describe('a filter over many kinds', () => {
     );
     expect(failing({ path: 'metadata.labels.a.b', eq: 'x' })).toMatch(/did you mean metadata\.labels\["a\.b"\]\?$/);
     expect(failing({ path: 'zzzzzzzzzz', eq: 'x' })).toMatch(/^no field zzzzzzzzzz in any of the \d\d requested kinds$/);
-    // A kind that has the path reports what is wrong there.
+    // If a kind has the path, the error names the problem in that kind.
     expect(failing({ path: 'spec.replicas', contains: 'x' })).toMatch(/on spec\.replicas, which is a Int, got contains$/);
   });
 

@@ -7,7 +7,7 @@ import { compileExtreme, compileGroups, compileSum, runQuery } from '../../suppo
 
 const asked = { model: smallModel, kinds: [sample] };
 
-/** 50 objects. Each has three names of which two are equal, two parts, and one amount. */
+/** 50 objects. Each has three names (two of them equal), two parts and one amount. */
 const source = sourceOfSpecs(
   ...Array.from(
     { length: 50 },

@@ -3,7 +3,7 @@
  */
 export interface Screen {
   write(text: string): void;
-  /** All lines that were ever shown, including those that have scrolled away. White space at their ends is removed. */
+  /** All lines shown so far, including lines that have scrolled away. Trailing white space is removed. */
   readonly lines: readonly string[];
   readonly isCursorHidden: boolean;
   /** The position of the cursor, counted from the top of the visible part. */

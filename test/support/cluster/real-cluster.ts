@@ -24,8 +24,8 @@ export interface RealCluster extends AsyncDisposable {
   /** Returns an endpoint for a user without any rights. */
   addUser(name: string): Promise<Endpoint>;
   /**
-   * Makes etcd forget everything before `revision`. Versions of kinds without a watch cache (Events) then expire. Those of cached kinds
-   * do not, because the server keeps snapshots of them.
+   * Makes etcd forget everything before `revision`. Versions of kinds without a watch cache (Events) then expire. Versions of cached
+   * kinds do not, because the server keeps snapshots of them.
    */
   compact(revision: string): Promise<void>;
 }

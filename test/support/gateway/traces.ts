@@ -30,7 +30,7 @@ export async function takeTraces(gateway: TestGateway): Promise<Traces> {
   };
 }
 
-/** Expects that nothing is left of thousands of clients. A leak per client exceeds the bound; a loop that happens to sleep does not. */
+/** Expects no remains of thousands of clients. A leak per client exceeds the bounds, but a loop that happens to sleep does not. */
 export function expectNothingLeft(before: Traces, after: Traces): void {
   expect(after.streams).toBe(before.streams);
   expect(after.watches).toBe(before.watches);

@@ -130,7 +130,7 @@ export interface Misbehaviours {
    * at `0` and watches show the older state. A version ahead of it gets 504 ResourceVersionTooLarge. The most recent lists are correct.
    */
   failOver(behind: number): Disposable;
-  /** Restores etcd: objects and version are those of the backup, later changes are lost, and all connections are reset. */
+  /** Restores etcd: objects and version return to those of the backup. Later changes are lost and all connections are reset. */
   restore(backup: SimBackup): void;
   /**
    * Sends ERROR to these open watches and ends them. With `times`, also to that many watches that open next. Returns the number of open

@@ -5,7 +5,7 @@ import type { Publisher } from './publisher.ts';
 
 const synced = 'SYNCED';
 
-/** Nothing but the system call: the same bytes to each socket. `write` writes others. */
+/** Only the system call: publishes the same bytes to each socket. `write` sends other bytes. */
 export async function rawWrites(frameBytes: number): Promise<Publisher & { write(bytes: Buffer): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -27,7 +27,7 @@ export async function rawWrites(frameBytes: number): Promise<Publisher & { write
   };
 }
 
-/** The `ws` package as it comes, sending ready text. */
+/** The `ws` package with default options, sending prepared text. */
 export async function wsSends(frameBytes: number): Promise<Publisher> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   const sockets = new Set<WebSocket>();
@@ -50,7 +50,7 @@ export async function wsSends(frameBytes: number): Promise<Publisher> {
   };
 }
 
-/** Listens on a free port of loopback. */
+/** Listens on a free port of the loopback interface. Returns the port. */
 export async function portOf(server: Pick<Server, 'listen' | 'address'>): Promise<number> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', () => resolve()));
   return portIn(server.address());

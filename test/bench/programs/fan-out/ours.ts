@@ -17,17 +17,17 @@ import { loadBaseline, servedAs } from '../../../support/kubernetes-objects.ts';
 import { startServing } from '../../../support/serving/start-serving.ts';
 import { podOf } from '../../pods.ts';
 
-/** Everything from the store to the socket as the gateway has it; only what fills the store is the bench's. */
+/** The gateway's own parts from the store to the socket. Only the source of the objects belongs to the bench. */
 export interface StreamingGateway {
   readonly port: number;
-  /** So many changes in one turn, each of another pod, as a watch makes them. `stamp` stands at `bench` of their labels. */
+  /** Makes this number of changes in one turn, each to another pod, as a watch does. `stamp` becomes the label `bench`. */
   change(count: number, stamp?: string): void;
 }
 
-/** What resolvers of a subscription without relations need. */
+/** The part of the context that resolvers of a subscription without relations need. */
 type BenchContext = Pick<GraphContext, 'reads' | 'streams' | 'read' | 'gateway' | 'clock' | 'budget'>;
 
-/** Serves a mirror with so many pods. */
+/** Serves a mirror with this number of pods. */
 export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const model = loadBaseline();
   const mirrors = createFakeMirrors(systemClock);
@@ -68,7 +68,7 @@ function changesOf(store: MirrorStore, pods: number): StreamingGateway['change']
   };
 }
 
-/** As a mirror holds it: without managedFields. */
+/** Creates a pod as a mirror holds it, without managedFields. */
 function podIn(
   index: number,
   { stamp, ...state }: { readonly revision: number; readonly version: string; readonly stamp: string },

@@ -1,19 +1,19 @@
-/** How readers speak to a program that publishes. */
+/** The protocol between readers and a publisher. */
 export type StreamProtocol = 'raw' | 'websocket' | 'sse';
 
-/** What fans out: ours, a floor or a stranger. */
+/** A program that sends changes to many readers: Muster, a floor or another library. */
 export interface Publisher {
   readonly port: number;
   readonly protocol: StreamProtocol;
-  /** What readers subscribe to. Each gets a message with `SYNCED` in it, and then what is published. */
+  /** The subscription of the readers. Each receives a message that contains `SYNCED`, and then the published changes. */
   readonly query: string;
-  /** Publishes so many changes in one turn. `stamp` goes into each, at `bench` of its labels, where the bytes are not made beforehand. */
+  /** Publishes this number of changes in one turn. `stamp` becomes the label `bench` of each, unless the bytes are prepared in advance. */
   publish(changes: number, stamp?: string): void;
 }
 
-/** Bytes of one message where nothing else is said: of a pod's change with 15 leaves. */
+/** Default bytes of one message, as for a change of a pod with 15 leaf fields. */
 export const usualFrameBytes = 1_000;
 
-/** What the readers ask for: fifteen leaves of what changed, as a dashboard's table has them. */
+/** The subscription of the readers, with the leaf fields of each changed pod. */
 export const podStream = (leaves: string) =>
   `subscription { pods { type cursor cluster { name } fault { code } added { ${leaves} } modified { ${leaves} } deleted { id } } }`;

@@ -8,7 +8,7 @@ import { podOf } from '../../pods.ts';
 import { portOf } from './floors.ts';
 import { type Publisher, podStream } from './publisher.ts';
 
-/** The part of our schema that the readers select: plain objects and default resolvers, so nothing of it is slower than ours. */
+/** The part of our schema that the readers select. Plain objects and default resolvers keep it as fast as possible. */
 const typeDefs = `
   scalar StringMap
   type Query { ok: Boolean }
@@ -25,7 +25,7 @@ const typeDefs = `
 const cluster = { name: 'bench' };
 const query = podStream(fifteenLeaves);
 
-/** graphql-ws with its own glue for `ws`, an async iterator per subscriber behind it. */
+/** graphql-ws with its own adapter for `ws` and an async iterator per subscriber. */
 export async function graphqlWs(): Promise<Publisher> {
   const feed = new Feed();
   const schema = createSchema({ typeDefs, resolvers: { Subscription: { pods: { subscribe: () => feed.iterate() } } } });
@@ -34,10 +34,10 @@ export async function graphqlWs(): Promise<Publisher> {
   await once(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('expected a port');
-  return { port: address.port, protocol: 'websocket', query, publish: (changes, stamp) => feed.tell(messagesOf(changes, stamp)) };
+  return { port: address.port, protocol: 'websocket', query, publish: (changes, stamp) => feed.publish(messagesOf(changes, stamp)) };
 }
 
-/** Yoga's server-sent events over its own pub-sub. */
+/** The server-sent events of GraphQL Yoga over its own pub-sub. */
 export async function yogaEvents(): Promise<Publisher> {
   const pubSub = createPubSub<{ pods: [object] }>();
   const subscribe = async function* () {
@@ -67,17 +67,17 @@ function messagesOf(changes: number, stamp = ''): readonly object[] {
     const pod = podOf(index, { revision, version: String(revision) }) as { metadata: { name: string; labels: object } };
     const metadata = { ...pod.metadata, labels: { ...pod.metadata.labels, bench: stamp } };
     const id = Buffer.from(`bench/Pod/${pod.metadata.name}`).toString('base64url');
-    // As long as a sealed vector of one cluster.
+    // The cursor is as long as a real one for one cluster.
     const message = { ...syncedMessage, type: 'LIVE', cursor: 'c'.repeat(120), modified: [{ ...pod, id, kind: 'Pod', cluster, metadata }] };
     return { pods: message };
   });
 }
 
-/** To each subscriber everything, in order, as fast as it takes it. */
+/** Queues every message for each subscriber, in order, until the subscriber takes it. */
 class Feed {
   readonly #queues = new Set<(message: object) => void>();
 
-  tell(messages: readonly object[]): void {
+  publish(messages: readonly object[]): void {
     for (const message of messages) for (const queue of this.#queues) queue(message);
   }
 

@@ -1,4 +1,4 @@
-// The pure stages of a plan (no dry run) over many clusters, and JSON.stringify of the manifests that come out: CPU of both in the same process.
+// Measures the CPU of the pure stages of a plan (no dry run) over many clusters, and of JSON.stringify of the rendered manifests.
 //   plan-rendered.ts CLUSTERS ROUNDS
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
@@ -33,7 +33,7 @@ function measured(round: number) {
   const newMs = timed(() => {
     plan = renderPlan(empty, comparisonRules);
   });
-  // Objects that no plan has looked at before: nothing of them is remembered.
+  // New objects that no plan has compared yet, so no hash of them is cached.
   const fresh = settledAs(renderPlan(empty, comparisonRules));
   let kept: RenderedPlan | undefined;
   const settledMs = timed(() => {
@@ -51,7 +51,7 @@ function measured(round: number) {
   return { newMs, settledMs, againMs, stringifyMs, bytes };
 }
 
-/** The snapshot once all of it has been written: each object stands there as a server gives it back, and the inventory has it. */
+/** Returns the snapshot after the plan was written: each object exists as a server returns it, and the inventory lists it. */
 function settledAs(plan: RenderedPlan): PlanSnapshot {
   const byCluster = new Map(plan.clusters.map(({ chosen, objects }) => [chosen.cluster as string, objects]));
   return snapshotIn((name) => {

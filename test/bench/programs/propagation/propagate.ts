@@ -1,4 +1,5 @@
-// One Propagation to every embedded cluster: from the mutation until each copy is written, and bare server-side applies of as many objects.
+// Measures one Propagation to every embedded cluster, from the mutation until each copy is written, and bare applies of equally many
+// objects.
 //   propagate.ts KUBECONFIG CONTROL SERVERS OBJECTS ROUNDS
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,7 +35,7 @@ for (let round = -warmUp; round < Number(roundCount); round += 1) {
 const figures = Object.keys(samples[0] ?? {}).map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
 finish(Object.fromEntries(figures));
 
-/** As many bare applies, ten in flight in each cluster. */
+/** Sends equally many bare server-side applies, ten in flight per cluster. */
 async function bare(round: number) {
   await post(`${control}/reset`);
   const start = cpuNow();
@@ -75,7 +76,7 @@ async function propagated(round: number) {
   return { oursMs, oursCpuMs, mutationMs, callsPerCopy: calls / copies, hubWritesPerCluster: hubWrites / members.length };
 }
 
-/** The same once more: nothing is written, and nothing is asked. */
+/** Sends the same intent again. No copy is written and no request is made. */
 async function unchanged(round: number) {
   await post(`${control}/reset`);
   await propagate(round, 'UNCHANGED');
@@ -97,7 +98,7 @@ async function propagate(round: number, wanted: string): Promise<void> {
   if (outcome.result !== wanted) throw new Error(`expected ${wanted}, got ${JSON.stringify(outcome).slice(0, 2_000)}`);
 }
 
-/** Nothing is left to be written, on the hub neither: its status stands still. */
+/** Waits until all writes are done, on the hub too, so that the status does not change any more. */
 async function settled(round: number): Promise<void> {
   const query = `{ propagation(namespace: "default", name: "ours-${round}") { phase clusters { phase } } }`;
   for (let tries = 0; tries < 200; tries += 1) {

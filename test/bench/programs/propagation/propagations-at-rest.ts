@@ -1,4 +1,4 @@
-// Many Propagations that nothing happens to: what keeping them true costs. CPU of this process, and what is asked of the clusters meanwhile.
+// Measures the cost of keeping many quiet Propagations in sync: CPU of this process and requests to the clusters.
 //   propagations-at-rest.ts KUBECONFIG CONTROL PROPAGATIONS SECONDS
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const count = Number(propagationCount);
 const restMs = Number(seconds) * 1_000;
 const port = await startWholeGateway(readFileSync(kubeconfig, 'utf8'), { hub: 'hub' });
 
-// The fleet at rest, before there is a Propagation: its own calls, sockets and timers.
+// Measures the fleet at rest before the first Propagation, for its own calls, sockets and timers.
 await sleep(5_000);
 const fleetPercent = await percentOfACore();
 let next = 0;
@@ -21,7 +21,7 @@ await Promise.all(
   }),
 );
 await settled();
-await standing();
+await untilQuiet();
 await post(`${control}/reset`);
 const cpuPercent = await percentOfACore();
 const { writes = Number.NaN, hubWrites = Number.NaN, calls = Number.NaN } = await counts();
@@ -52,10 +52,11 @@ async function settled(): Promise<void> {
 }
 
 /**
- * What was begun by the last writes is over: nothing is written for ten seconds, on the hub neither, after a minute in which what was written last is looked
- * at again, until its mirror is known to be true.
+ * Waits until the last writes have no more effects. In the first minute, the controller still checks recent writes until their mirrors are
+ * in sync.
+ * Then no write may happen for ten seconds, on the hub too.
  */
-async function standing(): Promise<void> {
+async function untilQuiet(): Promise<void> {
   await sleep(60_000);
   for (let tries = 0; tries < 30; tries += 1) {
     await post(`${control}/reset`);

@@ -1,4 +1,5 @@
-// Deployments to three whole clusters until all copies are ready: by kubectl, and as Propagations through the gateway as a user starts it.
+// Measures Deployments to three complete clusters until all copies are ready: by kubectl, and as Propagations through a gateway as a user
+// starts it.
 //   real-propagate.ts KUBECONFIG ROUNDS     the first context is the hub; the clusters have controllers and nodes
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +29,7 @@ try {
   // The first round warms both sides up: images of programs, mirrors, discovery.
   for (let round = -1; round < Number(roundCount); round += 1) {
     const sample = await measured(round + 1);
-    // Nodes have room for so many pods.
+    // The nodes have room for the pods of one sample only.
     await clean();
     if (round >= 0) samples.push(sample);
   }
@@ -93,7 +94,7 @@ function deployment(name: string): Deployment {
   };
 }
 
-/** An apply for each, then a wait for all: what a script does in one cluster. */
+/** Applies each Deployment and then waits for all, as a script does in one cluster. */
 async function byKubectl(context: string, deployments: readonly Deployment[]): Promise<void> {
   for (const [index, one] of deployments.entries()) {
     const file = path.join(folder, `${context}-${index}.json`);
@@ -115,7 +116,7 @@ async function waitFor(context: string, deployments: readonly Deployment[]): Pro
   await kubectl(context, ['wait', '-n', namespace, '--for=condition=Available', '--timeout=120s', ...names]);
 }
 
-/** One Propagation for each, all at once, until every one of them has settled. */
+/** Sends one Propagation per Deployment, all at once, and waits until every one has settled. */
 async function byMuster(deployments: readonly Deployment[]): Promise<void> {
   const mutation = 'mutation ($input: PropagationInput!) { propagate(input: $input) { result notes { message } faults { message } } }';
   await Promise.all(

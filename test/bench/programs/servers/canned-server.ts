@@ -1,8 +1,8 @@
-// An API server that costs next to nothing: every answer is made before the first request. Pods, and whatever else is asked for as empty.
+// A very cheap API server: every answer is prepared before the first request. It has pods. All other kinds are empty.
 //   canned-server.ts --pods 20000 [--no-watch-list] [--uid TEXT]
 // Prints {"url","ca","control"}; `control` is plain HTTP: POST /push?count=N&rate=R sends MODIFIED events to every open watch of pods (with
 // &stamped each has the time at which it was sent, in microseconds of the machine's monotonic clock, at `bench` of its labels),
-// POST /expire ends them with a 410, GET /counts tells {requests, sockets, watches, lists}.
+// POST /expire ends them with a 410, GET /counts returns {requests, sockets, watches, lists}.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,7 @@ let requests = 0;
 let lists = 0;
 const sockets = new Set<unknown>();
 let revision = 0;
-/** Of the last event; the list's at first. */
+/** Version of the last event. At first, that of the list. */
 let version = Number(listVersion);
 
 const { key, certificate, ca } = await createCertificate();
@@ -40,7 +40,7 @@ const server = createSecureServer(
   (request, response) => void answer(request, response),
 );
 server.on('secureConnection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))));
-const control = createServer((request, response) => void steer(request, response));
+const control = createServer((request, response) => void answerControl(request, response));
 await Promise.all([listening(server), listening(control)]);
 console.log(JSON.stringify({ url: `https://127.0.0.1:${portOf(server)}`, ca, control: `http://127.0.0.1:${portOf(control)}` }));
 process.on('SIGTERM', () => process.exit(0));
@@ -114,8 +114,8 @@ async function openWatch(pathname: string, query: URLSearchParams, response: Res
   response.on('close', () => watches.delete(response));
 }
 
-/** POST /push?count=N&rate=R (events per second; 0: as fast as the reader takes them), GET /counts. */
-async function steer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Answers control requests. `rate` is in events per second; 0 sends as fast as the reader takes them. */
+async function answerControl(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname === '/counts') return json(response, { requests, sockets: sockets.size, watches: watches.size, others: others.size, lists });
   if (pathname === '/expire') return expire(response);
@@ -204,7 +204,7 @@ function eventOf(type: string, item: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"type":"${type}","object":{"kind":"Pod","apiVersion":"v1",`), item.subarray(1), Buffer.from('}\n')]);
 }
 
-/** In writes of about 64 KiB, waiting for the reader when it is behind. */
+/** Writes the chunks in blocks of about 64 KiB. Waits while the reader is slower. */
 async function writeAll(response: Response, chunks: readonly Buffer[]): Promise<void> {
   let batch: Buffer[] = [];
   let size = 0;

@@ -1,6 +1,6 @@
-// Embedded clusters with pods in a process of their own. Prints where their kubeconfig is.
+// Runs embedded clusters with pods in a separate process. Prints the path of their kubeconfig.
 //   pods-fleet.ts CLUSTERS PODS [ENV]
-// ENV: values of environment in each pod, 3 by default.
+// ENV: number of environment variables in each pod. Default: 3.
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { kubeconfigOf } from '../../../../src/sim/start-demo-fleet.ts';
 import type { SimCluster } from '../../../support/sim/sim-cluster.ts';

@@ -1,4 +1,4 @@
-// Three real API servers with 1,000 pods each, the gateway over them as a user starts it, and what both answer in turn.
+// Starts three real API servers with 1,000 pods each and a gateway over them as a user starts it. Measures answers of both alternately.
 //   real-fleet.ts PODS ROUNDS
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ async function pageOf(first: number, after: string | null = null): Promise<Page>
   return ((await gateway.ask(query, { first, after })) as { pods: Page }).pods;
 }
 
-/** Milliseconds from the end of a PATCH until a query over the mirror shows what it wrote. */
+/** Measures the milliseconds from the end of a PATCH until a query over the mirror shows the written value. */
 async function changeOf({ client, podPath, pod, value }: { client: Client; podPath: string; pod: string; value: string }): Promise<number> {
   await client.send('PATCH', podPath, JSON.stringify({ metadata: { labels: { bench: value } } }), 'application/merge-patch+json');
   const from = performance.now();
@@ -103,7 +103,7 @@ async function fill(client: Client, cluster: number): Promise<void> {
   );
 }
 
-/** A pod as somebody may create it: the namespace that is there, without what the server or admission gives. */
+/** Returns a pod that can be created: in an existing namespace, without the fields that the server or admission sets. */
 function creatable(index: number): object {
   const { metadata, spec } = podOf(index) as { metadata: Record<string, unknown>; spec: Record<string, unknown> };
   const { name, labels, annotations } = metadata;

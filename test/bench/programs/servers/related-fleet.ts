@@ -1,4 +1,4 @@
-// An embedded cluster in a process of its own, with pods and all that has to do with them. Prints where its kubeconfig is.
+// Runs an embedded cluster in a separate process, with pods and their related objects. Prints the path of its kubeconfig.
 //   related-fleet.ts PODS
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { kubeconfigOf } from '../../../../src/sim/start-demo-fleet.ts';

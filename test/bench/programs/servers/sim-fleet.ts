@@ -1,4 +1,5 @@
-// Embedded clusters in a process of their own, the last of them with our definitions. Prints where they are; a control port tells what was asked of them.
+// Runs embedded clusters in a separate process. The last one has our custom resource definitions. Prints their addresses.
+// A control port reports the requests that they received:
 //   sim-fleet.ts CLUSTERS
 //   GET /reached?writes=N  answers when the members have done N writes since the last /reset; GET /counts; POST /reset
 import { createServer } from 'node:http';
@@ -9,7 +10,7 @@ import { startSimCluster } from '../../../support/sim/start-sim-cluster.ts';
 import { writeKubeconfigText } from '../../support/bench-kubeconfig.ts';
 
 const [memberCount = '100'] = process.argv.slice(2);
-/** Of members, since the last reset. */
+/** Writes to members since the last reset. */
 let writes = 0;
 let hubWrites = 0;
 const waiting = new Set<{ readonly writes: number; tell(): void }>();
@@ -65,7 +66,7 @@ const control = createServer((request, response) => {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 });
 
-/** What was asked of a member's objects since the reset, but for what mirrors ask. The log keeps the latest 100,000. */
+/** Counts requests for a member's objects since the reset, without those of mirrors. The log keeps the latest 100,000. */
 function callsOf(member: SimCluster): number {
   return member.requests
     .slice(seen.get(member) ?? 0)
