@@ -14,8 +14,9 @@ import { failedChange, writeObject } from './write-object.ts';
  * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:
  * Namespaces first, then CustomResourceDefinitions, then the others in the given order. Results are in the given order.
  *
- * Fields that are valid in one cluster only are removed, the resourceVersion included. So an export of one cluster can be applied to
- * another one. To avoid overwriting others, rely on field ownership, or patch a target with a `resourceVersion`.
+ * Removes fields that are valid in one cluster only, such as the resourceVersion. So an export of one cluster can be applied to another
+ * one. An apply therefore never checks the version of the existing object. Without `force`, field ownership protects the fields of other
+ * managers. To check a version, use a patch whose target has a `resourceVersion`.
  *
  * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and the expected value.
  */

@@ -18,7 +18,7 @@ export interface ObjectChangesOptions {
   readonly access: Access;
   /** Returns a client that writes as the caller. Undefined if the cluster is not in the fleet. */
   readonly clientOf: (cluster: ClusterName, caller: Caller) => ObjectClient | undefined;
-  /** True for kinds whose values may not be redaction. */
+  /** True for kinds whose values may not be shown. */
   readonly isSensitive: (kind: GroupKind) => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,7 +46,7 @@ export function logWrites(
 }
 
 /**
- * Creates the functions that remove values which may not be redaction. `managedFields` are always removed. For a sensitive kind, only metadata
+ * Creates the functions that remove values which may not be shown. `managedFields` are always removed. For a sensitive kind, only metadata
  * remains: no diff and no message of the server.
  */
 export function createRedaction(isSensitive: boolean): ObjectWrite['redaction'] {

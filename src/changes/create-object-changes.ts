@@ -74,7 +74,9 @@ interface ChangeRequestInContext extends ChangeRequest {
   readonly context: WriteContext;
 }
 
-/** Changes each target with a write of its own, at the same time. The write queue of each cluster limits them. */
+/**
+ * Changes each target with its own write. All writes start at the same time, and the write queue of each cluster limits those in flight.
+ */
 async function changeTargets(
   options: ObjectChangesOptions,
   request: ChangeRequestInContext,

@@ -158,7 +158,7 @@ function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectCallResult 
   return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
 }
 
-/** True for a path that the API server does not know. It answers with or without a Status. */
+/** True for a path that the API server does not know. Its 404 answer is `NOT_FOUND` if it names an object, else `NOT_SERVED`. */
 function isNotFound({ code }: Fault): boolean {
   return code === 'NOT_SERVED' || code === 'NOT_FOUND';
 }

@@ -33,10 +33,10 @@ export interface MemberCluster {
   readonly zones: readonly string[];
   readonly taints: readonly ClusterTaint[];
   readonly phase: 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
-  /** The time of the last answer of the cluster, in milliseconds of the epoch. Absent: it has never answered. */
+  /** The time of the last answer of the cluster, in Unix milliseconds. Absent: it has never answered. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
-  /** Set only in a plan. Absent in a plan: every absent location field is known to be absent. */
+  /** Set only in a plan. Absent in a plan: for each location field without a value, it is known that the cluster has none. */
   readonly unknownLocation?: UnknownLocation | undefined;
 }
 

@@ -11,7 +11,10 @@ const restartable: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSe
 /** The annotation of the pod template with which `kubectl rollout restart` replaces all Pods. */
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
-/** Returns the patch that restarts a workload, for the same kinds and in the same way as kubectl. */
+/**
+ * Returns the patch that restarts a workload, for the same kinds and in the same way as kubectl. Returns a fault for other kinds and for a
+ * paused Deployment.
+ */
 export function restartPatch({
   kind,
   cluster,
@@ -47,7 +50,8 @@ interface Scaling {
 
 /**
  * Sets the replica count through the subresource `scale`, like kubectl. Callers then need only the right for that subresource. Returns the
- * object itself.
+ * workload, not the `Scale` object of the answer. Exception: if `before` is undefined, the caller may not read the workload and gets the
+ * answer.
  */
 export async function scaleWorkload(
   { client, address, run, replicas, before, preconditions }: Scaling,
@@ -63,7 +67,7 @@ export async function scaleWorkload(
   return after.result === 'answered' ? { ...after, isNew: false, warnings: answer.warnings } : after;
 }
 
-/** Returns the object with the new count. Few kinds keep their count at another path; for those the object stays unchanged. */
+/** Returns the object with the new count. If its kind keeps the count at another path than `spec.replicas`, the object stays unchanged. */
 function withReplicas(object: KubernetesObject, replicas: number): KubernetesObject {
   const { spec } = object;
   return numberAt(object, 'spec', 'replicas') === undefined || !isJsonObject(spec) ? object : { ...object, spec: { ...spec, replicas } };

@@ -13,9 +13,9 @@ export interface ObjectWrite {
   readonly address: ObjectAddress;
   readonly key: ObjectKey;
   readonly run: RunMode;
-  /** Removes values that may not be redaction, from the object, its diff and its fault. */
+  /** Removes values that may not be shown, from the object, its diff and its fault. */
   readonly redaction: {
-    /** True if only the metadata of the object may be redaction. */
+    /** True if only the metadata of the object may be shown. */
     readonly metadataOnly: boolean;
     object(object: KubernetesObject): KubernetesObject;
     diff(before: KubernetesObject | undefined, after: KubernetesObject | undefined): string | undefined;
@@ -24,10 +24,10 @@ export interface ObjectWrite {
 }
 
 /**
- * Writes one object and compares it with the existing one, which is read live first. A caller who may not read it gets CONFIGURED, without
- * a diff.
+ * Reads the existing object live, writes the object, and returns what the write changed. If the object exists and the caller may not read
+ * it, the action is CONFIGURED, without a diff.
  *
- * @param attempt Makes the write, given the existing object. Undefined: the object is absent or not readable.
+ * @param attempt Makes the write. Its argument is the existing object, or undefined if the object is absent or not readable.
  */
 export async function writeObject(
   { client, address, key, run, redaction }: ObjectWrite,
@@ -52,7 +52,7 @@ export async function writeObject(
   };
 }
 
-/** Returns the action of a write. A dry run has no new resourceVersion, so the content decides. */
+/** Returns the action of a write. Compares the content for `UNCHANGED`, because a dry run returns no new resourceVersion. */
 function actionOf(answer: Extract<ObjectCallResult, { readonly result: 'answered' }>, before: KubernetesObject | undefined): ObjectAction {
   if (answer.isNew) return 'CREATED';
   if (before === undefined || before.metadata.uid !== answer.object.metadata.uid) return 'CONFIGURED';

@@ -27,8 +27,8 @@ const maxEditLength = 2_000;
  * Returns the changes as a unified diff of YAML, without the fields that a server fills in. Undefined if nothing changes.
  */
 export function diffOf({ before, after, isSensitive }: ComparedObjects): string | undefined {
-  // If the object exists, both sides have the fields that a server sets for its kind, so the diff does not show them. Only the server
-  // fields of all kinds are removed.
+  // For a change of an existing object, both sides have the fields that a server sets for this kind, so the diff does not show them. It is
+  // then enough to remove the server fields that all kinds have.
   const clean = before === undefined || after === undefined ? (object: JsonObject) => portableOf(object) : withoutServerFields;
   const [old, next] = [before, after].map((object) => (object === undefined ? undefined : clean(object)));
   if (equalJson(old, next)) return undefined;

@@ -3,8 +3,8 @@ import type { JsonObject } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 
 /**
- * Returns the hash of the content of an object: without status, managedFields, resourceVersion and generation. It is equal for the object
- * from a list, a watch or a live read.
+ * Returns the hash of the content of an object: without status, managedFields, resourceVersion and generation. The hash is the same whether
+ * the object comes from a list, a watch or a live read.
  */
 export function liveHashOf(object: KubernetesObject): string {
   const before = hashes.get(object);

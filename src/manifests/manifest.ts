@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 
-/** One object of a template, with `apiVersion`, `kind` and a name. `prune` removes the fields that a server fills in. */
+/** One object of a template, with `apiVersion`, `kind` and a name. `portableOf` removes the fields that a server fills in. */
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;

@@ -8,8 +8,8 @@ export function keyOfManifest({ apiVersion, kind, metadata: { name, namespace } 
 }
 
 /**
- * Returns a text for comparing keys. It is equal for keys of one object in different versions of its API group. Sorts by group, kind,
- * namespace, name.
+ * Returns a text for comparing keys. The text is the same for all versions of the API group. Sorted by their texts, keys are in order of
+ * group, kind, namespace and name.
  */
 export function textOfKey(key: ObjectKey): string {
   // No member of a key contains a slash.

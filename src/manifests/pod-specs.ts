@@ -20,8 +20,8 @@ const podSpecPaths: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Returns the path of the pod spec in an object. In a custom kind, it is looked for at the path where a Deployment has it. Undefined if the
- * object has no pod spec.
+ * Returns the path of the pod spec in an object. For a custom kind, it tries the path that a Deployment uses. Undefined if the object has
+ * no pod spec.
  */
 function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
   const known = podSpecPaths.get(kindTextOf(object));
@@ -47,7 +47,10 @@ interface ContainerAtPath {
   readonly container: Json;
 }
 
-/** Returns the containers of an object in a scope: init containers first, both in the order of their list. */
+/**
+ * Returns all containers of an object, or only one kind of them, as `scope` says. Init containers come first. The order within each list
+ * stays.
+ */
 export function containersIn(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly ContainerAtPath[] {
   const path = podSpecPathOf(object);
   if (path === undefined) return [];

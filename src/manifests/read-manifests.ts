@@ -7,8 +7,8 @@ import { withoutServerFields } from './portable-object.ts';
 import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
 
 /**
- * The result of reading manifests: all of them, or the first problem. `path` is the path of the field. With several documents it starts
- * with the index, such as `[2]`. Messages never contain values.
+ * The result of reading manifests: all of them, or the first problem. `path` is the path of the field. With several documents, the path
+ * starts with the index of the document, such as `[2]`. Messages never contain values.
  */
 export type ManifestsRead =
   | { readonly result: 'read'; readonly manifests: readonly Manifest[] }

@@ -6,13 +6,13 @@ import { otherManagersOf } from '../plan/copies/owned-fields.ts';
 import type { CopyContext } from './copy-to-write.ts';
 
 /**
- * Maximum number of corrections of a copy in 10 minutes. After them, the copy is `Contended` until the first correction is older than that
- * (docs/internals/propagation.md 7).
+ * Maximum number of corrections of a copy in 10 minutes. After so many, the copy is `Contended`: it is not corrected again until the first
+ * of these corrections is more than 10 minutes old (docs/internals/propagation.md 7).
  */
 export const maxCorrections = 5;
 const withinMs = 10 * 60_000;
 
-/** Returns when the copy may be corrected again, in milliseconds of the epoch. Undefined if it may be corrected now. */
+/** Returns when the copy may be corrected again, in Unix milliseconds. Undefined if it may be corrected now. */
 export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: number): number | undefined {
   const [first] = corrections.slice(-maxCorrections);
   if (first === undefined || corrections.length < maxCorrections) return undefined;
@@ -21,8 +21,8 @@ export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: nu
 }
 
 /**
- * Returns the result for a contended copy: it is not corrected, and the fault names the managers that change it. Finding them takes one
- * read, once.
+ * Returns the result for a copy that is `Contended`: it is not corrected, and its fault names the managers that change it. The first time,
+ * the copy is read live to find these managers. Later, the fault in the inventory is repeated.
  */
 export async function contendedResult(
   { work, guardedClient }: CopyContext,
@@ -39,7 +39,7 @@ export async function contendedResult(
   return contended(`corrected ${maxCorrections} times in 10 minutes, and changed again by ${who}`);
 }
 
-/** Keeps the entry as it is, so that the inventory need not be saved. */
+/** Returns the result with the entry as it was, so that the inventory need not be saved. */
 function unchanged(entry: InventoryEntry, result: CopyResult): CopyResult {
   return result.result === 'stopped' ? result : { ...result, entry };
 }

@@ -14,7 +14,7 @@ export function withPendingDeletions(share: ClusterShare, fault: Fault, nowMs: n
   };
 }
 
-/** Marks a copy for deletion as soon as its cluster answers. A shared object keeps its state: it is released then, never deleted. */
+/** Marks a copy for deletion as soon as its cluster answers. A shared object keeps its state, because it is released instead of deleted. */
 export function markPendingDeletion(entry: InventoryEntry): InventoryEntry {
   return withDeletionState(entry, 'PendingDeletion');
 }
@@ -33,7 +33,7 @@ export function clearDeletionMark(entry: InventoryEntry): InventoryEntry {
 function withDeletionState(entry: InventoryEntry, state: 'PendingDeletion' | 'Deleting'): InventoryEntry {
   if (entry.state === 'Shared') return entry;
   if (entry.state !== 'Intended') return { ...entry, state };
-  // The uid is that of an earlier, deleted object. It would take precedence over the intent token.
+  // An `Intended` entry has no uid, or that of an earlier, deleted object. Such a uid would take precedence over the intent token.
   const { uid: _uid, ...announced } = entry;
   return { ...announced, state };
 }

@@ -3,11 +3,12 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 
 /**
- * The answer to one call. `stopped`: this call and all later ones are not made, because the gateway lost leadership or the signal aborted.
+ * The answer to one call. `stopped`: this answer does not count, and no later call is made. The gateway has lost the leadership, the signal
+ * has aborted, or `stop` was called.
  */
 export type GuardedAnswer = ObjectCallResult | { readonly result: 'stopped' };
 
-/** Sends the calls of the work in one cluster. After a stop, or once the cluster does not answer, reads and writes both end. */
+/** Sends the calls of the work in one cluster. After a stop, or once the cluster does not answer, it sends no more reads and writes. */
 export interface GuardedClient {
   readonly cluster: ClusterName;
   readonly isStopped: boolean;
@@ -28,8 +29,8 @@ const maxTimeouts = 2;
 /**
  * Creates the guarded client for the work in one cluster.
  *
- * It calls `mayWrite` before each write. It also calls it after a failed write, because the write may have waited in a queue meanwhile.
- * Once the cluster is unreachable, no more calls are sent: every later one fails at once with the same fault.
+ * It calls `mayWrite` before each write, and once more after a failed write, because the gateway may have lost the leadership while the
+ * write waited in the queue. Once the cluster is unreachable, no more calls are sent: every later call fails at once with the same fault.
  */
 export function createGuardedClient({ client, mayWrite }: GuardedClientOptions, signal: AbortSignal): GuardedClient {
   const guarded = withLeaderCheck(client, mayWrite);

@@ -14,8 +14,8 @@ import type { GuardedAnswer, GuardedClient } from './guarded-client.ts';
  * resourceVersion.
  *
  * @param object The object, just read, with its `managedFields`.
- * @param owners The entries of `managedFields` before Muster took the object over. They get their fields back. Absent: the fields have no
- * owner then.
+ * @param owners The entries of `managedFields` before Muster took the object over. These owners get their fields back. Default: Muster's
+ * fields have no owner afterwards.
  */
 export function releaseCopy(
   guardedClient: GuardedClient,

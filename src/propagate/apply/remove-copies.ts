@@ -22,11 +22,11 @@ interface RemovalBatch extends CopyContext {
 /**
  * Removes copies in the reverse write order of kinds. Copies of one rank are removed at the same time. Objects that are not in the
  * inventory are not changed. Namespaces and CustomResourceDefinitions wait until all other copies of `removals` are gone. If live discovery
- * says that the cluster does not serve a kind any more, its copies count as deleted.
+ * reports that the cluster does not serve a kind any more, the copies of this kind count as deleted.
  *
  * Before the first call, the share is saved under its version, with the copies to delete as `Deleting`. If the share on the hub has changed
- * since it was read, it is no proof any more: no copy is removed, and a warning is logged. At the end the share is saved once more, or
- * removed if it is empty.
+ * since it was read, it does not prove any more which copies are ours: no copy is removed, and a warning is logged. At the end the share is
+ * saved once more, or removed if it is empty.
  */
 export async function removeCopies(work: CopyWork, removals: readonly Removal[], signal: AbortSignal): Promise<CopiesOutcome> {
   const guardedClient = createGuardedClient(work, signal);
@@ -52,7 +52,10 @@ export async function removeCopies(work: CopyWork, removals: readonly Removal[],
   return { result: saved.result === 'stopped' || guardedClient.isStopped ? 'stopped' : 'done', ...gathered };
 }
 
-/** Makes no hub call if every copy is being deleted already or is not in the inventory. */
+/**
+ * Marks the copies to delete as `Deleting` and saves the share under its version. Makes no hub call if every copy is being deleted already
+ * or is not in the inventory.
+ */
 async function confirmInventory({ work, ledger, signal, removals }: RemovalBatch): Promise<LedgerSaved> {
   const known = removals.flatMap((removal) => {
     const entry = ledger.get(removal.key);
@@ -95,8 +98,8 @@ async function removeOne(batch: RemovalBatch, removal: Removal): Promise<CopyRes
 }
 
 /**
- * The mirror may not know the kind yet, so the cluster is asked. When a CustomResourceDefinition is deleted, all its objects are deleted
- * too.
+ * Returns the result for a copy whose kind is not among the known kinds of the cluster. A live discovery call decides, because that
+ * knowledge may be outdated. If the cluster does not serve the kind, the copy was deleted together with its CustomResourceDefinition.
  */
 async function removeUnserved({ work, guardedClient, signal }: RemovalBatch, entry: InventoryEntry): Promise<CopyResult> {
   const { apiVersion, kind } = entry.key;
@@ -124,11 +127,11 @@ function mustWait({ ledger, removals }: RemovalBatch, { key, how }: Removal): bo
  * - A copy is deleted only after a live read confirmed its uid. The deletion is guarded by that uid and the version read.
  * - With `spec.deletion.policy` Orphan, and for the action `RELEASE`, an object is released instead: it stays without marks.
  * - From a shared object only Muster's fields are removed.
- * - An adopted object is deleted like a created one. But if `work.rollback` shows that it was taken over since then, it gets its old
- *   values back and stays.
+ * - An adopted object is deleted like a created one. But if `work.rollback` is set and the object was taken over after the target revision,
+ *   it gets its old values back and stays.
  * - If another object has the name now, that object stays and the entry is removed.
- * - A copy that waits for finalizers stays in the inventory as `Deleting`, with the start time. While the mirror shows no change, it costs
- *   no call.
+ * - A copy that waits for finalizers stays in the inventory as `Deleting`, with the start time. As long as the mirror shows the object as
+ *   being deleted, no call is made for it.
  * - Namespaces and CustomResourceDefinitions wait until all other copies are gone.
  *
  * If the cluster does not answer, the copies become `PendingDeletion`. A share without entries is removed.

@@ -44,7 +44,7 @@ export interface Removal {
   readonly live?: KubernetesObject | undefined;
   /**
    * The generation of Muster's last write to the copy. The copy is removed only if it carries this generation or the one that is rolled
-   * back. Otherwise it has changed since and stays.
+   * back. Otherwise it has changed since that write and stays. Absent: not checked.
    */
   readonly lastGeneration?: number | undefined;
 }
@@ -60,11 +60,11 @@ type RemovalAttempt = CopyResult | { readonly result: 'retry' };
 
 const maxAttempts = 4;
 
-/** Finalizers of the garbage collector. It removes them without help. */
+/** The finalizers that the garbage collector of Kubernetes sets and removes itself. */
 const garbageCollectorFinalizers: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 /**
- * Removes one copy. A live read must confirm the uid from the inventory, and the write is guarded by that uid and the version read.
+ * Removes one copy. A live read must confirm the uid from the inventory. The write is guarded by that uid and by the version that was read.
  *
  * If the name belongs to another object now, or if another Propagation wrote the object since, the object stays and the entry is removed.
  */
@@ -98,7 +98,7 @@ async function attemptRemoval(copy: CopyToRemove, read: GuardedAnswer): Promise<
   }
 }
 
-/** Removes the copy, given the object that was just read. `retry`: the object changed in between and must be read once more. */
+/** Removes the copy, given the object that was just read. `retry`: the object has changed since that read and must be read once more. */
 export async function removeExisting(copy: CopyToRemove, object: KubernetesObject): Promise<RemovalAttempt> {
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return removedResult(entry, 'Skipped', 'another object has this name now');
@@ -174,7 +174,7 @@ function restoreOldValues(
 }
 
 /**
- * True if the object is the copy of this entry. The proof is the uid. For a copy whose uid was not saved, it is the intent token. A label
+ * True if the object is the copy of this entry. The proof is the uid, or the intent token for a copy whose uid was not saved. A label
  * proves nothing.
  */
 function isOurs({ entry, work }: CopyToRemove, object: KubernetesObject): boolean {
@@ -193,7 +193,7 @@ async function deleteExisting(copy: CopyToRemove, object: KubernetesObject): Pro
   return attemptOf(copy, answer, () => removedResult(entry, 'Deleted'));
 }
 
-/** Turns the answer of the last write into the result of the removal. */
+/** Returns the result of the removal for the answer to its last write. */
 function attemptOf(copy: CopyToRemove, answer: GuardedAnswer, done: () => CopyResult): RemovalAttempt {
   switch (answer.result) {
     case 'answered':
@@ -231,7 +231,10 @@ function deletingResult(copy: CopyToRemove, object: KubernetesObject): CopyResul
   };
 }
 
-/** Returns the result for a copy that could not be removed. If the cluster does not answer, the copy is deleted as soon as it answers. */
+/**
+ * Returns the result for a copy that could not be removed. If the cluster does not answer, the copy becomes `PendingDeletion` and is
+ * deleted as soon as the cluster answers again.
+ */
 export function failedRemoval({ entry, work }: Pick<CopyToRemove, 'entry' | 'work'>, fault: Fault): CopyResult {
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
   const result = failedResult(isAway ? markPendingDeletion(entry) : entry, fault, { now: work.clock.now() });

@@ -19,8 +19,8 @@ interface Restoration {
  *
  * - Objects of the target revision are written as that revision rendered them.
  * - Objects that Muster created and that the revision does not have are deleted.
- * - Objects that existed before get their old values back and are released, whichever generation took them over. Where no old values are
- *   stored, as for Secrets, the object is released as it is: `Orphaned`.
+ * - Objects that existed before Muster wrote them get their old values back and are released, whichever generation took them over. Where no
+ *   old values are stored, as for Secrets, the object is released as it is: `Orphaned`.
  *
  * Each step is guarded by uid and version of a fresh read. An object that has changed since Muster's own write is `Skipped`. This is a
  * compensation, not a transaction: a failure of one object stops no other.
@@ -29,7 +29,8 @@ interface Restoration {
  * Order: that of `rendered`, then that of the inventory.
  */
 export async function restoreCopies(work: CopyWork, { rendered, oldValues }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
-  // The target revision did not have the objects that this generation took over, even if it was meant to have them.
+  // Objects that this generation took over get their old values back, even if the target revision renders them: they did not belong to
+  // Muster then.
   const taken = work.share.entries.filter(({ takenOver }) => takenOver !== undefined && takenOver.revision >= work.revision);
   const returned = new Set(taken.map(({ key }) => textOfKey(key)));
   const had = rendered.filter(({ key }) => !returned.has(textOfKey(key)));

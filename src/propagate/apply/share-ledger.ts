@@ -9,7 +9,7 @@ import type { CopyWork } from '../plan/copies/copy-work.ts';
 /** The result of saving. `stopped`: another process saved the share, or this gateway may not write. */
 export type LedgerSaved = { readonly result: 'saved' | 'stopped' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** The share of a cluster during the work there. Changes are collected and saved in one write. */
+/** The share of a cluster while copies are written or removed there. It collects changes of entries, and `save` sends them in one write. */
 export interface ShareLedger {
   /** The share as last saved. */
   readonly saved: ClusterShare;

@@ -52,7 +52,7 @@ function logTakeOver({ work, task }: CopyToWrite, { metadata: { uid } }: Kuberne
   );
 }
 
-/** Fields that Muster owns by `Update` become its own by `Apply`, in a write that changes nothing else. */
+/** Moves the fields that Muster owns by `Update` to its `Apply` entry in `managedFields`, in a write that changes nothing else. */
 async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const managedFields = updatesTurnedToApply(object);
   return managedFields === undefined ? { object } : await patchOwners(copy, object, managedFields);

@@ -23,8 +23,8 @@ interface CopyUpdate {
 /**
  * Writes an existing object, guarded by uid and resourceVersion.
  *
- * Fields of other managers are taken over in three cases only: Muster sent them before, `conflict` is Overwrite, or `force` is set. Each of
- * them is logged.
+ * Overwrites fields of other managers in three cases only: Muster sent the fields before, `conflict` is Overwrite, or `force` is set. The
+ * first two cases are logged.
  */
 export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyWriteAttempt> {
   const owned = await correctOwners(copy, given);
@@ -101,7 +101,10 @@ function writtenAttempt(
   });
 }
 
-/** Counts the correction. A limit ends the fight with a manager that changes the copy again and again. */
+/**
+ * Adds the time of this correction to the entry. `maxCorrections` limits how often Muster corrects a copy that another manager keeps
+ * changing.
+ */
 function withCorrection({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
   const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-maxCorrections);
   return { ...entry, corrections };

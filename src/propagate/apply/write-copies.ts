@@ -37,7 +37,7 @@ interface CopyBatch extends CopyContext {
 /**
  * Writes the copies of one cluster in three steps.
  *
- * 1. It announces all new and taken-over copies in the inventory with one save, and stores the old values of the latter.
+ * 1. It announces all new and taken-over copies in the inventory with one save. It stores the old values of taken-over objects first.
  * 2. It writes the copies rank by rank. Copies of one rank are written at the same time. A failure of one copy stops no other.
  * 3. It saves the results with one save.
  *
@@ -120,7 +120,7 @@ async function prepare(batch: CopyBatch, object: RenderedObject): Promise<Prepar
 
 /**
  * Prepares a copy whose name belongs to an object that the entry does not know: an object of another owner, or our own copy after a crash.
- * It is read at once if it may be taken over, so that it is announced together with the others.
+ * The object is read at once if it may be taken over, so that it is announced together with the other copies.
  */
 async function prepareForeign(
   { work, guardedClient }: CopyBatch,
@@ -144,8 +144,8 @@ async function prepareForeign(
 }
 
 /**
- * Prepares a copy that the inventory has and the mirror does not. Either it was deleted, or the mirror does not show it yet. So it is read
- * live.
+ * Prepares a copy that the inventory has and the mirror does not. Its object is read live, because it may be deleted, or the mirror may not
+ * show it yet.
  */
 async function prepareMissing(
   { work, guardedClient, purpose }: CopyBatch,
@@ -251,7 +251,7 @@ export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], 
  * `observedHashOf` differs from its entry.
  *
  * A copy that was corrected 5 times in 10 minutes is `Contended`: its fault names the other manager, and the copy is not corrected until
- * the first correction is older than that. A copy without drift is not counted.
+ * the first of these corrections is more than 10 minutes old. A copy without drift is not counted.
  */
 export function correctDrift(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
   return writeCopies(work, { objects, purpose: 'correct' }, signal);

@@ -97,7 +97,7 @@ async function createCopy(copy: CopyToWrite): Promise<CopyWriteAttempt> {
   }
 }
 
-/** Handles an existing object. */
+/** Updates our copy if it has changed, takes over an object of another owner, or returns why it is not written. */
 async function writeExisting(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt> {
   if (mustGiveBack(copy.task.entry, copy.work)) return await giveBackFirst(copy, object);
   if (copy.task.existing !== 'unknown' && object.metadata.managedFields === undefined && isWrittenByLaterGeneration(object, copy.work))
@@ -134,8 +134,8 @@ async function giveBackFirst(copy: CopyToWrite, object: KubernetesObject): Promi
 }
 
 /**
- * True if the wanted manifest was written already and is unchanged. For `apply` the hash in the inventory decides; for `correct` the fields
- * are compared as well.
+ * True if the wanted manifest was written already and is unchanged. For `apply`, the manifest hash in the inventory decides. For `correct`,
+ * the fields of the object must also be as after the last write.
  */
 function isUnchangedSinceWrite({ task, work }: CopyToWrite, object: KubernetesObject): boolean {
   const { entry, object: rendered, purpose } = task;
