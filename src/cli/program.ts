@@ -125,7 +125,7 @@ async function runCommand(named: NamedCommand, options: ProgramOptions): Promise
   try {
     return await orAborted(askGateway(named, options), signal);
   } catch (error) {
-    // The process knows why it was ended.
+    // An aborted command prints no error: the process that aborted it knows the reason.
     if (signal.aborted) return exitCodes.failed;
     if (!(error instanceof CommandFailure) && !(error instanceof MusterError)) throw error;
     terminal.settle();
@@ -162,7 +162,9 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
     ownsGateway: own !== undefined,
   });
 
-  /** An own gateway has only the clusters of `--context`, but may give them other names. */
+  /**
+   * Returns the clusters that `--context` names. A gateway of this process has no others, but may give them other names, so it is queried.
+   */
   async function namedClusters(): Promise<readonly string[] | null> {
     if (flags.context === undefined) return null;
     if (own === undefined) return flags.context;
@@ -170,7 +172,10 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
   }
 }
 
-/** Flags win over the environment, so flags for an own gateway win over MUSTER_GATEWAY. */
+/**
+ * Returns the remote gateway that the flags or the environment name. With a flag for an own gateway the environment is ignored, because
+ * flags win over MUSTER_GATEWAY.
+ */
 async function remoteOf(flags: GatewayFlags, { environment, directory }: ProgramOptions): Promise<GatewayAddress | undefined> {
   const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.hub !== undefined || flags.config !== undefined;
   return remoteGateway({ flags, environment: isOwn ? {} : environment, directory });

@@ -31,7 +31,9 @@ interface Known {
 /** Whether a flag takes a value. `either`: it takes a value in some commands and none in others. */
 type Arity = 'none' | 'value' | 'either';
 
-/** Returns the index of the first word that is no flag and no value of a flag. Undefined if no such index can be known for certain. */
+/**
+ * Returns the index of the first word that is no flag and no value of a flag. Undefined if there is none, or an unknown flag precedes it.
+ */
 function firstWord(args: readonly string[], { names, flags }: Known): number | undefined {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? '';

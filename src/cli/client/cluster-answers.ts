@@ -11,7 +11,10 @@ export interface ClusterSync {
 /** The GraphQL selection that gives a `ClusterSync`. */
 export const syncFields = 'phase cluster { name } fault { code }';
 
-/** The clusters that have answered a request. An object that was not found is known not to exist only if every cluster has answered. */
+/**
+ * The clusters of a request, and which of them have answered. Only if all have answered does "not found" mean that no cluster has the
+ * object.
+ */
 export class ClusterAnswers {
   /** The clusters of the request, with their fault codes. The value is undefined for a cluster that has answered. */
   readonly #codes = new Map<string, string | undefined>();
@@ -31,9 +34,9 @@ export class ClusterAnswers {
   }
 
   /**
-   * Prints a line on standard error: something was not found, and which clusters have answered.
+   * Prints a line on standard error: the missing object or resource, and which clusters have answered.
    *
-   * @param what The missing object or resource, such as `pod web`.
+   * @param what Its name in the line, such as `pod web`.
    */
   reportUnknown({ terminal }: Pick<Session, 'terminal'>, what: string): void {
     const clusters = [...this.#codes].toSorted(([a], [b]) => (a < b ? -1 : 1));

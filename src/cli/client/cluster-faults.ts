@@ -47,7 +47,10 @@ export class ClusterFaultReport {
     this.#session = session;
   }
 
-  /** Prints each fault that was not printed before, as a line on standard error. */
+  /**
+   * Prints each fault that was not printed before, as a line on standard error. Records for `exitCode` whether any of the faults is a
+   * failure.
+   */
   print(faults: readonly ClusterFault[]): void {
     for (const fault of faults) {
       this.#failed ||= !harmless.has(fault.code);
@@ -72,7 +75,7 @@ export function lineOfFault(fault: ClusterFault): string {
   return `warning: ${printable(`${subject}: ${reasonOfFault(fault)}`)}\n`;
 }
 
-/** Returns `UNREACHABLE the connection was refused`, and the message of the API server if that adds something. */
+/** Returns `UNREACHABLE the connection was refused`, and the message of the API server unless the fault message contains it. */
 export function reasonOfFault({ code, message, status }: Pick<ClusterFault, 'code' | 'message' | 'status'>): string {
   const statusMessage = status?.message ?? '';
   return `${code} ${statusMessage === '' || message.includes(statusMessage) ? message : `${message}: ${statusMessage}`}`;

@@ -28,13 +28,13 @@ export interface FollowOptions {
 /** The first and the longest delay in a series of losses. */
 const [firstDelayMs, maxDelayMs] = [1_000, 30_000];
 
-/** A stream that lasted this long ends the series of losses. */
+/** A stream that lasted this long ends the series of losses: the next delay is the first one again. */
 const healthyMs = 30_000;
 
 /**
  * Keeps a subscription open until the signal aborts. A lost stream is opened again after 1 s to 30 s, doubled each time, with jitter.
  *
- * No message is repeated, as far as `variables` names the position to resume from.
+ * A reopened stream repeats no message if `variables` returns the cursor of the last one.
  *
  * @throws {CommandFailure} if the gateway refuses the subscription for good, or was never reached.
  */

@@ -13,7 +13,7 @@ export function pathColumn(header: string, path: string, { absent = '' }: PathCo
   return { header, fields: fieldsOf(keys), cell: (item) => scalarText(valueAt(jsonOf(item), ...keys)) ?? absent };
 }
 
-/** Returns a column with the length of the list at a path. `field` is any field of an element. */
+/** Returns a column with the length of the list at a path. `field` is any field of its elements, because GraphQL must select one. */
 export function countColumn(header: string, path: string, field: string): PrintedColumn {
   const keys = path.split('.');
   return { header, fields: fieldsOf([...keys, field]), cell: (item) => countText(listAt(jsonOf(item), ...keys).length) };

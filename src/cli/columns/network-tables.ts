@@ -78,7 +78,8 @@ function portText({ port, nodePort, protocol }: Stored<V1ServicePort, null>): st
 }
 
 /**
- * Returns the first hosts and the number of further rules. A rule without a host applies to all hosts, and is named only if it is alone.
+ * Returns the first hosts and the number of further rules. A rule without a host applies to all hosts. It is shown, as `*`, only if no rule
+ * has a host.
  */
 function hostsText(hosts: readonly string[]): string {
   const shown = hosts.flatMap((host, at) => (host === '' ? [] : [{ host, at }])).slice(0, maxHosts);

@@ -34,7 +34,7 @@ const byKind: ReadonlyMap<string, SummaryColumns> = new Map(
   }),
 );
 
-/** The GraphQL fragment with all fields that `objectSummary` reads. */
+/** Name of the GraphQL fragment with all fields that `objectSummary` reads. */
 export const summaryFragment = 'Summary';
 
 /** The definition of the fragment. */

@@ -169,7 +169,7 @@ function selectorColumn(
   return { header: 'SELECTOR', isWide: true, fields: `spec { ${selectorFields} }`, cell: ({ spec }) => textOf(spec?.selector) };
 }
 
-/** Returns the duration of a Job. For a failed Job it grows on, as in kubectl. */
+/** Returns the duration of a Job. The duration of a failed Job keeps growing, as in kubectl, because it has no completion time. */
 function durationText(start: Maybe<string>, end: Maybe<string>, nowMs: number): string {
   if (start === undefined || start === null) return '';
   return humanDuration((end === undefined || end === null ? nowMs : Date.parse(end)) - Date.parse(start));

@@ -197,7 +197,7 @@ function answerOf({ item, related }: Described, nowMs: number): JsonObject {
   };
 }
 
-/** Returns `lastSeen` for `LAST SEEN`. */
+/** Returns the JSON key of a column by its header: `lastSeen` for `LAST SEEN`. */
 function keyOf(header: string): string {
   return header.toLowerCase().replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 }

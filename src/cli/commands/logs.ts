@@ -103,7 +103,12 @@ interface Reading {
   readonly hasTimes: boolean;
 }
 
-/** Reads logs once. Selects text unless times are needed, because text costs less than lines and an answer may hold more of it. */
+/**
+ * Prints the current logs, and the faults and missing Pods on standard error. Selects each log as one text unless times are needed, because
+ * an answer may hold more text than lines.
+ *
+ * @returns The exit code: 1 if a Pod or container does not exist or a named cluster had a fault; 3 if that is not known.
+ */
 async function readLogs(session: Session, { selected, extent, printer, hasTimes }: Reading): Promise<number> {
   const { gateway, terminal } = session;
   const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $names: [String!], $container: String, $previous: Boolean,

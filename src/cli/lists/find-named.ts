@@ -76,7 +76,7 @@ export interface FoundObjects<Item> {
  * Finds the objects that words name, in all clusters. A line on standard error reports each name that was not found.
  *
  * @returns `exitCode`: 1 if no cluster has one of the names, 3 if that is not known because a cluster did not answer, else 0.
- * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
+ * @throws {CommandFailure} if the words name no object, or no cluster serves a kind.
  */
 export async function findNamedObjects<Item extends ListedItem>(
   session: Session,

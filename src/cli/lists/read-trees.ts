@@ -36,7 +36,7 @@ export interface TreeNode {
 export interface ObjectTree {
   /** The owner, its owner, and so on. Empty if the owners form a circle through the object itself. */
   readonly owners: readonly TreeItem[];
-  /** The owner reference of the outermost owner whose object was not found or may not be read. */
+  /** The reference from the outermost known object to an owner that does not exist or that the caller may not read. */
   readonly missing: OwnerReference | undefined;
   readonly node: TreeNode;
 }
@@ -146,8 +146,8 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
 }
 
 /**
- * The query covers every kind and names none. So a fault is printed once per cluster, and kinds that a cluster does not serve are no
- * fault.
+ * Returns a report that prints each fault without its kind, so once per cluster, and leaves out `NOT_SERVED`. The reason: the query covers
+ * every kind, and a cluster need not serve all of them.
  */
 function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print'> {
   return {
@@ -160,7 +160,9 @@ function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print
   };
 }
 
-/** Adds an object below its controller, or below another of these owners. Returns it if it is new, because it may own further objects. */
+/**
+ * Adds an object below its controller, else below another of the owners. Returns its node if the object is new, because it may own objects.
+ */
 function attached(known: Map<string, GrowingNode>, owners: ReadonlyMap<string, GrowingNode>, item: TreeItem): readonly GrowingNode[] {
   const parents = inOrder(item.metadata.ownerReferences ?? []).flatMap(({ uid }) => owners.get(keyOf(item, uid)) ?? []);
   const [parent] = parents.filter((owner) => reaches(owner.item, item));

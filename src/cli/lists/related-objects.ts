@@ -46,7 +46,7 @@ const relationsOfKinds: Readonly<Record<string, Relations>> = {
   'CronJob.batch': { owned: ['Job.batch'] },
 };
 
-/** Returns the GraphQL selection of all related objects, except events. It uses the fragment of `objectSummary`. */
+/** Returns the GraphQL selection of all related objects, except events. The query must contain `summaryDefinition`. */
 export function relatedFields(kind: ResolvedKind): string {
   const { one = [], many = [], owned } = relationsOf(kind);
   const page = `{ totalCount items { ...${summaryFragment} } faults { ${faultFields} } }`;

@@ -7,15 +7,18 @@ interface PrintedPosition {
   readonly count: number;
 }
 
-/** A log without lines for this long, while others have some, has no older lines to come. Clocks of nodes differ by less. */
+/**
+ * How far a restart goes back at most, before the newest printed line of all logs. The next lines of a log are
+ * never older, because the clocks of nodes differ by less.
+ */
 const silentMs = 300_000;
 
 /** Beyond this many logs, silent ones are forgotten, because Pods come and go. */
 const maxRemembered = 1_000;
 
 /**
- * Remembers how far followed logs were printed, so that a reopened stream repeats no line. The stream restarts from a time that no log has
- * passed. Lines that were printed before are then left out.
+ * Remembers how far followed logs were printed, so that a reopened stream repeats no line. The stream restarts from the newest line of the
+ * log that is furthest behind, at most 5 minutes back. Lines of other logs that were printed before are then left out.
  */
 export class LogProgress {
   readonly #printed = new Map<string, PrintedPosition>();
@@ -45,7 +48,7 @@ export class LogProgress {
     return new Date(Math.max(oldest, this.#newestMs - silentMs)).toISOString();
   }
 
-  /** Forgets logs that `resumeTime` would not go back to. */
+  /** Forgets logs whose newest line is older than the earliest `resumeTime`. */
   #forgetSilent(): void {
     for (const [name, { at }] of this.#printed) if (at.ms < this.#newestMs - silentMs) this.#printed.delete(name);
   }

@@ -32,7 +32,7 @@ const maxPods = 500;
 export interface MissingLogs {
   /** A line for each Pod or container that does not exist. */
   readonly absent: readonly string[];
-  /** The Pods, by name, that were not found while clusters did not answer. For a request without names, the logs as a whole. */
+  /** The named Pods that were not found while a cluster did not answer. For a request without names: one text for all its containers. */
   readonly unknown: readonly string[];
   readonly answers: ClusterAnswers;
 }
@@ -71,7 +71,7 @@ export async function findMissingLogs({ gateway }: Session, logArguments: LogArg
   return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(logArguments)}`), answers };
 }
 
-/** Returns an empty list if a Pod has the container: it has appeared since. */
+/** Returns a line if none of the Pods has the container. A Pod may have it now although its log was not found before. */
 function noContainer(whose: string, pods: Found['pods']['items'], container: string | null): readonly string[] {
   const lists = pods.flatMap(({ spec }) => [spec?.initContainers, spec?.containers, spec?.ephemeralContainers]);
   const known = new Set(lists.flatMap((list) => list?.map(({ name }) => name ?? '') ?? []));

@@ -7,9 +7,9 @@ export interface Terminal {
   out(text: string): Promise<void>;
   /** Writes whole lines to standard error. */
   err(text: string): void;
-  /** Replaces the status line on standard error. An empty text removes it. Only if `isWatched`. */
+  /** Replaces the status line on standard error. An empty text removes it. Other texts need `isWatched`. */
   status(text: string): void;
-  /** Replaces the lines at the bottom of the terminal. Only if `isInteractive`. */
+  /** Replaces the lines at the bottom of the terminal. Call this only if `isInteractive`. */
   draw(lines: readonly string[]): void;
   /** Keeps the drawn lines, shows the cursor and removes the status. A second call does nothing. */
   settle(): void;

@@ -36,22 +36,25 @@ export type OutcomeFormat = DocumentFormat | 'name';
 
 export interface OutcomeOptions {
   readonly output: OutcomeFormat | undefined;
-  /** Returns what was done to an accepted Propagation, in kubectl's words: `paused`. */
+  /** Returns the word for what was done to an accepted Propagation, as kubectl prints it: `paused`. */
   readonly word: (propagation: ShownPropagation) => string;
   /** How far to follow accepted Propagations. `accepted`: not at all. */
   readonly until: FollowedPropagation['until'] | 'accepted';
 }
 
-/** Time that an end must last after a new plan. A copy may be unhealthy for a moment. */
+/** Milliseconds for which a good or bad end must last after a new plan before it counts. A copy may be unhealthy for a moment. */
 const newPlanPatience = { good: 0, bad: 3_000 } as const;
 
 /**
- * Time that an end must last after a change without a new plan. A new leader may have to wait until the Lease of a killed controller
- * expires.
+ * Milliseconds for which an end must last after a change without a new plan. A bad end may be old: a new leader acts only after the Lease
+ * of a killed controller has expired.
  */
 const samePlanPatience = { good: 0, bad: 25_000 } as const;
 
-/** The same if the controller starts in this process: it checks settled Propagations once more. */
+/**
+ * The milliseconds if the controller starts in this process. A good end must last too, because the new controller checks settled
+ * Propagations once more.
+ */
 const ownControllerPatience = { good: 2_000, bad: 25_000 } as const;
 
 /** Returns the mutation inputs that name a Propagation. */

@@ -37,7 +37,7 @@ function tableShow(session: Session, places: readonly string[]): PropagationShow
   };
 }
 
-/** As wide as the widest phase, so that later lines align. */
+/** The header PHASE, as wide as the widest phase, so that later lines align. */
 const phaseHeader = 'PHASE'.padEnd('Progressing'.length);
 
 /** Prints a line for each cluster that has changed, and one with an empty cluster for the whole Propagation. */

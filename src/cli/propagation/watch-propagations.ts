@@ -9,7 +9,7 @@ import { endVerdict, propagationFields, type ShownPropagation } from './propagat
 export interface FollowedPropagation extends PropagationKey {
   /** States of older generations are ignored. */
   readonly generation: number;
-  /** Milliseconds that an end must last before it counts. The controller may be about to repair it. */
+  /** Milliseconds for which a good or bad end must last before it counts. The controller may be about to change it. */
   readonly patienceMs: { readonly good: number; readonly bad: number };
   /** `settled`: no work is left. `gone`: the Propagation was deleted. */
   readonly until: 'settled' | 'gone';
@@ -24,7 +24,8 @@ export type PropagationEnd =
 const query = `subscription ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${propagationFields} } }`;
 
 /**
- * Follows all Propagations at the same time and shows them until they end. Returns the ends in their order. A lost stream is opened again.
+ * Follows all Propagations at the same time and shows them until they end. Returns the ends in the order of `followed`. A lost stream is
+ * opened again.
  *
  * @throws {CommandFailure} if a Propagation cannot be followed.
  */
@@ -77,7 +78,7 @@ type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 interface Candidate {
   readonly result: 'good' | 'bad';
   readonly state: ShownPropagation;
-  /** Aborts if the state changes before. */
+  /** Aborts if the Propagation leaves the end before it counts. */
   readonly passing: AbortController;
 }
 
@@ -101,7 +102,7 @@ class EndWatch {
     const { generation, until } = this.#ends;
     const result = until === 'gone' || state.generation < generation ? 'open' : endVerdict(state);
     if (result === this.#candidate?.result) {
-      // Other changes do not restart the time.
+      // A state with the same end does not restart the time.
       this.#candidate = { ...this.#candidate, state };
       return;
     }

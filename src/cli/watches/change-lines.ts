@@ -12,10 +12,10 @@ export interface ChangeLinesOptions<Item extends StreamedItem> {
   readonly versionOf: (item: Item) => string;
 }
 
-/** As wide as the longest event, so that later lines align. */
+/** The header EVENT, as wide as the longest event, so that later lines align. */
 export const eventHeader = 'EVENT'.padEnd('MODIFIED'.length);
 
-/** The first states of clusters arrive shortly after each other. They are printed together, so that their columns have equal widths. */
+/** Milliseconds for which the first messages are collected. The states of all clusters are then printed in columns of equal widths. */
 const gatherMs = 200;
 
 /** Prints the messages of a stream for people: a line per change, and faults on standard error. */
@@ -35,7 +35,7 @@ export class ChangeLines<Item extends StreamedItem> {
     this.#columns = createTableColumns(header);
   }
 
-  /** Adds a message. Messages of the first 200 ms are printed together. */
+  /** Prints a message. Messages of the first 200 ms are printed together. */
   async add(message: ChangeMessage<Item> & { readonly fault: ClusterFault | null }): Promise<void> {
     const { terminal, clock, signal } = this.#session;
     if (message.fault !== null) terminal.err(lineOfFault(message.fault));

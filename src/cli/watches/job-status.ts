@@ -76,7 +76,7 @@ export interface JobCells {
   readonly age: string;
 }
 
-/** Returns the cells of a Job at `nowMs`. The duration of a failed Job ends at its failure; in kubectl it grows on. */
+/** Returns the cells of a Job at `nowMs`. The duration of a failed Job ends at its failure. In kubectl it keeps growing. */
 export function cellsOfJob(state: JobState, nowMs: number): JobCells {
   const { phase, startTime, job } = state;
   return {

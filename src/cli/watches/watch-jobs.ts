@@ -49,13 +49,16 @@ export async function watchJobs(session: Session, { selection, output, until }: 
   }
 }
 
-/** The first state of a cluster comes in one or more messages. It ends with a message of another type: in sync, or a fault. */
+/**
+ * Records in `withState` that a cluster has sent its first state. The state has one or more messages, and a message of another type ends
+ * it.
+ */
 function noteState(withState: Set<string>, { type, cluster }: JobMessage): void {
   if (type === 'INITIAL' || type === 'RESET') withState.delete(cluster.name);
   else withState.add(cluster.name);
 }
 
-/** A summary already counts Jobs whose messages are still to come. */
+/** True if each cluster that has Jobs has sent its first state. The summary also counts Jobs whose messages have not arrived yet. */
 function isComplete(withState: ReadonlySet<string>, { byCluster }: JobSummary): boolean {
   return byCluster.every(({ cluster, total }) => total === 0 || withState.has(cluster.name));
 }
@@ -118,7 +121,7 @@ function tableShow(session: Session): JobShow {
   };
 }
 
-/** A recreated object may have the same name, so the version contains its uid. */
+/** Returns the version of a Job. It contains the uid, because a recreated Job may have the same name. */
 function versionOf({ job }: JobState): string {
   return `${job.metadata.uid} ${job.metadata.resourceVersion}`;
 }

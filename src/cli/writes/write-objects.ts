@@ -31,7 +31,11 @@ export interface ListMutation {
   readonly output: ResultFormat | undefined;
 }
 
-/** Sends the parts one after the other and returns all results in order. A refused part ends it; earlier parts are done. */
+/**
+ * Sends the parts one after the other and returns all results in order.
+ *
+ * @throws {CommandFailure} for the first refused part; earlier parts are done.
+ */
 export async function sendListMutation(
   gateway: GatewayClient,
   { field, list, writesPerItem, rest, output }: ListMutation,
