@@ -16,7 +16,7 @@ export type Administration = Pick<EmbeddedCluster, 'put' | 'get' | 'objects' | '
 /** The field manager of direct writes. */
 const manager = 'kube-controller-manager';
 
-/** Returns the methods that read and change a cluster without a request. They check no rights and admit everything. */
+/** Returns the methods that read and change a cluster without a request. They check no rights and accept every object. */
 export function administer(server: SimServer): Administration {
   const { state } = server;
   const put = (object: KubernetesObject) => {

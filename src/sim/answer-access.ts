@@ -6,7 +6,7 @@ import { answerJson, answerRefusal } from './requests/send-answer.ts';
 import type { ResourceContext } from './requests/sim-server.ts';
 import { readRequestObject } from './writes/write-request.ts';
 
-/** Answers kinds that can only be created and are never stored: reviews of the caller's identity and access. */
+/** Answers the creation of a review of the caller's identity or access. Reviews are never stored. */
 export async function answerReview(context: ResourceContext): Promise<void> {
   const { kind } = context.target.storage;
   const read = await readRequestObject(context);
@@ -25,7 +25,7 @@ export async function answerReview(context: ResourceContext): Promise<void> {
   answerJson(context, 201, JSON.stringify({ ...start, spec, status }));
 }
 
-/** True if the caller may do this. Non-resource requests are always allowed. */
+/** True if the caller may do what the attributes of the review describe. Non-resource requests are always allowed. */
 function isAllowed({ server, request }: ResourceContext, attributes: Json | undefined): boolean {
   if (!isJsonObject(attributes)) return true;
   const text = (key: string) => (typeof attributes[key] === 'string' ? attributes[key] : '');

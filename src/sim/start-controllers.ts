@@ -45,7 +45,7 @@ const maxPastRounds = 40;
  * Runs the controllers, the scheduler and the kubelets of an embedded cluster, without its network.
  *
  * Deployments roll out, Jobs end, nodes report, Events expire, and Services find their Pods. The annotation `sim/outcome` of a Pod
- * template decides how its Pods end: `failed` or `forever` for Jobs, `crash` or `no-image` for all Pods.
+ * template decides how its Pods end: `failed` or `forever` for Jobs, `crash` or `no-image` for all Pods (see `runPods`).
  *
  * Before the function returns, it simulates the past, so that objects have the state and age of a running cluster. Then it works in rounds
  * until the signal aborts, and leaves no timer behind.
@@ -66,7 +66,7 @@ export function startControllers(
   };
   simulatePast(world, objects, round);
   for (const object of objects) if (controlledKindOf(object) === undefined) cluster.put(object);
-  // Starts the timers of everything that takes time.
+  // The first round outside of fast forward starts the timers of everything that takes time.
   round();
   return runRounds();
 

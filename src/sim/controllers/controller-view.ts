@@ -15,7 +15,7 @@ export interface ControllerView extends Disposable {
   consumeChanged(): boolean;
   /** Adds the object to the view only. `flush` writes all drafts to the cluster. */
   draft(object: KubernetesObject): void;
-  /** Removes a draft that the cluster does not have yet. */
+  /** Removes a draft that `flush` has not written yet. */
   undraft(kind: ControlledKind, object: KubernetesObject): void;
   flush(): void;
 }

@@ -181,7 +181,7 @@ function limitsOf(deployment: Deployment, replicas: number): { readonly surge: n
   return surge + unavailable === 0 ? { surge: 0, unavailable: 1 } : { surge, unavailable };
 }
 
-/** Returns an absolute number, or a percentage of the replicas. Default: 25 %. */
+/** Returns the number of Pods for `maxSurge` or `maxUnavailable`, which is absolute or a percentage of the replicas. Default: 25 %. */
 function share(value: Json | undefined, replicas: number): number {
   if (typeof value === 'number') return value;
   const percent = typeof value === 'string' ? Number.parseFloat(value) : 25;
@@ -192,7 +192,7 @@ function sum(generations: readonly Generation[], key: 'wanted' | 'ready' | 'made
   return generations.reduce((total, generation) => total + generation[key], 0);
 }
 
-/** Leaves out zero counts, as Kubernetes does. */
+/** Returns the counts above zero. Kubernetes leaves out zero counts of a status. */
 export function counted(counts: Readonly<Record<string, number>>): JsonObject {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

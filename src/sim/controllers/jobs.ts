@@ -39,7 +39,7 @@ function reconcile(world: World, job: Job): void {
   const isOver = succeeded >= completions ? 'Complete' : failed > (job.spec?.backoffLimit ?? 6) ? 'Failed' : undefined;
   const wanted = isOver !== undefined || job.spec?.suspend === true ? 0 : Math.min(parallelism(job), completions - succeeded);
   for (const pod of active.slice(wanted)) world.terminate(pod);
-  // After a failure the next Pod waits, for a shorter time than the backoff of the real controller.
+  // After a failure the next Pod starts 2 to 4 s later. The backoff of the real controller is longer.
   const isAllowed = failed === 0 || active.length >= wanted || world.hasElapsed(`job ${job.metadata.uid} retries`, 2_000, 4_000);
   if (isAllowed) for (let missing = wanted - active.length; missing > 0; missing--) attempt(world, job);
   report(world, job, { active, succeeded, failed, isOver });

@@ -12,8 +12,8 @@ const from = 'kubelet';
  *
  * A bound Pod runs after 0.5 to 1.5 s. A Pod of a Job ends 2 to 6 s later. A terminating Pod is removed after 0.5 to 1.5 s.
  *
- * The annotation `sim/outcome` changes that. `failed`: the Pod of a Job fails. `forever`: it never ends. `crash`: the Pod crashes
- * repeatedly, with a growing delay of at most 5 minutes. `no-image`: it never starts.
+ * The annotation `sim/outcome` changes that. `failed`: the Pod of a Job fails. `forever`: the Pod of a Job never ends. `crash`: the Pod
+ * of any owner crashes repeatedly, with a growing delay of at most 5 minutes. `no-image`: the Pod of any owner never starts.
  */
 export function runPods(world: World): void {
   for (const pod of [...world.view.objects('Pod')]) {

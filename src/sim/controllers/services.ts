@@ -6,7 +6,7 @@ import { controllerReference, isSame, suffix, type World } from './world.ts';
 
 const slices = 'EndpointSlice.discovery.k8s.io';
 
-/** Assigns addresses to Services, and keeps the EndpointSlice of each Service with a selector in sync with its Pods. */
+/** Assigns addresses to Services. Keeps an EndpointSlice for each Service with a selector: it lists the selected Pods. */
 export function keepServices(world: World): void {
   for (const service of [...world.view.objects('Service')]) {
     if (isTerminating(service)) continue;

@@ -15,7 +15,7 @@ export interface ReportedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** The component that reports it: `kubelet`, `deployment-controller`. */
+  /** The component that reports the event: `kubelet`, `deployment-controller`. */
   readonly from: string;
 }
 
@@ -149,7 +149,7 @@ export function suffix(world: Pick<World, 'random'>, length = 5): string {
 
 const hashes = new WeakMap<JsonObject, string>();
 
-/** Returns ten characters that identify a value. Objects never change, so each is hashed once. */
+/** Returns ten characters that identify a value. Caches the hash of an object, because objects never change. */
 export function hashOf(value: Json | undefined): string {
   const known = isJsonObject(value) ? hashes.get(value) : undefined;
   if (known !== undefined) return known;
@@ -159,7 +159,7 @@ export function hashOf(value: Json | undefined): string {
   return hash;
 }
 
-/** Returns a plausible digest for an image. */
+/** Returns the SHA-256 hash of a text. It looks like the digest of an image. */
 export function imageDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -171,7 +171,7 @@ export interface ConditionChange {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;
   readonly message?: string;
-  /** Name of a second time in the condition, which is set on every change: `lastUpdateTime` of Deployments. */
+  /** Name of a second time, which is set on every change of the condition, such as `lastUpdateTime` of Deployments. Default: none. */
   readonly updatedKey?: string;
 }
 

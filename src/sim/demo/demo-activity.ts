@@ -16,8 +16,8 @@ const nightlyPods: Readonly<Record<string, number>> = { 'eu-prod': 6, 'us-prod':
 const absenceMs = 20_000;
 
 /**
- * Simulates users of a demo cluster until the signal aborts. Starts the nightly Job at once, the same one in all clusters. Then, every few
- * seconds, it releases an image, scales a Deployment, runs a Job that may fail, or makes a node unreachable for a while.
+ * Simulates users of a demo cluster until the signal aborts. First starts the nightly Job, which has the same name in all clusters. Then,
+ * every few seconds, it releases an image, scales a Deployment, runs a Job that may fail, or makes a node unreachable for a while.
  */
 export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   runNightly(cluster, clock);
@@ -91,7 +91,7 @@ function produce(cluster: EmbeddedCluster, clock: Clock): void {
   }
 }
 
-/** Makes a node unreachable for 20 s, sometimes. */
+/** Makes a node unreachable for 20 s, in three of ten calls. */
 async function loseNode(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   const present = cluster.objects('Node').filter(({ metadata }) => metadata.annotations?.[readyAnnotation] === undefined);
   const node = oneOf(present, clock);

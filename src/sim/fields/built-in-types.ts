@@ -22,7 +22,10 @@ const scalars: Readonly<Record<ScalarName, FieldType>> = {
   JSON: untyped,
 };
 
-/** Types whose values have one owner as a whole: `x-kubernetes-map-type: atomic` in Kubernetes 1.36. The model lacks this mark. */
+/**
+ * Atomic types: each value has one owner as a whole. Kubernetes 1.36 marks them with `x-kubernetes-map-type: atomic`, which the model
+ * lacks.
+ */
 const atomicTypes: ReadonlySet<string> = new Set([
   ...['MatchResources', 'NamedRuleWithOperations', 'ParamKind', 'ParamRef', 'Variable', 'CrossVersionObjectReference', 'EndpointAddress'],
   ...['ConfigMapKeySelector', 'EndpointPort', 'FileKeySelector', 'LocalObjectReference', 'NodeSelector', 'NodeSelectorTerm', 'Subject'],
@@ -30,13 +33,15 @@ const atomicTypes: ReadonlySet<string> = new Set([
   ...['TopologySelectorTerm', 'TypedLocalObjectReference', 'ServiceBackendPort', 'RoleRef', 'LabelSelector'],
 ]);
 
-/** Atomic fields whose type is not atomic, and the only field that is not atomic although its type is. */
+/**
+ * Exceptions to `atomicTypes`: atomic fields whose type is not atomic, and below the only field that is not atomic although its type is.
+ */
 const atomicFields: ReadonlySet<string> = new Set([
   ...['PodSpec.nodeSelector', 'ReplicationControllerSpec.selector', 'ServiceSpec.selector', 'Scheduling.nodeSelector'],
 ]);
 const granularFields: ReadonlySet<string> = new Set(['PersistentVolumeSpec.claimRef']);
 
-/** Maps of bytes. In the model they are maps of text. */
+/** Fields that are maps of base64 text. The model does not distinguish them from other maps of text. */
 const bytesFields: ReadonlySet<string> = new Set(['Secret.data', 'ConfigMap.binaryData']);
 
 /** The metadata of every object. */

@@ -3,7 +3,7 @@ import { compareText } from '../../core/text.ts';
 
 /**
  * An immutable set of fields, as a tree of `fieldsV1` path elements (`f:spec`, `k:{"name":"web"}`, `v:"a"`). A field is in the set if its
- * node has `isMember`. Fields below it are members only if their own nodes say so.
+ * node has `isMember`. A member does not make the fields below it members.
  */
 export interface FieldSet {
   readonly isMember: boolean;

@@ -66,7 +66,7 @@ function remaining(type: FieldType, value: Json, fields: FieldSet | undefined): 
   return fields.isMember ? undefined : withoutFields(type, value, fields);
 }
 
-/** Adds every declared field that has a descendant in the set: the owner of `spec.replicas` also appears under `spec`. */
+/** Adds every declared field that has a descendant in the set: `spec` for a set with `spec.replicas`. */
 export function withNamedFields(type: FieldType, set: FieldSet): FieldSet {
   const below = [...set.below].map(([element, node]) => {
     const key = element.startsWith('f:') ? element.slice(2) : undefined;

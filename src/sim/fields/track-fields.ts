@@ -26,7 +26,7 @@ export interface Tracking {
   readonly except?: readonly string[];
 }
 
-/** A field that another manager owns. */
+/** A field that the apply would change, and another manager that owns it. */
 export interface OwnershipConflict {
   readonly manager: Manager;
   readonly path: FieldPath;
@@ -91,7 +91,7 @@ export function applyFields(
   return { result: 'applied', object, managers: [...left, ownershipOf(tracking, fields, isSame ? own.time : time)] };
 }
 
-/** Removes fields that only this manager owned and owns no longer. */
+/** Removes the fields that this manager applied last time and that no manager owns now. */
 function pruned(type: FieldType, merged: JsonObject, { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet }): JsonObject {
   const left = withoutFields(type, merged, differenceOf(withNamedFields(type, last), withNamedFields(type, owned)));
   return isJsonObject(left) ? left : {};

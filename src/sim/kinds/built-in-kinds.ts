@@ -30,7 +30,10 @@ export interface SimKind {
   readonly source: 'builtIn' | 'custom' | 'aggregated';
   /** True for kinds without uid and resourceVersion, such as PodMetrics. */
   readonly anonymous: boolean;
-  /** The zero value of the kind's Go struct without metadata, as JSON members without braces. Bookmarks contain it. */
+  /**
+   * The zero value of the kind's Go struct without metadata, as JSON members without braces. The object of a bookmark contains these
+   * members.
+   */
   readonly zero: string;
 }
 

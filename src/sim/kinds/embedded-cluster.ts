@@ -45,8 +45,8 @@ export interface SimChange {
 /**
  * One Kubernetes API server in memory, on loopback, over TLS, with HTTP/2 and HTTP/1.1.
  *
- * The methods change and read the cluster directly. They act at once, without rights or admission, and open watches report their changes.
- * An object that is put is stored as text. A read returns a new, complete object, with kind, apiVersion and managedFields.
+ * The methods change and read the cluster directly. They are synchronous, check no rights and skip admission. Open watches report their
+ * changes. An object that is put is stored as text. A read returns a new, complete object, with kind, apiVersion and managedFields.
  *
  * A write over the network passes admission as in an API server, as far as clients like Muster can notice. Undeclared fields are dropped
  * or refused. Values of a wrong type and changes of immutable fields are refused. Custom resources get their defaults and are validated
@@ -73,12 +73,12 @@ export interface EmbeddedCluster extends AsyncDisposable {
    */
   put(object: KubernetesObject): KubernetesObject;
   get(kind: KindName, name: string, namespace?: string): KubernetesObject | undefined;
-  /** The objects by `namespace/name` in order of code units, as a server lists them. */
+  /** Returns the objects, sorted by `namespace/name` in order of code units, as a server lists them. */
   objects(kind: KindName, namespace?: string): readonly KubernetesObject[];
-  /** Deletes an object at once, despite finalizers, with everything it owns; a namespace with its content. False if there was no object. */
+  /** Deletes an object despite finalizers, with everything that it owns or, for a namespace, contains. False if there was no object. */
   remove(kind: KindName, name: string, namespace?: string): boolean;
   /** Creates or replaces a CustomResourceDefinition and serves its kind. Discovery has the kind before the call returns. */
   define(definition: KubernetesObject): KubernetesObject;
-  /** Reports every later change in the event-loop turn in which it is made. Ends with the disposable. */
+  /** Calls the listener with every later change, before the write that makes it returns. Ends with the disposable. */
   observe(listener: (change: SimChange) => void): Disposable;
 }

@@ -48,7 +48,7 @@ export async function answerList(context: ResourceContext): Promise<void> {
   await sendList(context, { form: { shape, version: resource.version }, items, facts: storage.kind.anonymous ? {} : facts });
 }
 
-/** Returns the requested state of the kind. Waits up to 3 s for a future revision. */
+/** Returns the objects of the kind at the requested revision, or a refusal. Waits up to 3 s for a future revision. */
 async function sourceOf(context: ResourceContext, storage: KindStorage): Promise<Source | ApiRefusal> {
   const { query, server, outlet } = context;
   const { state } = server;

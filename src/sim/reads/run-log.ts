@@ -25,7 +25,7 @@ export class RunLog implements Disposable {
   readonly #options: RunLogOptions;
   readonly #listening = new DisposableStack();
   #wake: (() => void) | undefined;
-  /** Numbers of the next lines to read. */
+  /** Numbers of the next written line and the next generated line to read. */
   #written = 0;
   #generated = 0;
 
@@ -66,7 +66,7 @@ export class RunLog implements Disposable {
     const end = () => over.abort();
     this.#wake = end;
     signal.addEventListener('abort', end, { once: true });
-    // If no generated line is due, it wakes after an hour at the latest.
+    // Without a generated line to come, the wait ends after an hour at the latest.
     await clock.sleep(dueMs === undefined ? 3_600_000 : Math.max(1, dueMs - clock.now()), over.signal);
     signal.removeEventListener('abort', end);
     this.#wake = undefined;

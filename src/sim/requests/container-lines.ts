@@ -1,6 +1,6 @@
 /** One log line of a container, without its line end. */
 export interface LogEntry {
-  /** Milliseconds of the epoch; `nanos` adds nanoseconds. No two lines of a log have the same time. */
+  /** Unix milliseconds; `nanos` adds nanoseconds. No two lines of a log have the same time. */
   readonly timeMs: number;
   readonly nanos: number;
   readonly bytes: Uint8Array;

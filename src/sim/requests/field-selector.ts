@@ -27,7 +27,7 @@ const fieldsByResource: Readonly<Record<string, readonly string[]>> = {
   certificatesigningrequests: ['spec.signerName'],
 };
 
-/** Parses the `fieldSelector` for a kind. Undefined if it selects everything. */
+/** Parses the `fieldSelector` for a kind, or returns a refusal. Undefined if it selects everything. */
 export function parseFieldSelector(text: string, kind: SimKind): FieldTest | undefined | ApiRefusal {
   if (text.trim() === '') return undefined;
   const own = kind.source === 'builtIn' ? fieldsByResource[kind.resource] : undefined;

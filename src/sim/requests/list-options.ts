@@ -27,7 +27,7 @@ export function parseListSelection(
   return { namespace, labels, fields };
 }
 
-/** Parses a label selector. Undefined if it selects everything. */
+/** Parses a label selector, or returns a refusal. Undefined if it selects everything. */
 function readLabelSelector(text: string): LabelSelector | undefined | ApiRefusal {
   try {
     const selector = parseLabelSelector(text);

@@ -49,7 +49,7 @@ export function printToken({ revision, after }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: `${after}\u0000` })).toString('base64url');
 }
 
-/** Parses a token. Undefined if the text is none. */
+/** Parses a continue token. Undefined if the text is not a token. */
 export function parseToken(text: string): ContinueToken | undefined {
   try {
     const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());

@@ -12,8 +12,11 @@ export type DeletionResult =
   | { readonly result: 'terminating'; readonly object: SimObject };
 
 /**
- * Deletes an object in one turn, as a cluster with its controllers does. Finalizers delay the deletion. Objects without another owner are
- * deleted too, before or after it according to `propagation`. The content of a namespace is deleted before the namespace.
+ * Deletes an object in one synchronous step, as a cluster with its controllers does. An object with finalizers is only marked as
+ * terminating.
+ *
+ * `propagation` decides what happens to the objects that it owns and that have no other owner. `Foreground`: they are deleted first.
+ * `Background`: they are deleted afterwards. `Orphan`: they stay. The content of a namespace is deleted before the namespace.
  */
 export function deleteObject(
   state: SimState,

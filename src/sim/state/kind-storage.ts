@@ -41,7 +41,7 @@ export class KindStorage {
     this.#historyLength = options.historyLength;
   }
 
-  /** Serves the kind in another form. Objects are printed again if their text changes, at the same versions. */
+  /** Serves the kind in another form. If that changes the text of objects, replaces them at the same versions and clears the history. */
   serveAs(kind: SimKind): void {
     const old = this.kind;
     this.kind = kind;

@@ -78,7 +78,7 @@ export function nextObject(state: SimState, kind: SimKind, { before, object, ...
   });
   const same = versioned(kind, { ...object, metadata: kept }, before.revision);
   if (same.text === before.text || isSame(old, { ...object, metadata: kept })) return undefined;
-  // An object that is written back contains the old generation. Only a different one is meant.
+  // An object that is read and written back contains the old generation, so only a different generation is used.
   const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
   const generation = isGiven ? given.generation : nextGeneration(old, object);
   const body = { ...object, metadata: compact({ ...kept, generation, resourceVersion: old.metadata.resourceVersion }) };

@@ -20,8 +20,8 @@ export interface StateOptions {
 }
 
 /**
- * The state of a cluster: its kinds, their objects, and one revision count over all of them. Listeners are called in the event-loop turn
- * of the write.
+ * The state of a cluster: its kinds, their objects, and one revision count over all of them. Each write
+ * calls the listeners of `onWrite` before it returns.
  */
 export class SimState {
   readonly clock: Clock;
@@ -96,7 +96,7 @@ export class SimState {
     return object;
   }
 
-  /** Calls the listener with each change when watches may see it. Ends with the disposable. */
+  /** Calls the listener with each change once watches can see it. Ends with the disposable. */
   onChange(listener: (change: StorageChange) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -122,7 +122,7 @@ export class SimState {
     return this.storages().some((storage) => storage.sorted().some((object) => object.uid === uid));
   }
 
-  /** The revision of watches and cached lists. */
+  /** The newest revision that watches and cached lists can see. A subclass may let it lag behind `revision`. */
   get visibleRevision(): number {
     return this.revision;
   }
@@ -159,7 +159,7 @@ function isNamed(kind: SimKind, name: KindName): boolean {
 /** Longest time that an API server waits for a future version. */
 const patienceMs = 3_000;
 
-/** Resolves true as soon as watches see the revision, false after 3 s, or when the signal aborts. */
+/** Resolves to true as soon as watches can see the revision, and to false after 3 s or when the signal aborts before. */
 export async function whenVisible(state: SimState, revision: number, signal: AbortSignal): Promise<boolean> {
   if (state.visibleRevision >= revision) return true;
   const enough = new AbortController();

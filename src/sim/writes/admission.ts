@@ -27,7 +27,7 @@ export function withoutServerMetadata(object: KubernetesObject, name: string): K
   return { ...object, metadata: { ...withoutKeys(object.metadata, [...ownedByServer, ...empty]), name } };
 }
 
-/** Returns the object with that status, or without a status. */
+/** Returns the object with the given status instead of its own. Undefined removes the status. */
 export function replaceStatus({ status: _status, ...body }: KubernetesObject, status: Json | undefined): KubernetesObject {
   return status === undefined ? body : { ...body, status };
 }

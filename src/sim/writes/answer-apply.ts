@@ -141,7 +141,7 @@ function changed(context: ResourceContext, { request, applied }: SimApplyRequest
   return refused ?? withManagers(next, result.managers);
 }
 
-/** Removes nulls, which claim a field without a value. */
+/** Removes nulls: an applied null gives the manager the field, but is not stored. Also removes undeclared fields. */
 function cleaned({ target }: ResourceContext, object: KubernetesObject): KubernetesObject {
   const { value } = knownFields(typeOfKind(target.storage.kind, target.resource.version), object);
   return value as KubernetesObject;

@@ -72,7 +72,7 @@ function withName(object: KubernetesObject): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, name: `${generateName}${suffix}` } };
 }
 
-/** A PUT changes everything except the status. A PUT of the status changes only the status. */
+/** Returns the object after a PUT: the new object with the old status. After a PUT of the status: the old object with the new status. */
 function merged(
   kind: SimKind,
   { old, object, isStatus }: { readonly old: KubernetesObject; readonly object: KubernetesObject; readonly isStatus: boolean },

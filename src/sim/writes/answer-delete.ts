@@ -74,7 +74,7 @@ export async function answerDeleteCollection(context: ResourceContext): Promise<
   answerJson(context, 200, `${start}${chosen.map((object) => wireText(storage.kind, object, form)).join(',')}${end}`);
 }
 
-/** Jobs are the only kind whose dependents stay by default. */
+/** Returns the warning for a Job that is deleted without a policy. Jobs are the only kind whose dependents stay by default. */
 function warningsFor(storage: KindStorage, { propagation }: SimDeleteRequest): readonly string[] {
   if (!isJobs(storage) || propagation !== undefined) return [];
   const how = 'set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';

@@ -95,7 +95,7 @@ async function answerObjectPatch(context: ResourceContext, wanted: SimPatchReque
   await storeChanged(context, { request: wanted.request, before, object: next, warnings: decoded.warnings, options });
 }
 
-/** A patch that removes the version has no precondition. */
+/** Gives a patched object without a version the current version, because a patch that removes the version has no precondition. */
 function withVersion(object: KubernetesObject, old: KubernetesObject): KubernetesObject {
   const { resourceVersion = '' } = object.metadata;
   const version = resourceVersion === '' ? old.metadata.resourceVersion : resourceVersion;

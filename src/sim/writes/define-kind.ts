@@ -6,7 +6,7 @@ import { applyDefinition, customKindOf, withdrawDefinition } from '../state/cust
 import type { KindStorage } from '../state/kind-storage.ts';
 import type { WriteOptions } from '../state/object-writes.ts';
 
-/** Serves a CustomResourceDefinition. If the form of the kind changes, its watches end, as in a real server. */
+/** Stores a CustomResourceDefinition and serves its kind. Watches of the kind end if its form changes, as in a real server. */
 export function defineKind(server: SimServer, definition: KubernetesObject, options: WriteOptions): SimObject {
   const kind = customKindOf(definition);
   const before = kind === undefined ? undefined : server.state.storage(kind.group, kind.resource);
@@ -16,7 +16,7 @@ export function defineKind(server: SimServer, definition: KubernetesObject, opti
   return stored;
 }
 
-/** Deletes a definition and all objects of its kind. Its watches end after the deletions are sent. */
+/** Deletes a definition and all objects of its kind. The watches of the kind end after they have sent the deletions. */
 export function withdrawKind(server: SimServer, definition: SimObject): void {
   withdrawDefinition(server.state, definition);
   for (const stream of [...server.watches]) if (!server.state.isServed(stream.storage)) stream.end();

@@ -80,7 +80,7 @@ export async function answerWrite(context: ResourceContext, done: CompletedWrite
 
 function optionsOf({ target }: ResourceContext, { request, options = {} }: Pick<AdmittedWrite, 'request' | 'options'>): WriteOptions {
   const { storage, resource } = target;
-  // Without a served version, the schemas of the custom resource decide.
+  // The requested version may be withdrawn while the body arrives. Then the preferred version is used.
   const version = storage.kind.versions.includes(resource.version) ? { version: resource.version } : {};
   return { manager: request.manager, ...version, ...options };
 }
