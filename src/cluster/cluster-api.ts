@@ -17,8 +17,8 @@ export interface ListPageRequest {
   readonly namespace?: string | undefined;
   readonly form: ObjectForm;
   /**
-   * Resource version of the list. `''`: the most recent one. `'0'`: any, from the server's cache. A version: not older than it, with
-   * `resourceVersionMatch` set. Undefined on a page with `continue`.
+   * The minimum version of the list. `''`: the most recent state. `'0'`: any state, from the server's cache. Otherwise the list is not
+   * older than this version. Undefined on a page with `continue`.
    */
   readonly version?: ResourceVersion | '' | '0' | undefined;
   /** Maximum number of items of the page. Default: the whole list in one answer. */
@@ -26,7 +26,7 @@ export interface ListPageRequest {
   readonly continue?: string | undefined;
 }
 
-/** One page as it arrives. `pageEnded` and `failedPlugin` are final: exactly one of them comes, as the last part. Never throws. */
+/** One page as it arrives. `pageEnded` and `failed` are final: exactly one of them comes, as the last part. Never throws. */
 export type ListPart =
   /** The bytes of whole items, in the server's order. Each is one JSON object. The receiver may keep the memory. */
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
@@ -54,7 +54,7 @@ export interface WatchRequest {
   readonly timeoutSeconds: number;
 }
 
-/** One watch as it arrives. `closed` and `failedPlugin` are final. `closed` is a clean end; half a line at the end is dropped. */
+/** One watch as it arrives. `closed` and `failed` are final. `closed` is a clean end; half a line at the end is dropped. */
 export type WatchPart =
   /** The server has answered 200. `lastReceivedMs()` is the monotonic time at which the connection last received something. */
   | { readonly type: 'opened'; lastReceivedMs(): number }
@@ -64,8 +64,8 @@ export type WatchPart =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /**
- * One request with one answer. The gateway builds it and never forwards one: path segments are encoded, and no header of a client is
- * passed on.
+ * One request with one answer. The gateway builds each request itself and never forwards a request of a client: path segments are
+ * encoded, and no header of a client is sent.
  */
 export interface LiveRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -118,7 +118,7 @@ export interface LogRequest {
   readonly limitBytes?: number | undefined;
 }
 
-/** One log as it arrives. `closed` and `failedPlugin` are final. Never throws. */
+/** One log as it arrives. `closed` and `failed` are final. Never throws. */
 export type LogPart =
   /** The server has answered 200. */
   | { readonly type: 'opened' }
@@ -132,7 +132,7 @@ export type LogPart =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /**
- * One API server, used as one identity. All requests to clusters go through this interface.
+ * One API server, used as one identity. All requests to clusters go through this interface. Created by `requests/connect-cluster.ts`.
  *
  * It returns bytes and no classes of a library. Every failure becomes one fault, which is the last part of a stream and never an
  * exception. An abort ends the request upstream at once, and the iteration ends without a further part.
@@ -144,8 +144,8 @@ export interface ClusterApi {
   /**
    * Streams the log of one container, with one request.
    *
-   * Without `follow` it ends after 10 s with `TIMED_OUT`. With `follow` the 10 s bound only the wait for the first byte. A reader that
-   * does not take the next part stops the server from sending. A line above 256 KiB comes as several lines of that size.
+   * Without `follow` the stream ends after 10 s with `TIMED_OUT`. With `follow` the 10 s limit only the wait for the first byte. If the
+   * reader does not take the next part, the server stops sending. A line above 256 KiB comes as several lines of that size.
    *
    * `NOT_FOUND` also means that the container has no log: it is waiting to start (`retry` is `LATER`), or it had no previous run. A
    * broken stream does not resume; the caller requests the log again. Followed logs have connections of their own, so that they do not

@@ -57,7 +57,7 @@ export interface RefusedAnswer {
 }
 
 /**
- * Turns an HTTP answer with a status of 300 or more into a failure. Its `status` always has the code. A redirect is `MALFORMED`, because
+ * Turns an HTTP answer with a status of 300 or more into a failure. The failure always has a `status`, with the HTTP code. A redirect is `MALFORMED`, because
  * the gateway never follows one.
  */
 export function failureOfAnswer(answer: RefusedAnswer, clock: Clock): ClusterFailure {

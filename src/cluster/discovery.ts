@@ -19,12 +19,12 @@ export type DiscoveryResult =
       readonly type: 'discovered';
       /** The kinds that can be listed, each once, at the server's preferred version that serves it. */
       readonly resources: readonly ServedResource[];
-      /** A fault for each group version whose server did not answer. `resources` then has the earlier resources of its group. */
+      /** A fault for each group version whose server did not answer. `resources` has the resources of such a group from `known`. */
       readonly partial: readonly Fault[];
       /** An opaque tag for the next discovery. Undefined if the server sends none, and while `partial` is not empty. */
       readonly etag?: string;
     }
-  /** The server's tag still equals the given one. */
+  /** The tag of the server still equals `etag` of the options, so the last result is still correct. */
   | { readonly type: 'unchanged' }
   | { readonly type: 'failed'; readonly fault: Fault };
 

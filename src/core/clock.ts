@@ -1,6 +1,6 @@
-/** The source of time and chance for the whole process. Tests pass their own. */
+/** The source of time and random numbers for the whole process. Tests pass a clock of their own. */
 export interface Clock {
-  /** Milliseconds since the epoch, for people. May jump. */
+  /** Unix milliseconds, for times that people read. May jump. */
   now(): number;
   /** Milliseconds that only grow, for ages, deadlines and backoff. */
   monotonic(): number;

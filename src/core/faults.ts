@@ -47,7 +47,7 @@ export interface Fault {
   readonly kind?: GroupKind;
   readonly message: string;
   readonly retry: Retry;
-  /** The start of the problem in milliseconds since the epoch, if it is known. */
+  /** The start of the problem in Unix milliseconds, if it is known. */
   readonly sinceMs?: number;
   readonly status?: ApiStatus;
 }

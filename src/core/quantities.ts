@@ -23,8 +23,8 @@ const maxExponent = 1_000;
 const quantityPattern = /^([-+]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE]?)|[eE]([-+]?\d{1,9}))$/;
 
 /**
- * Reads a quantity as apimachinery's resource.Quantity does. Digits below 1n are rounded away from zero. Unlike there, values beyond
- * 2⁶³−1 are not capped.
+ * Reads a quantity as apimachinery's resource.Quantity does. Digits below 1n (10⁻⁹) are rounded away from zero. In contrast to
+ * resource.Quantity, values beyond 2⁶³−1 are not capped.
  *
  * Undefined if the text is not a quantity, is longer than 256 characters, or has an exponent beyond ±1,000.
  */

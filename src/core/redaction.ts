@@ -19,7 +19,7 @@ export interface RedactionRule {
 /**
  * Returns the parts of an object that may leave the gateway. `managedFields` never may.
  *
- * For a sensitive kind, the annotation that repeats the values is removed too. Unless the object was read live, only its metadata
+ * For a sensitive kind, kubectl's last-applied-configuration is removed too, because this annotation repeats the values. Unless the object was read live, only its metadata
  * remains. Returns the object itself if it needs no change, else a copy.
  */
 export function redact(object: KubernetesObject, { sensitive, live }: RedactionRule): KubernetesObject {

@@ -202,7 +202,7 @@ function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): Materi
   return { ca, certificate, key, all, hasFiles: materials.some((material) => material?.type === 'file') };
 }
 
-/** Returns a proof with each call. `expire` drops the proof that it keeps. */
+/** Returns the current proof. `expire` drops a proof that is kept, so that the next call makes a new one. */
 interface Prover {
   (): Promise<AuthProof>;
   expire(): void;
@@ -248,7 +248,7 @@ function tokenFileProver(path: string, clock: Clock): Prover {
   return Object.assign(prove, { expire: () => reader.expire() });
 }
 
-/** Keeps a proof until its time has come. Files that belong to the identity are read more often. */
+/** Calls `make` for the first proof, and again once `freshUntilMs` of the last proof has passed. */
 function keptProver(make: () => Promise<AuthProof>, clock: Clock): Prover {
   let kept: AuthProof | undefined;
   const prove = async () => {

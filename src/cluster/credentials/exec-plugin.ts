@@ -14,7 +14,7 @@ interface ExecCredential {
   readonly token?: string;
   readonly clientCertificate?: Uint8Array;
   readonly clientKey?: Uint8Array;
-  /** Expiry in milliseconds since the epoch. Undefined: valid until a 401. */
+  /** Expiry in Unix milliseconds. Undefined: valid until a 401. */
   readonly expiresMs?: number;
 }
 

@@ -3,7 +3,7 @@ import { createGrowingBytes } from './growing-bytes.ts';
 /** Maximum bytes of a line of a watch and of an item of a list: 16 MiB. */
 export const maxFrameBytes = 16 * 1024 * 1024;
 
-/** The frames found so far. `broken` is final: it gives the reason why no more frames can follow. The frames are whole in either case. */
+/** The frames that one call found, each whole. `broken` is the reason why no further frame can follow. It is final. */
 export interface FramingResult {
   readonly frames: readonly Uint8Array[];
   readonly broken?: 'TOO_LARGE' | 'MALFORMED';
@@ -11,7 +11,7 @@ export interface FramingResult {
 
 /** Cuts a stream of bytes into frames. Frames may begin and end anywhere in the chunks. */
 export interface Framer {
-  /** Returns the frames that end in this chunk. A frame that lies in the chunk as a whole shares its memory. */
+  /** Returns the frames that end in this chunk. A frame that also begins in this chunk is a view of its memory, not a copy. */
   push(chunk: Uint8Array): FramingResult;
 }
 

@@ -6,8 +6,8 @@ const maxPieceBytes = 256 * 1024;
 /** Cuts a log into its lines. Lines may begin and end anywhere in the chunks. */
 export interface LogLineCutter {
   /**
-   * Returns the lines that end in this chunk, and the pieces of long lines, without `\n`. A line that lies in the chunk as a whole shares
-   * its memory.
+   * Returns the lines that end in this chunk, and the pieces of long lines, without `\n`. A line that also begins in this chunk is a view
+   * of its memory, not a copy.
    */
   push(chunk: Uint8Array): readonly Uint8Array[];
   /** Bytes of the line that has begun but not ended. */

@@ -16,9 +16,9 @@ export type KubeconfigContext =
 
 /** The kubeconfig files merged by kubectl's rules: the first file that sets a value wins. */
 export interface Kubeconfig {
-  /** The files that were read, in order. For an in-cluster configuration: its token. */
+  /** The files that were read, in order. For an in-cluster configuration: the file of the pod's token. */
   readonly paths: readonly string[];
-  /** `findEntry`: by flag or KUBECONFIG. `home`: `~/.kube/config`. `readInCluster`: the service account of the gateway's pod. */
+  /** `named`: by flag or KUBECONFIG. `home`: `~/.kube/config`. `inCluster`: the service account of the gateway's pod. */
   readonly origin: 'named' | 'home' | 'inCluster';
   readonly currentContext?: string;
   /** In the order of the files. */

@@ -12,9 +12,9 @@ import { gunzip } from '../transport/gunzip.ts';
 import { type ByteSource, type Lane, readWhole, type WireAnswer, type WireResponse } from '../transport/wire.ts';
 import { parseWarnings } from './warnings.ts';
 
-/** Bytes read of an answer that is no success. A Status is far smaller. */
+/** Maximum bytes to read from an answer that is no success. A Status is far smaller. */
 const maxStatusBytes = 64 * 1024;
-/** From this round-trip time on, unpacking takes less time than sending the unpacked bytes would. */
+/** Round trip in milliseconds from which `auto` requests gzip. Unpacking then takes less time than sending the bytes uncompressed. */
 const compressionFromMs = 2;
 
 /** One request, before its identity and connection are known. */

@@ -14,8 +14,8 @@ const betweenBytesMs = 30_000;
 /**
  * Streams the items of one page of a list as they arrive.
  *
- * The first byte must come within 60 s, each further one within 30 s. The time in which the receiver takes no part does not count. At
- * most 1 MiB waits unread; the rest waits at the server. Each part holds the result of one read from the connection.
+ * The first byte must come within 60 s, each further one within 30 s. Time in which the receiver does not request the next part does not
+ * count. At most 1 MiB waits unread; the rest waits at the server. Each part holds the result of one read from the connection.
  */
 export async function* streamListPage(exchange: Exchange, page: ListPageRequest, signal: AbortSignal): AsyncGenerator<ListPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);

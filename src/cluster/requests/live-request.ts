@@ -42,8 +42,8 @@ export async function sendLiveRequest(exchange: Exchange, request: LiveRequest, 
 }
 
 /**
- * Prints JSON that is also valid YAML, because API servers read an apply as YAML. These characters are line breaks within a YAML text, or
- * are not allowed (yaml.org/spec/1.1, "Character Set" and "Line Break Characters").
+ * Prints JSON that is also valid YAML, because API servers read an apply as YAML. It escapes the characters that a YAML text treats as line
+ * breaks or does not allow (yaml.org/spec/1.1, "Character Set" and "Line Break Characters").
  */
 function bytesOfJson(body: Json): Buffer {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -11,7 +11,10 @@ import { queryText, requestPath } from './request-paths.ts';
 const deadlineMs = 10_000;
 const kind = { group: '', kind: 'Pod' };
 
-/** Streams one log, cut into lines as it arrives. A reader that takes no part stops the server from sending once 1 MiB waits unread. */
+/**
+ * Streams one log, cut into lines as it arrives. If the reader does not request the next part, the server stops sending once 1 MiB waits
+ * unread.
+ */
 export async function* streamLog(exchange: Exchange, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
   const failed = (broken: ClusterFailure): LogPart => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, kind) });

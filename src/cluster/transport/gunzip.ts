@@ -4,7 +4,7 @@ import { createByteQueue } from './byte-queue.ts';
 import type { ByteSource } from './wire.ts';
 
 /**
- * Unpacks a body while it is read. A small answer that unpacks to a gigabyte is never whole in memory.
+ * Unpacks a body while it is read, so that a small answer that unpacks to a gigabyte is never in memory as a whole.
  *
  * A body that is cut off fails as a broken connection does. A body that is not gzip is `MALFORMED`. An abort frees the unpacker.
  */

@@ -111,7 +111,7 @@ class UndiciPools implements Http1Pool {
     this.#adopted = undefined;
     const dialling =
       adopted === undefined ? this.#options.dial(this.identity, this.#ending.signal) : { type: 'dialled' as const, socket: adopted };
-    // Awaited in both cases. undici loses a request if its connection is ready in the event-loop turn in which it was requested.
+    // An open connection is awaited too: undici loses a request if `connect` calls back synchronously.
     const made = await dialling;
     if (made.type === 'broken') return callback(new ClusterFailureError(made.failure), null);
     made.socket.setKeepAlive(true, keepAliveMs);
@@ -205,7 +205,7 @@ function dispatch(pool: Pool, { request, activity, ended }: DispatchOptions, sig
   });
 }
 
-/** Lists name, value, name, value. In this form a name may occur twice. */
+/** Returns headers as a flat list: name, value, name, value. In this form a name may occur twice. */
 function flat(headers: WireRequest['headers']): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [name, value] : value.flatMap((one) => [name, one]),

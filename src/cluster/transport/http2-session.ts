@@ -26,8 +26,8 @@ export interface Http2Session {
   readonly streams: number;
   hasRoom(lane: Lane): boolean;
   /**
-   * Sends a request and resolves with the head of the answer. The stream counts from the call on. An abort ends it upstream at once.
-   * Throws nothing.
+   * Sends a request and resolves with the head of the answer. The stream counts as open from the call on. An abort ends it
+   * upstream at once. Throws nothing.
    */
   request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   drain(): void;
@@ -129,7 +129,7 @@ class SupervisedSession implements Http2Session {
     return watch + follow < shareOf(standingShare) && (lane === 'watch' || follow < shareOf(followShare));
   }
 
-  // Asynchronous, so that an exception reaches this caller. The count changes before the first await.
+  // An async function, so that an exception rejects the promise of this caller. The stream is counted before the first await.
   async request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     this.#counts[request.lane]++;
     const ended = () => {

@@ -64,7 +64,7 @@ export function openHttp2Stream(client: http2.ClientHttp2Session, options: Http2
   });
 }
 
-/** Returns undefined if the session closed in the same event-loop turn. */
+/** Opens the stream. Returns undefined if the session has closed, or has no stream number left. */
 function startStream(client: http2.ClientHttp2Session, { request, authority }: Http2StreamOptions): http2.ClientHttp2Stream | undefined {
   const headers = { ':method': request.method, ':path': request.path, ':authority': authority, ':scheme': 'https', ...request.headers };
   try {

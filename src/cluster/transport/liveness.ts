@@ -37,8 +37,8 @@ export interface LivenessOptions {
 }
 
 /**
- * Supervises one connection until the signal aborts or the connection is dead. A dead one is noticed at most 25 s after the last byte.
- * TCP alone takes 15 minutes.
+ * Supervises one connection until the signal aborts or the connection is dead. With the default silence, a dead connection is noticed
+ * within 25 s after its last byte. TCP alone takes 15 minutes.
  */
 export async function superviseConnection(
   { clock, activity, probe: ask, onDead: dead, silenceMs: borne = silenceMs }: LivenessOptions,

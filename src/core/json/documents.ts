@@ -160,7 +160,7 @@ interface PathStep {
 }
 
 /**
- * Replaces the unknown members of a structure. zod refuses this name, so the checks of the structure and of those around it do not run.
+ * The name that stands for all unknown members of a structure. zod refuses this name, so the checks of the structure and of those around it do not run.
  * Without it, a misspelled `json` would cause a second problem: "expected one of json, yaml and ref".
  */
 const unknownMembers = '';
@@ -251,7 +251,7 @@ function pathBelow(path: string, keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Makes the error of a definition for a value that does not fit. After this error, later checks of the value and of the structure around
+ * Makes the error for a value that a definition refuses. After this error, later checks of the value and of the structure around
  * it do not run.
  */
 export function typeError(what: string) {

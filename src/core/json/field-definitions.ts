@@ -10,7 +10,10 @@ import { parseDuration, parseInstant } from './json-values.ts';
 interface GraphqlHints {
   /** The name of the input type of a structure, or of the enum. */
   readonly name?: string;
-  /** The scalar of a value. Default: `String`, `Int`, `Boolean` or the name. */
+  /**
+   * The GraphQL scalar of a value. Default: the input or enum called `name`, or, without a name, `String`, `Int` or `Boolean`, as the Zod
+   * type says.
+   */
   readonly scalar?: 'DateTime' | 'Duration' | 'Int64' | 'IntOrString' | 'JSON' | 'StringMap' | 'String';
   /** True: a `@oneOf` input, in which exactly one member is given. */
   readonly isOneOf?: true;
@@ -72,7 +75,7 @@ export function text(max: number) {
 /** Any text of at most 4,096 characters. The bound keeps resources small and texts readable. */
 export const anyText = text(4_096);
 
-/** The first 1,024 characters of a message. A status keeps no more. */
+/** Returns the first 1,024 characters of a message. A status keeps no more. */
 export function shortened(message: string): string {
   return message.slice(0, 1_024).toWellFormed();
 }
@@ -114,7 +117,7 @@ export const time = anyText
   .meta({ format: 'date-time', maxLength: 64 })
   .register(graphqlHints, { scalar: 'DateTime' });
 
-/** `parseInstant` reads the letters T and Z in capitals only. */
+/** RFC 3339 also allows a small `t` and `z`. `parseInstant` reads capitals only, so the text is converted first. */
 function isTime(read: string): boolean {
   return parseInstant(read.toUpperCase()) !== undefined;
 }

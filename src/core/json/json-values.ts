@@ -33,7 +33,7 @@ export type OrderKey =
   | { readonly type: 'list' }
   | { readonly type: 'map' };
 
-/** A moment: milliseconds since the epoch, and 0 to 999,999 nanoseconds after them. */
+/** A moment: Unix milliseconds, and 0 to 999,999 nanoseconds after them. */
 export interface Instant {
   readonly ms: number;
   readonly nanos: number;

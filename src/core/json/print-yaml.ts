@@ -93,7 +93,7 @@ function printBlock(text: string, indent: string): string {
   return [ends ? '|' : '|-', ...lines.map((line) => (line === '' ? '' : indent + line))].join('\n');
 }
 
-/** Quotes a text as JSON does. YAML reads that between double quotes, except for a few characters. */
+/** Quotes a text as JSON does, which YAML reads too. The few characters that only JSON allows are escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(mustBeEscaped, escaped);
 }

@@ -32,8 +32,8 @@ const turnMs = 8;
 const sliceMs = 4;
 
 /**
- * Milliseconds that each operation gets at once, however many others there are. Most operations need no more. The first slices of an operation are as
- * short, because many operations may begin together.
+ * Milliseconds that each operation may work at once when it begins, however many others there are. Most operations need no more. The later slices are
+ * also this short until an operation has used 4 ms, because many operations may begin together.
  */
 const firstMs = 1;
 
@@ -85,7 +85,7 @@ export class TimeSliceScheduler {
       if (beganMs >= endsMs) return;
       next.work(this.#waiting.size === 1 ? endsMs : Math.min(endsMs, beganMs + (next.usedMs < sliceMs ? firstMs : sliceMs)));
       if (!next.waits) this.#waiting.delete(next);
-      // The operation may go on with its result in microtasks. Their time counts as part of the slice.
+      // The operation may continue with its result in microtasks. Their time counts as part of the slice.
       await microtasksDone();
       next.usedMs += this.#clock.monotonic() - beganMs;
     }

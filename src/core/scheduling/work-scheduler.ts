@@ -27,8 +27,8 @@ const maxPieces = 512;
 /**
  * Shares the process among all scheduled workers. The workers form a queue: each does one piece and returns to the end.
  *
- * Work starts at the end of the event-loop turn in which the first worker was scheduled. It stops after 4 ms, so that sockets are read
- * and timers run.
+ * Work starts in a microtask after the first worker was scheduled, so when the current synchronous code ends. After 4 ms it stops until
+ * the next event-loop turn, so that sockets are read and timers run.
  */
 export class WorkScheduler {
   readonly #clock: Pick<Clock, 'monotonic'>;
