@@ -32,7 +32,7 @@ export type MirroredObject =
   /** The state is unknown: the first list is not complete, the kind is not served, or the cluster is not a member. */
   | { readonly result: 'unread'; readonly fault: Fault };
 
-/** A change in a member cluster. Changes are reported at the end of an event-loop turn, equal ones once. */
+/** A change in a member cluster. Changes are reported in a microtask after the change, equal ones once. */
 export type MemberChange =
   /** The cluster joined or left, or its phase, faults, version or served kinds changed. */
   | { readonly type: 'cluster'; readonly cluster: ClusterName }

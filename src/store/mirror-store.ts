@@ -68,7 +68,7 @@ export interface StoreReader {
   inNamespace(namespace: string): readonly KubernetesObject[];
   /** Returns the objects of these namespaces, or of all, in no promised order. The lists never change. */
   lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
-  /** Returns the objects as they are now. Later changes do not show in it until it is disposed of. */
+  /** Returns the objects as they are now. Later changes do not show in the result. The caller must dispose of the result. */
   freeze(): FrozenObjects;
   /** Returns the number of objects that `inNamespace` would return, without sorting them. */
   countIn(namespace: string): number;
@@ -91,7 +91,7 @@ export interface StoreReader {
   indexedInOrder(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed (`feed/change-feed.ts`). The snapshot and the position of the reader are of the same moment. */
   follow(reader: FeedReader, signal: AbortSignal): FeedSubscription;
-  /** Joins the change feed without a snapshot. The cost does not depend on the number of objects. Returns `FeedSubscription.pull`. */
+  /** Joins the change feed without a snapshot. Takes the same time for any number of objects. Returns `FeedSubscription.pull`. */
   followChanges(reader: FeedReader, signal: AbortSignal): () => void;
   /**
    * Returns the events after a version, in order. The last one leads to the current version.
@@ -121,7 +121,7 @@ export interface ObjectMention {
 }
 
 /**
- * Receives batches of at most 1,000 events at the end of an event-loop turn, never during the change itself.
+ * Receives batches of at most 1,000 events in the event-loop turn after a change, never during the change itself.
  *
  * A reader that returns a promise is called again only after the promise resolves. Meanwhile its events wait in a queue of its own, merged
  * by object. If more than 1,000 events or 1 MiB wait, they become one `reset`. A reader that throws or rejects is ended, and the other
@@ -139,7 +139,7 @@ export interface StoreSnapshot {
 /** The result of joining the change feed. */
 interface FeedSubscription extends StoreSnapshot {
   /**
-   * Delivers all waiting events to this reader at once, instead of at the end of the turn. Has no effect while the reader handles a batch,
+   * Delivers all waiting events to this reader at once, instead of in the next event-loop turn. Has no effect while the reader handles a batch,
    * or after it has ended.
    */
   pull(): void;

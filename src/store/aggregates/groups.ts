@@ -98,7 +98,7 @@ function* groupsOf(
     const at = readers.map(() => 0);
     for (const object of objects) {
       for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? [];
-      // The first place of the object below counts for reading its first path. So only the other paths count here.
+      // The loop below counts one read for each place. Its first count includes the first path, so only the other paths count here.
       let isStep = reads.add(readers.length - 1);
       // Visits all combinations of values, from the first value of every path to the last ones.
       at.fill(0);

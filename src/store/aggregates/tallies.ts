@@ -18,8 +18,8 @@ export interface ValueCount {
 export const distinctValuesPerStep = 500;
 
 /**
- * Counts the different values at a path in these objects, by the type by which they compare. Many objects usually have few different
- * values. Absent and null values are not counted. A path through a list counts each value in the list.
+ * Counts how often each value occurs at a path in these objects. Returns one list of counts for each type that the path has in the kinds.
+ * Many objects usually have few different values. Absent and null values are not counted. A path through a list counts each value in it.
  *
  * @param paths The path for each kind, by `keyOfKind`. Objects of other kinds have no value.
  */

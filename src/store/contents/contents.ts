@@ -79,7 +79,7 @@ export class StoreContents {
     this.#bytes = 0;
   }
 
-  /** Returns the objects as of now. Later changes do not show in it. The caller must dispose of it. */
+  /** Returns the objects as they are now. Later changes do not show in the result. The caller must dispose of the result. */
   freeze(): FrozenObjects {
     const changed = new Map<string, KubernetesObject | undefined>();
     this.#frozen.add(changed);

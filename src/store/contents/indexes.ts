@@ -75,7 +75,10 @@ export class ObjectIndexes {
     return count;
   }
 
-  /** Like `find`, by namespace and name. Returns undefined if sorting the objects again after each change would cost too much. */
+  /**
+   * Like `find`, but sorted by namespace and name. Returns undefined for several values and for more than 2,000 objects, because sorting them
+   * again after each change would cost too much.
+   */
   findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined {
     this.#sweep();
     const { buckets, sorted } = this.#indexFor(lookup);

@@ -97,7 +97,10 @@ interface Incoming {
   readonly exactly: ExactParse;
 }
 
-/** A cursor from a time of single namespaces does not cover the other namespaces, so the epoch says which time it is from. */
+/**
+ * While the store mirrors single namespaces, its epoch differs: a cursor from that time does not cover the other namespaces, so it must be
+ * void once all are mirrored.
+ */
 function epochOf({ epoch, scopes }: StoreState): string {
   return scopes.coversAllNamespaces ? epoch : `${epoch} narrow`;
 }

@@ -35,9 +35,9 @@ const longestInternalized = 10;
 const maxDepth = 64;
 
 /**
- * Lets a freshly parsed object share equal parts with its predecessor, or with a sibling of the same controller.
+ * Saves memory: a freshly parsed object shares equal parts with `old`, its predecessor or a sibling of the same controller.
  *
- * Writes only into `fresh`, which nobody else may hold yet. Never writes into `old`.
+ * Writes only into `fresh`, which no other code may hold yet. Never writes into `old`.
  */
 export function shareStructure(old: KubernetesObject | undefined, fresh: KubernetesObject): SharedObject {
   const tally: Tally = { total: 0, shared: 0, inexact: false };
@@ -51,7 +51,10 @@ interface Tally {
   inexact: boolean;
 }
 
-/** Returns the value to keep: `old` if both are equal, otherwise `fresh`. */
+/**
+ * Returns the value to keep: `old` if both are equal, otherwise `fresh`, whose equal parts are then those of `old`. Adds the bytes of the
+ * value to `tally`.
+ */
 function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Tally): Json {
   if (typeof fresh !== 'object' || fresh === null) {
     // Measures the value even if it seems unchanged. An integer that has lost digits may equal another one that has lost digits.
@@ -77,7 +80,7 @@ function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Ta
   return old;
 }
 
-/** Returns true if both maps are equal. */
+/** Replaces members of `fresh` by equal members of `old`. Returns true if both maps are equal; `fresh` can then be dropped for `old`. */
 function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, depth: number, tally: Tally): boolean {
   let equal = true;
   let count = 0;
@@ -105,7 +108,7 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
   return false;
 }
 
-/** Call it only if `fresh` itself is kept. If it equals `old`, it is discarded. */
+/** Replaces long texts of `fresh` by equal texts of `old`. Needed only if `fresh` is kept, because a map that equals `old` is dropped. */
 function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): void {
   for (const key in fresh) {
     const value = fresh[key];
@@ -119,7 +122,7 @@ function ownMember(object: JsonObject, key: string): Json | undefined {
   return typeof value === 'function' || value === Object.prototype ? undefined : value;
 }
 
-/** Returns true if both lists are equal. */
+/** Replaces items of `fresh` by equal items of `old`. Returns true if both lists are equal; `fresh` can then be dropped for `old`. */
 function shareList(old: readonly Json[], fresh: Json[], depth: number, tally: Tally): boolean {
   tally.total += listBytes + slotBytes * fresh.length;
   let equal = fresh.length === old.length;
@@ -133,7 +136,7 @@ function shareList(old: readonly Json[], fresh: Json[], depth: number, tally: Ta
   return equal;
 }
 
-/** Shares a value below `maxDepth`: all of it, or nothing. */
+/** Returns `old` if both values are equal as a whole, otherwise `fresh`, of which no part is shared. For values below `maxDepth`. */
 function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   const before = tally.total;
   measureFlat(fresh, tally);

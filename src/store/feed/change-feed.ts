@@ -23,11 +23,11 @@ const confirmedEveryMs = 30_000;
 interface Follower {
   readonly reader: FeedReader;
   readonly end: () => void;
-  /** The place of this reader in the shared log. */
+  /** The place of this reader in the shared log: the number of batches that it has read (`feed-log.ts`). */
   place: number;
   /** The events of an asynchronous reader. Undefined while the reader reads the shared log. */
   own: OwnEvents | undefined;
-  /** True while the reader still handles its last batch. */
+  /** True while the reader still handles the batch that it received most recently. */
   busy: boolean;
 }
 
@@ -44,7 +44,7 @@ interface OwnEvents {
 const batchSliceMs = 1;
 
 /**
- * Sends the changes of one mirror to its readers, in the order of the store, in batches at the end of an event-loop turn.
+ * Sends the changes of one mirror to its readers, in the order of the store, in batches in the event-loop turn after a change.
  *
  * Waiting events are merged and kept once for all readers (`feed-log.ts`). A reader that returns a promise has a queue of its own from then
  * on (`reader-queue.ts`). A reader that throws or rejects is ended and logged, because that is a bug. The other readers continue.
@@ -83,7 +83,7 @@ export class ChangeFeed {
     return this.#followers.size > 0;
   }
 
-  /** Adds a reader until the signal aborts. Returns `FeedSubscription.pull`. */
+  /** Adds a reader until the signal aborts. Returns the function that delivers at once (see `FeedSubscription.pull`). */
   follow(reader: FeedReader, signal: AbortSignal): () => void {
     if (signal.aborted) return () => undefined;
     const end = (): void => {
@@ -92,7 +92,7 @@ export class ChangeFeed {
       signal.removeEventListener('abort', end);
       if (this.#followers.size === this.#slow.size) this.#shared.clear();
     };
-    // Events that wait already are no news for the new reader.
+    // The new reader begins with the current state, so it does not receive events that wait already.
     if (this.#followers.size === this.#slow.size) this.#shared.clear();
     else this.#shared.close();
     const follower: Follower = { reader, end, place: this.#shared.end, own: undefined, busy: false };
@@ -113,7 +113,7 @@ export class ChangeFeed {
     this.#publish((queue) => queue.pushDiff(diff));
   }
 
-  /** Makes everything void that the readers know. Each reader receives a `reset`. */
+  /** Publishes a `reset` in place of the waiting changes: each reader must replace everything that it knows. */
   reset(): void {
     this.#publish((queue) => queue.reset());
   }

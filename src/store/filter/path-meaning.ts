@@ -6,7 +6,8 @@ import type { ClusterAttributes } from '../query-source.ts';
 import { hasMatchingValue } from './path-values.ts';
 
 /**
- * Returns a text for the meaning of a filter's paths in one cluster. While it is equal, the filter finds the same among the same objects.
+ * Returns a function that gives a text for the meaning of a filter's paths in one cluster. While the text stays equal, the filter matches
+ * the same ones of the same objects.
  *
  * The text contains what each path is in the model, and the values of the paths that begin with `cluster`. Other attributes of the cluster
  * do not change it.

@@ -38,7 +38,7 @@ export interface CompiledWhere {
   /** Returns the index lookup that finds exactly the matching objects. Undefined if there is none. */
   exactLookupFor(kind: ModelKind): IndexLookup | undefined;
   /**
-   * Returns a text that stays equal while the filter finds the same among the same objects of this kind and cluster. See
+   * Returns a text. While it stays equal, the filter matches the same ones of the same objects of this kind and cluster. See
    * `createPathMeaning`.
    */
   meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;

@@ -17,7 +17,7 @@ interface WalkedObject<S extends QuerySource> {
 }
 
 /**
- * Yields the objects of all views by namespace, name, cluster and kind, from the first one after the position.
+ * Yields the objects of all walked sources by namespace, name, cluster and kind. Begins with the first one after the position.
  *
  * The cost depends on the number of objects that are taken. Namespaces keep their names in order, and only the namespaces that the walk
  * reaches are read. Later changes may be missed, so take all needed objects in one synchronous step.
@@ -43,7 +43,7 @@ export function* walkSorted<S extends QuerySource>(
   yield* merge(lists.map((list) => laneOf(list, after)).filter(({ objects, next }) => next < objects.length));
 }
 
-/** Returns the number of objects in the views. */
+/** Returns the number of objects in the walked sources. */
 export function countObjects<S extends QuerySource>(walked: readonly WalkedSource<S>[]): number {
   let count = 0;
   for (const { source, namespaces } of walked) {
@@ -62,7 +62,7 @@ interface Lane<S extends QuerySource> {
   next: number;
 }
 
-/** Yields the namespaces of all views, each once and in order. Begins with the first one that may have objects after the position. */
+/** Yields the namespaces of all walked sources, each once, in order. Begins with the first one that may have objects after the position. */
 export function* walkNamespaces<S extends QuerySource>(
   walked: readonly WalkedSource<S>[],
   after: OrderPosition | undefined,
@@ -81,7 +81,10 @@ export function* walkNamespaces<S extends QuerySource>(
   }
 }
 
-/** Sorts the smaller set: the few requested namespaces of ten thousand, or the few existing ones among those that are visible. */
+/**
+ * Returns the sorted namespaces of one source. Begins with the smaller set: the few requested namespaces of ten thousand, or the few
+ * existing ones among those that are visible.
+ */
 function namespacesIn<S extends QuerySource>({ source: { store }, namespaces }: WalkedSource<S>): readonly string[] {
   const held = store.namespaces();
   if (namespaces === undefined) return held;
