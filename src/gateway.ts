@@ -293,7 +293,7 @@ function gatewayView(served: ServedSchema, { schema, demo, leadership }: Gateway
   return {
     version: gatewayVersion,
     demo,
-    // The hash needs a printed schema, and most operations do not select it.
+    // A getter, because the hash needs a printed schema and most operations do not select it.
     get schemaHash() {
       return served.hash;
     },

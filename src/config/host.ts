@@ -9,7 +9,7 @@ export function isLoopback(host: string): boolean {
 
 /**
  * Returns the origin as a browser sends it: `https://portal.example.com`, without a default port. Undefined if the text is not an origin,
- * or has more than one.
+ * or has something in addition, such as a path.
  */
 export function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text);

@@ -63,7 +63,7 @@ const addressOf = remembered((candidate) => {
   return fingerprintOf([server, tlsServerName ?? '', trust]);
 });
 
-/** Remembers the key of each candidate, because candidates are compared again whenever one of them is identified. */
+/** Remembers the key of each candidate, because all candidates are compared again when the uid of one becomes known. */
 function remembered<Key extends string | undefined>(keyOf: (candidate: ClusterCandidate) => Key): (candidate: ClusterCandidate) => Key {
   const known = new WeakMap<ClusterCandidate, { readonly key: Key }>();
   return (candidate) => {

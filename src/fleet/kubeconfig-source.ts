@@ -39,7 +39,7 @@ export interface KubeconfigSourceOptions {
 /**
  * Opens the clusters of the operator's kubeconfig and config file, and follows the files.
  *
- * Returns undefined without a named file or context, if the usual places have no kubeconfig, or one without contexts.
+ * Returns undefined if no cluster, context or kubeconfig is named, and the usual places have no kubeconfig or one without contexts.
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if a named file, context or cluster is absent or broken.
  */

@@ -8,7 +8,7 @@ export type SyncPhase = 'SYNCING' | 'SYNCED' | 'STALE' | 'MISSING';
 
 export interface SyncState {
   readonly phase: SyncPhase;
-  /** Milliseconds of the epoch up to which the content is known to be correct. Undefined before the first complete list. */
+  /** The time in Unix milliseconds up to which the content is known to be correct. Undefined before the first complete list. */
   readonly asOfMs?: number | undefined;
   readonly version?: ResourceVersion | undefined;
   readonly fault?: Fault | undefined;
@@ -53,7 +53,7 @@ export type ClusterPhase = 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
 export interface ClusterStatus {
   readonly name: ClusterName;
   readonly phase: ClusterPhase;
-  /** Milliseconds of the epoch at which the cluster last sent anything. */
+  /** The time in Unix milliseconds at which the cluster last sent anything. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /** The version that the server reports, such as `v1.36.3`. Undefined until it has answered once. */
@@ -84,7 +84,10 @@ export interface Mirrors {
   peek(cluster: ClusterName, kind: GroupKind): MirrorReader | undefined;
   /** Resolves once discovery of the cluster has succeeded or failed once, or when the signal aborts. */
   whenDiscovered(cluster: ClusterName, signal: AbortSignal): Promise<void>;
-  /** Calls back at the end of the event-loop turn after a change of a cluster's state, discovery or membership, until the signal aborts. */
+  /**
+   * Calls back after a change of a cluster's state, discovery or membership, or of a mirror's sync, until the signal aborts. It calls in a
+   * microtask, so when the current synchronous code ends. Of equal changes only the last one is passed.
+   */
   onChange(callback: (change: MirrorsChange) => void, signal: AbortSignal): void;
 }
 

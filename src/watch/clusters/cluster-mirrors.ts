@@ -333,8 +333,8 @@ export class ClusterMirrors {
   /**
    * Relists the mirrors that are ahead of the server, as after etcd was restored.
    *
-   * A watch from a version that the server has not reached is silent until it is reached, so events would be lost. Each history is relisted
-   * once only, because a kind may be stored apart from namespaces, with versions of its own.
+   * A watch from a version that the server has not reached is silent until the server reaches that version, so events would be lost. A
+   * mirror is relisted once per epoch only, because a kind may be stored apart from namespaces, with versions of its own.
    */
   #compareHistory(): (revision: ResourceVersion) => void {
     const seen = [...this.#entries].map(([key, { mirror }]) => ({ key, mirror, versions: mirror.versions }));

@@ -36,7 +36,7 @@ export interface CustomKinds {
   follow(mirror: StoreReader, signal: AbortSignal): void;
 }
 
-/** Called at the end of the event-loop turn in which the mirror of the definitions changed. */
+/** Called in the event-loop turn after a change of the followed mirror. `follow` calls it at once for the definitions already mirrored. */
 interface CustomKindsListener {
   /** A kind was defined and established. */
   onDefined(kind: CustomKind): void;

@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 
-/** Collects the changes of one event-loop turn, and sends equal changes once at its end. */
+/** Collects changes, and sends them together in a microtask, so when the current synchronous code ends. Equal changes are sent once. */
 export interface MemberChanges {
   publish(change: MemberChange): void;
   /** Calls back until the signal aborts. */

@@ -234,7 +234,7 @@ class ReflectedMirror implements OwnedMirror {
     return worst ?? { phase: 'MISSING', fault: refusal ?? moment.syncing };
   }
 
-  /** The time of the oldest scope. */
+  /** Returns the time up to which all scopes are correct: the earliest of their times. */
   #syncedMs(): number | undefined {
     const facts: readonly ReflectorFacts[] = this.#reflectors?.facts() ?? [];
     const times = facts.map(({ syncedMs }) => syncedMs ?? Number.NaN);

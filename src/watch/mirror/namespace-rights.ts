@@ -7,7 +7,7 @@ import { type RightVerdict, reviewRights } from './review-rights.ts';
 /** After this time a refusal may no longer be current. */
 const deniedForMs = 10_000;
 
-/** The backoff grows until this attempt, to 6.4 to 12.8 s, because a caller may be waiting. */
+/** From this attempt on the wait between two reviews stays at 6.4 to 12.8 s, because a caller may be waiting. */
 const maxBackoffStep = 3;
 
 /** Maximum number of remembered refusals. The oldest ones are forgotten, and reviewed like new namespaces. */

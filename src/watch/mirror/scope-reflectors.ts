@@ -58,7 +58,7 @@ export interface ScopeReflectors {
   requestNamespaces(namespaces: readonly string[]): void;
   /** Returns which of these namespaces are not mirrored, if not all may be listed. Namespaces whose review is awaited are left out. */
   unmirrored(namespaces: readonly string[]): UnmirroredNamespaces;
-  /** Changes whenever `unmirrored` changes for a requested namespace, although neither `facts` nor `pendingRights` do. */
+  /** Grows when the result of `unmirrored` may have changed for a requested namespace. `facts` and `pendingRights` may stay the same then. */
   readonly verdictCount: number;
   /** Reviews the rights in new namespaces if not all may be listed, and again after 5 and 30 s. */
   namespacesCreated(namespaces: readonly string[]): void;
@@ -316,7 +316,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     this.#startAll({ recent: true });
   }
 
-  /** Ends the reflectors of single namespaces in the same turn in which the list of all namespaces was committed. */
+  /** Called synchronously after the list of all namespaces was committed. Ends the reflectors of single namespaces. */
   #allCommitted(): void {
     if (this.#partial !== undefined) this.#verdictCount++;
     this.#partial?.life.abort();

@@ -26,16 +26,16 @@ interface WaitingList {
   readonly admit: () => void;
 }
 
-/** Bounds what first lists hold in flight, over all clusters. */
+/** Limits the lists that run at the same time: their bytes in flight over all clusters, and their number per cluster. */
 export class ListAdmission {
   readonly #limits: AdmissionLimits;
   readonly #heap: HeapGauge;
   readonly #perCluster = new Map<string, number>();
-  /** Small lists first, lists of equal size in the order of arrival. */
+  /** The waiting lists: small ones first, those of equal size in the order of arrival. */
   readonly #waiting: WaitingList[] = [];
   #bytesInFlight = 0;
 
-  /** Waiting lists are checked again after each measurement of the heap, until the signal aborts. */
+  /** @param signal Until it aborts, waiting lists are checked again after each measurement of the heap. */
   constructor(
     limits: AdmissionLimits = admissionLimits,
     heap: HeapGauge = emptyHeapGauge,

@@ -36,7 +36,7 @@ interface ReflectorOptions {
   readonly recent?: boolean;
   /** Called after `facts` may have changed, never during a change. */
   readonly onChange: () => void;
-  /** Called in the same event-loop turn after a list was committed. */
+  /** Called synchronously after a list was committed. */
   readonly onCommitted?: () => void;
   /** Called when the path of the kind answers 404. */
   readonly onMissing: () => void;
