@@ -31,13 +31,13 @@ export class SelectedMirror {
   #meaning: string;
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
-  /** @param hear Called with the events of the mirror, never from within this constructor. */
-  constructor(mirror: MirrorReader, selection: MirrorSelection, hear: (events: readonly StoreEvent[]) => void) {
+  /** @param onEvents Called with the events of the mirror, never from within this constructor. */
+  constructor(mirror: MirrorReader, selection: MirrorSelection, onEvents: (events: readonly StoreEvent[]) => void) {
     this.mirror = mirror;
     this.#conditions = selection.conditions;
     this.#selected = new JudgedSelection(sourceOf(mirror, selection), selection.conditions);
     this.#meaning = meaningOf(selection, mirror.resource);
-    this.#pull = mirror.store.followChanges(hear, this.#following.signal);
+    this.#pull = mirror.store.followChanges(onEvents, this.#following.signal);
   }
 
   /** The selected objects, with the verdicts on them. */

@@ -260,13 +260,13 @@ export class ViewSources {
     const loader = this.#loader;
     const { conditions, countsJobs } = query;
     const cluster = views.member(name) ?? unknownCluster(name);
-    const seen: QueryVisibility | Fault = visibility.type === 'none' ? visibility.fault : visibility;
-    const stir = (): void => {
+    const visibilityOrFault: QueryVisibility | Fault = visibility.type === 'none' ? visibility.fault : visibility;
+    const noteNews = (): void => {
       if (source !== undefined) this.#withNews.add(source);
       onNews();
     };
     // Every event moves the position of the source.
-    const hear = (action: () => void): void => {
+    const runNoted = (action: () => void): void => {
       if (source !== undefined) this.#withNews.add(source);
       guard(action);
     };
@@ -279,9 +279,9 @@ export class ViewSources {
       clusterNow: () => views.member(name),
       kind,
       sensitive: sensitive.has(kind),
-      visibility: seen,
-      onNews: stir,
-      guard: hear,
+      visibility: visibilityOrFault,
+      onNews: noteNews,
+      guard: runNoted,
     });
     this.#all.set(key, source);
     this.#order.set(source, this.#nextOrder++);
