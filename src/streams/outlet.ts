@@ -40,7 +40,7 @@ export interface StreamOutlet {
    * @returns Number of bytes that will be written only at the end of the turn.
    */
   send(bytes: MessageBytes, next: 'more' | 'nothing'): number;
-  /** Ends the stream from our side: sends the last message, if there is one, then `complete`. */
+  /** Ends the stream from the side of the gateway: sends the last message, if there is one, then `complete`. */
   end(last: FormattedExecutionResult | undefined): void;
 }
 
@@ -52,7 +52,7 @@ export interface StreamHandle {
   close(): void;
 }
 
-/** Stands for the result of Yoga's `subscribe` when a stream has started. The stream sends its messages to its outlet without Yoga. */
+/** Returned to Yoga as the result of `subscribe` when a stream has started. The stream sends its messages to its outlet without Yoga. */
 export class StartedStream {
   readonly data = null;
   readonly stream: StreamHandle;

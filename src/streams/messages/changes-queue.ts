@@ -13,10 +13,10 @@ export interface ChangesQueue {
   readonly size: number;
   put(change: ObjectChange): void;
   /**
-   * Takes the next changes for one message. Empty only if no change waits.
+   * Removes the next changes from the queue and returns them, for one message. Empty only if no change waits.
    *
-   * If an object was deleted and created again under its name, the message has only the deletion. Both have the same id when the client
-   * asks for no uid.
+   * If an object was deleted and created again under its name, the message has only the deletion, and the creation waits for a later
+   * message. A client that does not select the uid cannot tell the two objects apart.
    */
   take(most: number): readonly ObjectChange[];
   clear(): void;

@@ -17,7 +17,7 @@ export interface MessageSource {
   readonly meanBytes: number;
   /** Makes rows of changes. All rows have the state of the cluster and of the mirror at this moment. */
   rowMaker(): (change: ObjectChange) => Row;
-  /** Reads the state of the cluster again. Its age grows although no event comes. */
+  /** Reads the state of the cluster again, because its age grows even without events. */
   refreshCluster(): void;
 }
 
@@ -68,8 +68,8 @@ export interface MessageDraft {
   /** The reader's position in this source after the message. */
   readonly position: SourcePosition | undefined;
   /**
-   * True if the changes are objects of a first state in the order of their places. A reader can resume after such a message, because no
-   * other message has objects between these.
+   * True if the changes are objects of a first state, in the order of their places. A reader can resume after such a message: it has
+   * received exactly the objects up to the last place.
    */
   readonly isFirstState?: true;
 }
@@ -181,8 +181,8 @@ export function knowsNothing({ position, fault }: SourceKnowledge): boolean {
 }
 
 /**
- * Divides a draft into two. The first one has `most` changes. A reader can resume between the two only in a first state. Elsewhere it
- * starts again with `RESET`.
+ * Divides a draft into two. The first one has `most` changes. A reader that resumes between the two continues there in a first state.
+ * Otherwise it starts again with `RESET`.
  */
 export function splitDraft(draft: MessageDraft, most: number): readonly [MessageDraft, MessageDraft] {
   const isFirstState = draft.isFirstState === true;

@@ -42,13 +42,16 @@ export function createMessageRun<Message extends object, Positions>({
 }: RunOptions<Message, Positions>): MessageRun<Message> {
   const steps = slices.flatMap((slice, index) => draftsOfSlice(slice, before(slice)).map((draft) => ({ draft, index })));
   const made: WeakRef<Message>[] = [];
-  // Holds the messages that most readers are at. Readers take one message in turn, so they are never far apart. Without this, a message
-  // could be collected between two turns of a thousand readers, and be made and rendered again.
+  // Holds the messages that readers take now. Each reader takes one message before any reader takes the next, so readers are never far
+  // apart. Otherwise a message could be garbage-collected before the last of a thousand readers has taken it, and would be made and
+  // rendered again.
   const recent: Message[] = [];
   /** The newest message. Reading a weak reference a thousand times costs more than sending the message. */
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
-  /** Sources that come later in the run have the positions from before it. */
+  /**
+   * Returns the positions in sources whose slices come later in the run: there the readers still have the positions from before the run.
+   */
   const overAt = (index: number) =>
     new Map([
       ...(incompletePositions ?? []),

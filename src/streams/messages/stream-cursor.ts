@@ -22,7 +22,7 @@ export const voidPosition: SourcePosition = { type: 'void' };
 /** Positions by `sourceKey`. A source that the reader has received nothing about has no entry. */
 export type SourcePositions = ReadonlyMap<string, SourcePosition>;
 
-/** Returns the positions with those in `over` replaced. An undefined position removes the entry. */
+/** Returns the positions, with those in `over` in place of the old ones. An undefined position removes the entry. */
 export function withPositions(positions: SourcePositions, over: ReadonlyMap<string, SourcePosition | undefined>): SourcePositions {
   const changed = new Map(positions);
   for (const [key, position] of over) {
@@ -70,7 +70,8 @@ const form = 2;
 const absent = 0;
 const unknown = 1;
 /**
- * The epoch, and the version as the difference to the version before it. Kinds of one cluster share one counter, so differences are small.
+ * The epoch, and the version as the difference from the last version that was written. Kinds of one cluster share one counter, so
+ * differences are small.
  */
 const counted = 2;
 /** The epoch, and the version as text. */

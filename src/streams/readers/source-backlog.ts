@@ -53,7 +53,7 @@ export class SourceBacklog {
 
   /**
    * True if the backlog can be dropped, because the reader knows what readers in step know. False for a reader that waits for an incomplete
-   * source of which it knows more.
+   * source and knows more about it than readers in step do.
    */
   get isSettled(): boolean {
     return !this.isDue && (this.#goal.position !== undefined || this.#known.position === undefined);
@@ -93,7 +93,7 @@ export class SourceBacklog {
     this.#known = { position, fault: after.fault };
   }
 
-  /** Takes the next messages. They belong together. At least one if `isDue`. */
+  /** Removes the next messages from the backlog and returns them: at least one if `isDue`. The reader then knows what they contain. */
   take(): readonly MessageDraft[] {
     if (this.#gone !== undefined) return this.#takeGone(this.#gone);
     const isNews = wasCleared(this.#known, this.#goal);

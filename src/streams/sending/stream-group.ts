@@ -58,14 +58,18 @@ export interface StreamGroupOptions {
  * Exception: a first state of a volatile document is rendered again for each stream, because it may be given to streams that begin much
  * later.
  *
- * Next: `execute` runs the document over the message with graphql-js. Its resolvers read the rows of the message.
+ * Next: `execute` runs the document over the message with graphql-js. The resolvers (graph/streams/changes.ts) read the rows of the
+ * message.
  */
 export class StreamGroup {
   readonly #options: StreamGroupOptions;
   readonly #renderings = new WeakMap<object, MessageRendering | Promise<MessageRendering>>();
   readonly #abortController = new AbortController();
   #members = 0;
-  /** Largest number of objects that the document could afford in one message so far. */
+  /**
+   * Maximum number of objects in one message. It is halved when the document cannot afford a message, and grows by one after each message
+   * of that size.
+   */
   #mostObjects = Number.POSITIVE_INFINITY;
   /** Characters and objects of the latest messages. Each message halves the weight of those before it. */
   #recent = { length: 0, objects: 0 };
@@ -188,7 +192,7 @@ export class StreamGroup {
     const [only] = json;
     const payload = new MessageBytes(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
     this.#options.onRendered(message, payload);
-    // The limit grows by one, so that at most one message of many is executed in vain.
+    // The document could afford this message, so the limit grows by one. A larger step would execute more messages in vain.
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
   }
@@ -200,8 +204,8 @@ function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
 }
 
 /**
- * Returns a check that throws if no stream is left, or if the time is over. It is a function of its own, so that it does not hold the
- * message.
+ * Returns a check that throws if no stream is left, or if the time is over. It is a function of its own, so that the check does not keep
+ * the message in memory.
  */
 function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () => void {
   return () => {

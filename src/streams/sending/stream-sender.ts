@@ -26,8 +26,8 @@ export interface StreamEnd {
 }
 
 /**
- * Maximum number of messages in one piece of work, if other streams of the group have had them rendered. Ten of them cost little more than
- * one.
+ * Maximum number of messages in one piece of work if they are rendered already, for other streams of the group. Ten such messages cost
+ * little more than one.
  */
 const maxReady = 16;
 
@@ -87,7 +87,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     this.#finish({ reason: 'CLIENT' });
   }
 
-  /** Ends the stream from our side, with the last message, if there is one, and `complete`. */
+  /** Ends the stream from the side of the gateway: sends the last message, if there is one, then `complete`. */
   end(why: StreamEnd): void {
     if (this.isEnded) return;
     this.#finish(why);

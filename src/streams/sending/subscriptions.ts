@@ -70,7 +70,7 @@ const unavailableStatuses: ReadonlyMap<string, number> = new Map([
 /** The abort reason after a stream has ended. Not an error. */
 const streamEnded = new Error('the stream has ended');
 
-/** The parts of a request that are kept while its stream lives. Variables are not kept, because they may have a large cursor. */
+/** The parts of a request that are kept while its stream lives. Variables are not kept, because they may contain a large cursor. */
 interface KeptRequest {
   readonly subscription: { readonly servedSchema: ServedSchema; readonly operation: OperationDefinitionNode };
   readonly request: Pick<OperationRequest, 'query'>;
@@ -94,8 +94,8 @@ interface StreamStart {
 }
 
 /**
- * All streams of all transports, with the same limits and ends. Streams that see the same share one execution of each message. A slow
- * stream never delays another one.
+ * All streams of all transports, with the same limits and ends. Streams with the same document, variables and rights share one execution of
+ * each message. A slow stream never delays another one.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
@@ -128,8 +128,8 @@ export class Subscriptions {
   }
 
   /**
-   * Returns an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here after this time. A WebSocket is ended by
-   * its connection.
+   * Returns the lifetime of a stream: an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here after this time.
+   * A WebSocket is ended by its connection.
    */
   lifetimeMs(): number {
     return lifetimeMs * (0.9 + 0.2 * this.#options.clock.random());

@@ -152,7 +152,7 @@ function refuseRelations(relations: RelationsByKind): void {
   );
 }
 
-/** No digest of a cursor has these words. */
+/** The resume point for every cursor that another key sealed. Its digest cannot be that of another cursor, because base64 has no spaces. */
 const ofOtherKey: ResumePoint = { digest: 'of another key', cursor: { scope: '', positions: new Map(), isUnreadable: true } };
 
 function resumePointOf(seal: Seal, after: string, scope: StreamScope): ResumePoint {

@@ -93,7 +93,7 @@ export class Openings<Message extends object> {
 
   /**
    * Returns the slice of a BOOKMARK for a stream of summaries that has missed no change of a Job. The summary also depends on clusters and
-   * on the propagation, so the one that the client has may be old. Empty if the view has no summaries.
+   * on the Propagation, so the last summary that the client received may be old. Empty if the view has no summaries.
    */
   #summaryAlone(slices: readonly SourceSlice[]): readonly SourceSlice[] {
     const sources = this.#options.sources();
@@ -102,7 +102,7 @@ export class Openings<Message extends object> {
   }
 }
 
-/** Makes one object of run and backlogs. A reader that holds the run then keeps the opening alive for later readers. */
+/** Joins the run and the backlogs in one object. So a reader that holds the run keeps the opening alive for later readers. */
 function openingOf<Message extends object>(
   { length, messageAt }: MessageRun<Message>,
   incomplete: readonly IncompleteSource[],

@@ -62,7 +62,7 @@ export class PendingChanges {
     this.#events.clear();
   }
 
-  /** Takes all judged changes, in batches of one message each. */
+  /** Removes all judged changes and returns them, in batches of one message each. */
   take(): readonly (readonly ObjectChange[])[] {
     return batchesOf(this.#changes);
   }

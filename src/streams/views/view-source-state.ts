@@ -64,8 +64,8 @@ export function hasEnded({ phase }: SourceState): boolean {
 }
 
 /**
- * Makes the fault that voids what readers know. Only NOT_SERVED keeps its message. The message of another fault is about the mirror that
- * follows.
+ * Makes the fault `GONE` that voids what readers know. It has the message of the given fault only if that is NOT_SERVED. Messages of other
+ * faults are about the next mirror, and not about the objects that readers know.
  */
 export function goneFault(source: Pick<SourceRequest, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = readFault(source, 'GONE');

@@ -29,9 +29,10 @@ import { goneFault, hasEnded, isComplete, mirrorOf, rethrow, type SourceState, t
 /**
  * One source of a view: one kind of one cluster. Follows the mirror as soon as there is one, and collects its changes until the next cut.
  *
- * After `pull` and `cut` it is as the mirror is. So its position is the version of the store.
+ * After `pull` and `cut`, the source has sent everything that the mirror has. So the position of the source is the version of the store.
  *
- * Next: `PendingChanges` collects the changes. `StreamView` (view.ts) decides when to cut, after `onNews`.
+ * Next: `PendingChanges` collects the changes. `ViewSources` (view-sources.ts) notes in `onNews` and `guard` that this source has news.
+ * Then `StreamView` (view.ts) decides when to cut.
  */
 export class ViewSource implements MessageSource {
   readonly key: string;
@@ -160,7 +161,7 @@ export class ViewSource implements MessageSource {
   }
 
   /**
-   * Returns the news since the last cut. Undefined if there is none. From now on readers in step know it.
+   * Returns the news since the last cut and records that readers in step know it. Undefined if there is no news.
    *
    * @param readers `none` if the view has no readers yet: the objects are then not collected.
    */
@@ -270,7 +271,7 @@ export class ViewSource implements MessageSource {
     return { type: 'whole', objects };
   }
 
-  /** Loads the mirror. Takes it at once if the view holds it already, as it does at its start. */
+  /** Loads the mirror. Follows it at once if the loader of the view holds it already, as at the start of the view. */
   #load(visibility: QueryVisibility): void {
     const { loader, guard } = this.#options;
     const loaded = loader.load(this.#request());
