@@ -99,7 +99,10 @@ function servedKindOf({ cluster, kind, resource, mirror }: ServedKindSource, acc
   return { kind, versions, verbs, sync, count };
 }
 
-/** Undefined if the rights of the caller are not known at once. A count is not worth a request to the cluster. */
+/**
+ * Counts the objects that the caller may see. Undefined if the rights of the caller are not known at once: a count is not worth a request
+ * to the cluster.
+ */
 function countVisible(
   { cluster, kind, mirror: { store } }: { readonly cluster: ClusterView; readonly kind: ModelKind; readonly mirror: MirrorReader },
   access: Access,

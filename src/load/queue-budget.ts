@@ -57,7 +57,7 @@ export function createQueueBudget(maxBytes = defaultMaxBytes): QueueBudget {
   };
 }
 
-/** Searches a few thousand entries. It runs only when the budget is exceeded. */
+/** Finds the largest queue among a few thousand entries. It runs only when the budget is exceeded. */
 function largestOf(entries: Iterable<Entry>): Entry | undefined {
   let largest: Entry | undefined;
   for (const entry of entries) if (largest === undefined || entry.bytes > largest.bytes) largest = entry;

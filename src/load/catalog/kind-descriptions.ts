@@ -57,7 +57,7 @@ class DescriptionReader implements KindDescriptions {
   #descriptions: ModelDescriptions = new Map();
   /** The release whose documents were all read. */
   #release: string | undefined;
-  /** The clusters that are being asked, or have not answered. */
+  /** The clusters that are being asked, or have not answered, as `keyOf` writes them. Empty if there are none. */
   #requested = '';
   #hasBegun = false;
   #isBusy = false;

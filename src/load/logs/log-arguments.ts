@@ -26,7 +26,7 @@ export interface CheckedExtent {
 const maxTailLines = 10_000;
 const maxLimitBytes = 10 * 1024 * 1024;
 const defaultLimitBytes = 1024 * 1024;
-/** In seconds. API servers count nanoseconds in 64 bits, which overflow after 292 years. */
+/** Maximum of `sinceSeconds`, in seconds. API servers count nanoseconds in 64 bits, which overflow after 292 years. */
 const maxSinceSeconds = 9_000_000_000;
 
 /** @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value. */

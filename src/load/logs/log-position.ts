@@ -57,7 +57,7 @@ export class LogPosition {
     this.#withPast = false;
   }
 
-  /** Returns those of the next lines that were not passed on before. */
+  /** Returns the lines that were not passed on before, and records that they are passed on now. */
   take(lines: readonly LogLineView[]): readonly LogLineView[] {
     const fresh = this.#past === undefined ? lines : lines.filter((line) => !this.#isPast(line));
     for (const { time } of fresh) {

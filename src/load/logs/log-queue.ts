@@ -32,8 +32,9 @@ interface Lane<Target extends object> {
 }
 
 /**
- * Log lines that wait for a reader, in order for each target. Holds at most 1 MiB, by the length of the texts. Beyond that, the oldest lines of
- * the target with most lines are dropped. The message that would have had them, or the next one, has their number.
+ * Log lines that wait for a reader, in order for each target. Holds at most 1 MiB, by the length of the texts. Beyond that, the oldest
+ * lines of the target with most lines are dropped. The number of dropped lines is in the message that would have had these lines, or else
+ * in the next message.
  */
 export class LogQueue<Target extends object> {
   readonly #maxBytes: number;

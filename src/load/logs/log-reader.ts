@@ -106,7 +106,10 @@ class LogReader implements StreamReader<LogBatchView> {
     return wanted.filter(({ name }) => !this.#clusters.has(name));
   }
 
-  /** Adds a cluster without starting it. True if the caller may follow logs there. */
+  /**
+   * Adds a cluster. `join` then starts to follow its logs. Returns false if the caller may follow no log there, if the cluster was added
+   * meanwhile, or if the stream has ended.
+   */
   async #follow(cluster: ClusterView): Promise<boolean> {
     const { options, caller, followed } = this.#settings;
     const { access, mirrors, member, clock, follows } = options;

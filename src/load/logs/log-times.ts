@@ -1,6 +1,6 @@
 import type { LogLineView } from './logs.ts';
 
-/** A moment with nanoseconds: whole seconds of the epoch, and the nanoseconds of the next second. */
+/** A moment with nanoseconds: whole Unix seconds, and the nanoseconds since that second. */
 export interface LogInstant {
   readonly seconds: number;
   readonly nanos: number;

@@ -80,8 +80,9 @@ export interface Logs {
    */
   read(context: ReadContext, selection: LogSelection, extent: LogExtent): Promise<Gathered<PodLogView>>;
   /**
-   * Reads the log of one Pod: of the named container, or else of the default container of kubectl. Requests each log once per operation. @throws
-   * {MusterError} `TOO_COSTLY` for more than 20 Pods in one operation.
+   * Reads the log of one Pod: of the named container, or else of the default container of kubectl. Requests each log once per operation.
+   *
+   * @throws {MusterError} `TOO_COSTLY` for more than 20 Pods in one operation.
    */
   readOfPod(context: ReadContext, row: Row, extent: LogExtent & { readonly container?: string | null | undefined }): Promise<PodLogView>;
   /** Follows the logs, including those of Pods that appear later. */

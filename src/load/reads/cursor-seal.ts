@@ -44,7 +44,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const keyIdBytes = 4;
 const checkBytes = 8;
-/** In characters. More than eight keys of 1,024 characters need, and more than the versions of twice the allowed sources of a stream. */
+/**
+ * Maximum length of a cursor, in characters. A list cursor with eight keys of 1,024 characters fits. So does a stream cursor with twice the
+ * allowed number of sources.
+ */
 const maxCursorLength = 512 << 10;
 
 /**

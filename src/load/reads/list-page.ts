@@ -111,7 +111,10 @@ interface PageContents {
   readonly matches: readonly SourceMatches[];
 }
 
-/** A relation creates a page for each object. Most pages are only asked for their items, so the other fields are computed when they are read. */
+/**
+ * One page of a list. A relation creates a page for each object, and most queries select only the items. So the other fields are computed
+ * when they are read.
+ */
 class QueriedPage implements ListPage {
   readonly items: readonly Row[];
   readonly totalCount: number;
@@ -140,7 +143,7 @@ class QueriedPage implements ListPage {
     return this.#sync;
   }
 
-  /** Each fault once, even if one fault of a cluster stands for several of its kinds. */
+  /** Each fault once, even if one fault of a cluster is that of several kinds. */
   get faults(): readonly Fault[] {
     const ofParts = this.sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
     return [...new Set([...ofParts, ...this.#relatedReads.flatMap(({ faults }) => faults)])];

@@ -32,7 +32,8 @@ const maxTurnMs = 4;
 /**
  * Holds the mirrors that one operation needs, each once, until the loader is disposed of.
  *
- * All mirrors that the operation loads in one tick are one batch, whatever the field, alias or relation. The batch starts them together.
+ * All mirrors that the operation loads in one event-loop turn, for any field, alias or relation, are one batch. The batch starts them
+ * together.
  */
 export class MirrorLoader implements Disposable {
   readonly #options: MirrorLoaderOptions;
@@ -103,7 +104,7 @@ export class MirrorLoader implements Disposable {
       await setImmediate();
       endMs = clock.monotonic() + maxTurnMs;
     }
-    // A mirror may have ended in one of the event-loop turns since then. It is acquired anew.
+    // A mirror that was acquired above may have ended in a later event-loop turn. It is then acquired again.
     for (const [id, ofMirror] of byMirror) {
       const [first] = ofMirror;
       if (first !== undefined && this.heldMirror(first) !== mirrors.peek(first.cluster.name, first.kind)) this.#hold(id, ofMirror);

@@ -57,7 +57,7 @@ export function createAggregates(
   };
 }
 
-/** The aggregates of a page that was created without them. Asking for one is a bug. */
+/** The aggregates of a page that was created without aggregates. Every method throws, because the call is a bug. */
 export const noAggregates: PageAggregates = { sum: notKept, min: notKept, max: notKept, groups: notKept };
 
 function notKept(): never {

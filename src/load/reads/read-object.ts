@@ -200,7 +200,10 @@ async function findLive(
   return { row: { cluster, kind, resource, object, sync: { ...result.sync, cluster, kind } }, faults: [] };
 }
 
-/** A cluster that is known not to answer is not requested: the request would only time out. A cluster that has never answered is tried. */
+/**
+ * Returns the fault of a cluster that is known not to answer: a request would only time out. Undefined if the request should be tried, also
+ * for a cluster that has never answered.
+ */
 function unreachableFaultOf(state: ClusterStatus | undefined): Fault | undefined {
   return state?.phase === 'UNREACHABLE' ? state.faults.find(preventsReading) : undefined;
 }

@@ -125,7 +125,7 @@ async function settledSource(options: ReadSourceOptions, { request, waitMs, cont
   return withReadSources(options, { requests: [request], waitMs, context }, ([source]) => source ?? { type: 'notServed', request });
 }
 
-/** Creates promises only where rights must be requested, so that the usual case needs no extra event-loop turn. */
+/** Returns what the caller may see of each source. It waits only for rights that must be requested. */
 async function visibilitiesOf(requests: readonly SourceRequest[], access: Access, context: ReadContext): Promise<readonly Visibility[]> {
   return Promise.all(requests.map((request) => visibilityOf(request, access, context)));
 }

@@ -174,7 +174,8 @@ export interface InModel {
 }
 
 /**
- * The read side. Every read checks `Access` and waits only for first lists. A cluster that fails becomes a fault next to the rows.
+ * The read side. Every read checks `Access` and waits only for first lists. A cluster that fails becomes a fault next to the rows. Created
+ * by load/create-reads.ts.
  *
  * All methods throw {MusterError} `BAD_INPUT` for wrong arguments. The message names the expected and the given value.
  */

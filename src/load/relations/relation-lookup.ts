@@ -161,7 +161,10 @@ export class RelationLookup implements Disposable {
     }
   }
 
-  /** Remembers the last kind, because most objects are related to the same kind as the object before. */
+  /**
+   * Returns a lookup of sources by kind in one cluster. It remembers the last kind, because most objects are related to the same kind as
+   * the object before.
+   */
   #finderIn(cluster: ClusterView): (kind: GroupKind) => ReadSource | Fault {
     const found = innerMapOf(this.#found, cluster.name);
     let last: { readonly kind: GroupKind; readonly source: ReadSource | Fault } | undefined;
@@ -202,7 +205,10 @@ export class RelationLookup implements Disposable {
     return { cluster, kind, verb: 'get', isNamed: true, namespaces: namespaced ? this.#request.namespaces : undefined };
   }
 
-  /** Returns the source of a kind that was named by an object only after the wait. It is reported as `SYNCING`: waiting again might never end. */
+  /**
+   * Returns the source of a kind that an object named only after the wait. The source is reported as `SYNCING`, because waiting again for
+   * each new kind might never end.
+   */
   #lateSource({ cluster, kind: relatedKind }: RelatedKind): ReadSource | Fault {
     const kind = this.#request.model.kinds.get(keyOfKind(relatedKind));
     if (kind === undefined) return unknownKindFault(cluster, relatedKind);

@@ -198,7 +198,10 @@ function relatedByOwner(uid: string): RelatedCondition {
   return { hints: [{ by: 'owner', uid }], includes: names };
 }
 
-/** Without a selector, every controlled object matches. */
+/**
+ * Returns the condition for objects that one of these uids controls and that match the selector. Without a selector, every controlled
+ * object matches.
+ */
 function relatedByController(uids: readonly string[], selector: Stored<V1LabelSelector> | undefined): RelatedCondition {
   const wanted = new Set(uids);
   const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
@@ -212,7 +215,10 @@ const controller: ObjectMention = { name: 'controller', valuesOf: (object) => na
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Undefined for a Service that selects nothing: one without a selector, or an alias for a name outside the cluster (ExternalName). */
+/**
+ * Returns the selector of a Service. Undefined if the Service selects nothing: it has no selector, or is an alias for a name outside the
+ * cluster (ExternalName).
+ */
 function selectorOfService({ spec }: Stored<V1Service>): Labels | undefined {
   const selector = spec?.selector;
   if (spec?.type === 'ExternalName' || !isJsonObject(selector)) return undefined;

@@ -31,7 +31,10 @@ export interface RelationQuery {
   readonly related: RelatedCondition | RelatedThrough;
 }
 
-/** A condition that depends on objects of a third kind. These are listed first, in the same namespace. */
+/**
+ * A condition that depends on objects of a third kind (`kind`). The objects of that kind that match `related` are listed first, in the same
+ * namespace. `then` makes the condition from them.
+ */
 interface RelatedThrough {
   readonly kind: GroupKind;
   readonly related: RelatedCondition;
