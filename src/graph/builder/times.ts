@@ -1,4 +1,4 @@
-/** Prints milliseconds of the epoch as RFC 3339 text. */
+/** Prints Unix milliseconds as RFC 3339 text. */
 export function isoOf(epochMs: number | undefined): string | undefined {
   return epochMs === undefined ? undefined : new Date(epochMs).toISOString();
 }

@@ -35,7 +35,10 @@ export interface Budget {
 /** Maximum number of objects in one answer. Each element of a list counts, and a list inside another list counts each time. */
 export const maxAnswerObjects = 10_000;
 
-/** The additional objects that one YAML text counts as. A page of 500 objects with `yaml` takes half of a budget. */
+/**
+ * The number of objects that one YAML text counts as, in addition to its object. So a page of 500 objects with `yaml` takes half of the
+ * budget.
+ */
 export const yamlCost = 9;
 
 /** The characters of a log that count as one object, which is about the size of an object. */

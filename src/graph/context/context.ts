@@ -15,7 +15,7 @@ export interface GatewayView {
   readonly demo: boolean;
   /** A hash of the printed schema that the operation runs on. Equal for equal schemas in all gateways. */
   readonly schemaHash: string;
-  /** Milliseconds of the epoch. */
+  /** In Unix milliseconds. */
   readonly schemaBuiltAtMs: number;
   /** The reason why a group of kinds is missing, or why the newest schema is not in use. */
   readonly schemaProblem?: string | undefined;

@@ -164,7 +164,7 @@ function isOfEach({ name }: FieldNode, parent: GraphQLCompositeType): boolean {
   return (name.value === 'items' || name.value === 'edges') && parent.name.endsWith('Connection');
 }
 
-/** Each fragment is computed once, however often it is spread. */
+/** Counts the objects in a selection set. Each fragment is computed once, however often it is spread. */
 function countIn(selected: Selected, firstOf: (first: First) => number): number {
   const known = new Map<Selected, Sum>();
   const sumOf = ({ lists, ofEach, fragments }: Selected): Sum => {
@@ -200,8 +200,8 @@ function firstOf(node: FieldNode, field: GraphQLField<unknown, unknown>, default
 }
 
 /**
- * The default is a literal if the schema was parsed from SDL, a value if it was built by hand, and `defaultValue` (deprecated in graphql-js) if
- * Pothos built it.
+ * Returns the default value of `first`. It is a literal if the schema was parsed from SDL, a value if the schema was built by hand, and
+ * `defaultValue` (deprecated in graphql-js) if Pothos built the schema.
  */
 function defaultOf({ default: given, defaultValue }: GraphQLArgument): number {
   if (given?.literal === undefined) return bounded(given === undefined ? defaultValue : given.value);
@@ -223,7 +223,7 @@ function countOf({ value, variable }: First, variables: JsonObject): number {
   return given === null ? variable.ofField : bounded(given);
 }
 
-/** Values that are no valid count are refused when the list is read. Until then they count as 0. */
+/** Returns a value of `first`, at most the largest page. A value that is no valid count becomes 0: it is refused when the list is read. */
 function bounded(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.min(value, maxFirst) : 0;
 }

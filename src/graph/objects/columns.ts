@@ -36,7 +36,10 @@ export function addColumns(builder: GraphBuilder): ColumnEnums {
   return enums;
 }
 
-/** Nothing is computed from an object whose metadata alone is known, because the result would be about an empty object. */
+/**
+ * Returns the value of a column. If only the metadata of the object is known, it is null, or `BAD_INPUT` for a column that is never null: a
+ * computed value would be about an empty object.
+ */
 function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }: Row): Json | undefined {
   if (metadataOnly !== true) return get(object);
   if (nullable) return undefined;

@@ -17,6 +17,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
         type: [types.resource],
         nullable: false,
         description: 'The objects of this page, in the order of the list.',
+        // The fields of each row are in generated.ts.
         resolve: resolveChargedList('items'),
       }),
       pageInfo: t.field({
@@ -93,6 +94,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         type: [item],
         nullable: false,
         description: 'The objects of this page, in the order of the list.',
+        // The fields of each row are in generated.ts.
         resolve: resolveChargedList('items'),
       }),
       edges: t.field({

@@ -111,8 +111,8 @@ function onlyValue(value: unknown): unknown {
 }
 
 /**
- * Most fields read the property of their own name, like the default resolver of graphql-js. If every object inherits the name, the value must
- * have it as its own property.
+ * Returns the resolver of a field. Most fields read the property of their own name, like the default resolver of graphql-js. A name that
+ * every JavaScript object inherits, such as `constructor`, is read only if the value has it as its own property.
  */
 function readerOf({ name, key }: ModelField): StoredResolver<unknown> {
   if (name === key && !(name in Object.prototype)) return asServed;

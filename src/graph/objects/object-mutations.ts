@@ -109,7 +109,7 @@ interface RowSurroundings {
   readonly kinds: ReadonlyMap<string, Row['kind']>;
 }
 
-/** Returns the written object as a row, with a sync of now. */
+/** Returns the written object as a row. It counts as in sync at this moment. */
 function rowOf({ cluster, written }: ObjectChangeResult, { context, kinds }: RowSurroundings): Row | undefined {
   const kind = written === undefined ? undefined : kinds.get(keyOfKind(written.resource satisfies GroupKind));
   if (written === undefined || kind === undefined) return undefined;

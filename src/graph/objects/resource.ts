@@ -236,15 +236,15 @@ const amountsAsTexts = resolveStored<Amounts>({ scalar: 'StringMap' }, (list) =>
   Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, textOfAmount(amount) ?? amount])),
 );
 
-/** Undefined for a value that is no amount. */
+/** Returns the text of an amount. Undefined for a value that is no amount. */
 function textOfAmount(amount: unknown): string | undefined {
   if (isRawNumber(amount)) return amount.rawJSON;
   return typeof amount === 'string' || typeof amount === 'number' ? String(amount) : undefined;
 }
 
 /**
- * Printing an object of 1 MB takes 3 ms, and 30 aliases may select it. If the operation has used up its time slice, the text is printed in a
- * later slice.
+ * Prints the object as YAML. An object of 1 MB takes 3 ms, and 30 aliases may select the field. If the operation has used up its time
+ * slice, the text is printed in a later slice.
  */
 function yamlOf(row: Row, _args: unknown, { budget, read }: GraphContext): PromiseOrValue<string> {
   budget.charge(yamlCost);

@@ -152,7 +152,7 @@ class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
     return this.#message.deleted;
   }
 
-  /** Sealed only if it is read. */
+  /** The cursor of the message. It is sealed only if it is read. */
   get cursor(): string {
     return this.#message.cursor;
   }
@@ -173,7 +173,9 @@ class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
   }
 }
 
-/** The counts on the hub may be older than the Jobs, but stay after the Jobs are gone. So the larger count wins. */
+/**
+ * Computes the completion. The counts on the hub may be older than the Jobs, but stay after the Jobs are gone. So the larger count wins.
+ */
 function completionOf({ byPhase, total }: JobSummaryView, { propagation: { metadata, spec, status } }: PropagationView): CompletionStatus {
   const requested = 'problems' in spec ? undefined : spec.completion;
   const counted = (phase: string) => byPhase.find((count) => count.phase === phase)?.count ?? 0;

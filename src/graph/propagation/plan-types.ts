@@ -219,8 +219,12 @@ function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<
         resolve: ({ strategy }) => (strategy === undefined ? undefined : schemaSpelling(strategy)),
       }),
       weight: t.exposeFloat('weight', { description: 'The weight of the cluster. Null if the strategy uses no weights.' }),
-      min: t.exposeInt('min', { description: 'The minimum number of replicas that the rules set for the cluster. Null if they set none.' }),
-      max: t.exposeInt('max', { description: 'The maximum number of replicas that the rules set for the cluster. Null if they set none.' }),
+      min: t.exposeInt('min', {
+        description: 'The minimum number of replicas of the cluster, from `replicas.rules` of the intent. Null if no rule sets one.',
+      }),
+      max: t.exposeInt('max', {
+        description: 'The maximum number of replicas of the cluster, from `replicas.rules` of the intent. Null if no rule sets one.',
+      }),
       capacity: t.exposeInt('capacity', {
         description: 'The number of additional replicas that have room in the cluster. Null if it is unknown or unlimited.',
       }),

@@ -13,7 +13,7 @@ import {
 } from '../../load/relations/relation-queries.ts';
 import type { ReferenceTarget, RelationQuery } from '../../load/relations/relations.ts';
 
-/** A field of one kind that leads to one object. Kinds are written as `keyOfKind`. */
+/** A field of one kind (`of`) that leads to one object (of kind `to`). Kinds are written as `keyOfKind` returns them. */
 export interface ToOne {
   readonly of: string;
   readonly field: string;
