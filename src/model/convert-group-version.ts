@@ -8,7 +8,7 @@ import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
 import { json, type KindSchema, keysOfEveryObject, type Shape } from './shapes.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
-/** The largest group version of Kubernetes has 2,000 fields. */
+/** Maximum number of fields in one group version. The largest one of Kubernetes has 2,000. */
 const maxFields = 60_000;
 
 /** One group version of an API server, with the resources that it serves. */

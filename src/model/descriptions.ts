@@ -1,4 +1,4 @@
-/** In characters. No useful first sentence is longer. */
+/** Maximum length of a description, in characters. No useful first sentence is longer. */
 const maxDescriptionLength = 400;
 
 // A full stop ends a sentence only before a capital letter or at the end of the text, so "e.g. foo", "v1.2" and "i.e. the name" do not end

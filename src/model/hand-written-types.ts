@@ -1,6 +1,6 @@
 import type { ModelField, ModelType, ScalarName, TypeReference } from './model.ts';
 
-/** The metadata of every object that has a cluster. It is written by hand in the schema, so it is not among the types of a model. */
+/** The type of the metadata of every stored object. It is written by hand in the schema, so it is not among the types of a model. */
 export const objectMeta: ModelType = {
   name: 'ObjectMeta',
   fields: [

@@ -6,7 +6,7 @@ import type { KindSource } from './model.ts';
 import { printPath } from './path-text.ts';
 import type { KindSchema } from './shapes.ts';
 
-/** In the order of precedence. */
+/** The sources of kinds, in the order of their precedence. */
 const sources: readonly KindSource[] = ['BUILT_IN', 'CUSTOM', 'AGGREGATED'];
 
 /**

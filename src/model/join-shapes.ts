@@ -86,7 +86,10 @@ function joinFields(a: ShapeField, b: ShapeField, at: JoinPlace): ShapeField {
   };
 }
 
-/** No rule is below any rule, and `atomic` is above all. If clusters disagree, replacing the whole list is correct in all of them. */
+/**
+ * Joins the rules for merging a list. If only one side has a rule, that rule counts. Two different rules become `atomic`, because replacing
+ * the whole list is correct in all clusters.
+ */
 function joinRules(a: ListRules, b: ListRules): ListRules {
   const mergeKey = joinTexts(a.patchMergeKey, b.patchMergeKey);
   return { ...joinListTypes(a, b), ...(mergeKey === undefined ? {} : { patchMergeKey: mergeKey }) };

@@ -144,7 +144,10 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
   return { types, rootFields };
 }
 
-/** Returns the keys that had a name, by the `keyOfPlace` of that name in place of its key. */
+/**
+ * Returns, for each remembered field name, the keys that had this name. The map is by `keyOfPlace` of the place of the field, with the name
+ * instead of the key at its end.
+ */
 function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();
   for (const [remembering, name] of remembered) {

@@ -223,7 +223,7 @@ function parseShape(value: Json | undefined, at: string): Shape {
   throw malformed(at, 'a shape');
 }
 
-/** In the order of keys, each once, as joins require. */
+/** Parses the fields of an object. They are sorted by key, each key once, as joins require. */
 function parseObject(value: Json | undefined, at: string): ObjectShape {
   if (!isJsonObject(value) || !Array.isArray(value.fields)) throw malformed(`${at}.fields`, 'a list');
   const fields = (value.fields as readonly Json[]).map((field, place) => parseField(field, `${at}.fields[${place}]`));

@@ -6,7 +6,7 @@ import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 type Pod = TypedObject<V1Pod>;
 type ContainerStatus = Stored<V1ContainerStatus>;
 
-// The columns that `kubectl get pods` prints for a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). ¶ No
+// The columns that `kubectl get pods` prints for a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). No
 // function throws: a value with an unexpected type counts as absent. The functions run once for each Pod and condition of a filter, so they
 // allocate as little as possible.
 
