@@ -29,7 +29,7 @@ export function maskResult(outcome: ExecutionOutcome, report: OperationFaults | 
 
 /** One complete answer, with the bytes that are sent. */
 export class EncodedAnswer {
-  /** Makes the class look like an execution result, which Yoga passes on unchanged. */
+  /** Yoga takes an object with `data` for an execution result and passes it on unchanged. */
   readonly data = null;
   readonly body: FormattedExecutionResult;
   /** The body as JSON in UTF-8, in one or more pieces. */

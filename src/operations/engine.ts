@@ -52,7 +52,7 @@ export function createEngine<Http extends GraphqlOperation>(options: EngineOptio
     batching: false,
     // `useExactJson` bounds bodies before they are read.
     maxRequestBodySize: false,
-    // The router answers probes, so Yoga must not. No URL ends with a space, so no query string looks like a health check.
+    // The router answers probes, so Yoga must not. Yoga treats each URL with this end as a health check, and no URL ends with a space.
     healthCheckEndpoint: ' ',
     parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: syntaxErrors(), validationCache: false },
   });

@@ -12,7 +12,8 @@ const waitingShare = 0.8;
  *
  * An aborted operation fails with its abort reason.
  *
- * Next: graphql-js calls the resolvers of `src/graph` with the context of `contextOf` (gateway.ts).
+ * Next: graphql-js calls the resolvers with the context of `contextOf` (gateway.ts). List fields such as `pods` are in
+ * graph/objects/query.ts. The modules of all other fields are named in graph/graph.ts.
  *
  * @param contextOf Makes the context of the resolvers.
  */

@@ -1,6 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 
-/** Number of slices. The items are divided into slices with a turn each, so that thousands of items do not delay other work. */
+/**
+ * Number of slices. The slices get their callbacks at different times of the interval, so that thousands of items do not delay other work.
+ */
 const maxSlices = 12;
 
 /** Calls back at a regular interval for each of many items. One timer serves all items, and none runs without items. */

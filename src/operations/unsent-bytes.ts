@@ -108,8 +108,8 @@ export class SocketBacklog implements Disposable {
 
 /**
  * Bytes that the kernel has taken. `writableLength` changes only when a write was taken as a whole, and one write may have many megabytes.
- * `writeQueueSize` also changes during a write: Node's own `socket.setTimeout` reads it for this reason. The kernel asks for more when a third of its
- * buffer is free. With a buffer of 4 MiB that is read at 32 KiB/s, that is every 43 s.
+ * `writeQueueSize` also changes during a write: Node's own `socket.setTimeout` reads it for this reason. The kernel takes more bytes only
+ * once a third of its buffer is free. So this number may stay the same for 43 s although the client reads: a third of 4 MiB at 32 KiB/s.
  */
 function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as {

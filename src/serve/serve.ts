@@ -73,7 +73,7 @@ const lastWordsMs = 1_000;
 /** Pace at which streams and sockets are ended during `drain`, so that the next gateway is not flooded. */
 const endedPerSecond = 250;
 
-/** Maximum time for ending all of them. */
+/** Maximum time over which `drain` spreads the ends of all streams and sockets. */
 const maxSpreadMs = 20_000;
 
 /**

@@ -6,7 +6,9 @@ export interface ClusterGauges {
   readonly phase: string;
   /** Number of objects in all mirrors of the cluster. */
   readonly objects: number;
-  /** Seconds since the oldest mirror of the cluster was known to be in sync. Default: no mirror runs. */
+  /**
+   * The largest age of the mirrors of the cluster: the seconds since a mirror was last known to be in sync. Undefined if no mirror runs.
+   */
   readonly ageSeconds?: number;
 }
 

@@ -42,7 +42,9 @@ export class EventStream implements StreamOutlet {
     this.#options = options;
   }
 
-  /** Sends the headers at once, before there is a message. Then tells the stream when there is room. */
+  /**
+   * Sends the headers at once, before the first message. From then on calls `resume` of the stream each time the connection has room again.
+   */
   start(stream: StreamHandle): void {
     const { response, comments, unsent } = this.#options;
     this.#begin();
@@ -67,7 +69,7 @@ export class EventStream implements StreamOutlet {
     return false;
   }
 
-  /** Node collects the chunks until the end of the event-loop turn. */
+  /** Returns the length of the event, because Node writes chunks only at the end of the event-loop turn. */
   send({ event }: MessageBytes): number {
     this.#begin();
     this.#write(event);

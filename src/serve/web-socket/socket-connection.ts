@@ -100,7 +100,7 @@ export class SocketConnection implements OperationSocket {
     });
   }
 
-  /** Sends a message of the protocol. A client that does not read its replies is not read either, until it has caught up. */
+  /** Sends a message of the protocol. If the client does not read its replies, reading its messages pauses until it has caught up. */
   reply(text: string): void {
     if (!this.isOpen) return;
     this.#ws.send(text);
