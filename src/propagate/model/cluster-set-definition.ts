@@ -52,8 +52,9 @@ function checkValues(
 const matchLabels = labels.meta({ maxProperties: 100, additionalProperties: { type: 'string', maxLength: 63 } });
 
 /**
- * A LabelSelector of Kubernetes. Reading sorts its conditions, so their order in the document does not matter. Printing uses `matchLabels` for a key
- * that must have exactly one value. A selector that was read from a LabelSelector never contains `>` or `<`: only `-l` of kubectl has them.
+ * A LabelSelector of Kubernetes. Reading sorts its conditions, so their order in the document does not matter. Printing uses `matchLabels`
+ * for a key that must have exactly one value. A selector that was read from a LabelSelector never contains `>` or `<`: only `-l` of kubectl
+ * has them.
  */
 export const labelSelector = translatedSchema(
   structureSchema({
@@ -73,7 +74,10 @@ export const labelSelector = translatedSchema(
   },
 );
 
-/** The selector as the document of a LabelSelector. Undefined for a selector with `>` or `<`, because a LabelSelector cannot compare numbers. */
+/**
+ * The selector as the document of a LabelSelector. Undefined for a selector with `>` or `<`, because a LabelSelector cannot compare
+ * numbers.
+ */
 export function selectorDocument(selector: LabelSelector): Json | undefined {
   const comparesNumbers = selector.requirements.some(({ operator }) => operator === 'above' || operator === 'below');
   return comparesNumbers ? undefined : printDocument(labelSelector, selector);

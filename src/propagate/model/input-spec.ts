@@ -23,8 +23,8 @@ export interface RequestedPropagation {
 }
 
 /**
- * Turns a GraphQL input into the document of a resource. It respells enum values, turns selectors into objects, and drops nulls. Unknown members stay in
- * the document, so that `parseSpec` reports them.
+ * Turns a GraphQL input into the document of a resource. It respells enum values, turns selectors into objects, and drops nulls. Unknown
+ * members stay in the document, so that `parseSpec` reports them.
  */
 export function documentOf({ namespace, name, labels, ...fields }: PropagationInput): RequestedPropagation {
   const problems: SpecProblem[] = [];

@@ -31,7 +31,7 @@ export const recordedFault = structureSchema({
   count: count.exactOptional().describe('The number of times in a row that the fault occurred.'),
 });
 
-/** To whom a copy belongs, and whether it is being created or deleted. */
+/** Whether a copy belongs to its Propagation, and whether it is being created or deleted. */
 const inventoryState = describedEnum('InventoryState', 'The relation of a copy to its Propagation.', {
   Intended: 'The copy is about to be created.',
   Owned: 'The copy belongs to the Propagation. Its uid proves that.',
@@ -70,7 +70,7 @@ export const entry = translatedSchema(
     sent: anyText
       .exactOptional()
       .describe(
-        'The written fields, as short hashes of their paths. A change of such a field by others is drift, of another field a conflict.',
+        'The paths of the written fields, as short hashes. If another manager changes such a field, that is drift. If a field is not among them and another manager owns it, writing it is a conflict.',
       ),
     finished: flag.exactOptional().describe('For a Job. True: it was complete or failed, and is not created again.'),
     takenOver: takenOver

@@ -31,10 +31,7 @@ export function isBeingRemoved({ state }: Pick<InventoryEntry, 'state'>): boolea
 
 /** The inventory of one Propagation in one cluster: a `ClusterShare` on the hub, with at most 200 entries. */
 export interface ClusterShare {
-  /**
-   * `metadata.name` of the resource, from `shareNameOf` the Propagation and the cluster. `newShare` creates a share that the hub does not
-   * have yet.
-   */
+  /** `metadata.name` of the resource. `shareNameOf` makes it from the Propagation and the cluster. */
   readonly name: string;
   readonly namespace: string;
   /** The uid of the Propagation. `ownerName` is its name. */
@@ -47,7 +44,7 @@ export interface ClusterShare {
   readonly entries: readonly InventoryEntry[];
 }
 
-/** The result of a save. `conflict`: another process saved the share. Stop and read it again. */
+/** The result of a save. `conflict`: another process saved the share since it was read. The caller stops and reads the share again. */
 export type ShareSaved =
   | { readonly result: 'saved'; readonly share: ClusterShare }
   | { readonly result: 'conflict' }

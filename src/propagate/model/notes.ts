@@ -4,7 +4,7 @@
 export interface Note {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';
   readonly code: NoteCode;
-  /** The expected value and the given one, for users. */
+  /** The message for users, with the expected value and the given one. */
   readonly message: string;
   /** The path of the field in the input: `overrides[0].jsonPatch[1].path`. Absent: the note is about no single field. */
   readonly path?: string;

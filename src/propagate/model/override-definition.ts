@@ -54,7 +54,9 @@ const image = checkedSchema(
     containers: listSchema(anyText, { max: maxItems })
       .exactOptional()
       .describe('Only the containers with these names. Default: all containers of `scope`.'),
-    path: pointer.exactOptional().describe('A JSON pointer to an image reference in an object of any kind. Excludes `containers`.'),
+    path: pointer
+      .exactOptional()
+      .describe('A JSON pointer to an image reference in an object of any kind. Cannot be combined with `containers`.'),
   })
     .register(graphqlHints, { name: 'ImageOverrideInput' })
     .meta({
@@ -85,10 +87,10 @@ const env = checkedSchema(
     container: anyText.exactOptional().describe('The name of the container. Default: all containers, including init containers.'),
     operator: operator.describe('The operation on the variable.'),
     name: anyText.describe('The name of the variable.'),
-    value: anyText.exactOptional().describe('The value of the variable. Excludes `valueFrom`.'),
+    value: anyText.exactOptional().describe('The value of the variable. Cannot be combined with `valueFrom`.'),
     valueFrom: anyObject
       .exactOptional()
-      .describe('The source of the value, as in a container: a field, a ConfigMap or a Secret. Excludes `value`.'),
+      .describe('The source of the value, as in a container: a field, a ConfigMap or a Secret. Cannot be combined with `value`.'),
   })
     .register(graphqlHints, { name: 'EnvOverrideInput' })
     .meta({

@@ -36,8 +36,9 @@ export interface ReadIntentsOptions {
 const apiVersion = `${musterGroup}/${musterVersion}`;
 
 /**
- * Reads the Propagations in a text of YAML or JSON, as kubectl would send them to the hub (`readYamlDocuments`). A `List` counts as its items. Leaves
- * out everything that the hub or the gateway fills in: the status, the requester, and all metadata except namespace, name and labels. Never throws.
+ * Reads the Propagations in a text of YAML or JSON, as kubectl would send them to the hub (`readYamlDocuments`). A `List` counts as its
+ * items. Leaves out everything that the hub or the gateway fills in: the status, the requester, and all metadata except namespace, name and
+ * labels. Never throws.
  */
 export function parseIntents(text: string, { namespace }: ReadIntentsOptions = {}): ParsedIntents {
   const read = readYamlDocuments(text);

@@ -134,7 +134,8 @@ export const placement = checkedSchema(
       .meta(rules(['self.all(g, self.exists_one(o, o.name == g.name))', 'expected groups of different names']))
       .default([])
       .describe(
-        'Several sets of clusters, tried in order. The first set that fits is used. Excludes clusters, selector, fields and exclude.',
+        'Several sets of clusters, tried in order. The first set that has a matching cluster and satisfies `spread` is used. ' +
+          'Cannot be combined with `clusters`, `selector`, `fields` or `exclude`.',
       ),
     spread: listSchema(spread, { max: 5 })
       .meta(

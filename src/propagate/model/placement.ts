@@ -58,7 +58,7 @@ export interface RejectedCluster {
   readonly detail: string;
 }
 
-/** The result of `select`. Every candidate is in exactly one of the two lists. */
+/** The result of `selectPlacement`. Every candidate is in exactly one of the two lists. */
 export interface ClusterSelection {
   /** The chosen clusters, best first (docs/internals/propagation.md 3.2, "Order"). */
   readonly chosen: readonly ChosenCluster[];
@@ -88,7 +88,7 @@ export interface ReplicaShare {
   readonly completions?: number;
 }
 
-/** The result of `divide`. */
+/** The result of `divideReplicas`. */
 export interface ReplicaDivision {
   /** One entry per chosen cluster, in the order of the clusters. With mode Divided, `to` may be 0: such a cluster gets no copy. */
   readonly shares: readonly ReplicaShare[];

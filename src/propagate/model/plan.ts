@@ -95,9 +95,12 @@ export interface TemplateOrigin {
 
 /** The result of the pure stages of planning. Equal snapshots give byte-equal plans. */
 export interface RenderedPlan {
-  /** `planDigestOf` the content and the intent that is replaced. */
+  /** A hash of `content` and of the intent that this one replaces (`planDigestOf`). */
   readonly digest: string;
-  /** SHA-256 over the content that docs/internals/propagation.md 4 lists. The intent that is replaced is not included. */
+  /**
+   * SHA-256 of the content that docs/internals/propagation.md 4 lists. Unlike `digest`, it does not depend on the intent that this one
+   * replaces.
+   */
   readonly content: string;
   /** True if no note has the severity ERROR. */
   readonly ok: boolean;
@@ -156,7 +159,7 @@ export interface PlannedCluster {
 export interface PropagationPlan {
   readonly digest: string;
   readonly ok: boolean;
-  /** The time of the last sync of the oldest mirror that was read, in milliseconds of the epoch. */
+  /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
   readonly desired?: number;
   readonly placed?: number;

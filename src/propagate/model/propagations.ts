@@ -64,7 +64,7 @@ export interface PropagationInput {
 }
 
 /**
- * The operations on Propagations. All except `plan` need a hub.
+ * The operations on Propagations, created by `propagate/api/create-propagations.ts`. All except `plan` need a hub.
  *
  * @throws {MusterError} Every method: `BAD_INPUT` for invalid arguments. All except `plan`: `UNAVAILABLE` without a hub, with a hint how to
  * name one, or if the hub does not answer.
@@ -96,8 +96,8 @@ export interface Propagations {
   /** Returns revisions, the newest first. */
   revisions(context: WriteContext, name: PropagationName, first: number): Promise<readonly PropagationRevision[]>;
   /**
-   * Calls the listener with the current view, and again after each change of the Propagation or its shares, at the end of the event-loop
-   * turn. Ends when the signal aborts. The view is undefined once the Propagation is gone.
+   * Calls the listener with the current view, and again after each change of the Propagation or its shares, in a microtask. Several changes
+   * at once give one call. Ends when the signal aborts. The view is undefined once the Propagation is gone.
    */
   follow(
     context: WriteContext,

@@ -131,7 +131,7 @@ const completion = checkedSchema(
 const suspend = checkedSchema(
   structureSchema({
     scheduling: flag.default(false).describe('True: the chosen clusters and their numbers of replicas do not change.'),
-    all: flag.default(false).describe('True: no cluster is written to. Excludes `clusters`.'),
+    all: flag.default(false).describe('True: no cluster is written to. Cannot be combined with `clusters`.'),
     clusters: listSchema(clusterText, { max: maxClusters }).default([]).describe('The names of clusters that are not written to.'),
   })
     .register(graphqlHints, { name: 'SuspendInput' })

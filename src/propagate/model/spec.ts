@@ -50,8 +50,8 @@ export type SpecProblem = DocumentProblem;
 export type SpecDocument = JsonObject & { readonly template: readonly Json[] };
 
 /**
- * Reads the spec of a document, with its defaults (docs/internals/propagation.md 2.1). If the document is wrong, returns all problems, each with the path
- * of its field. Checks everything, because users also write resources without the gateway. Never throws.
+ * Reads the spec of a document, with its defaults (docs/internals/propagation.md 2.1). If the document is wrong, returns all problems, each
+ * with the path of its field. Checks everything, because users also write resources without the gateway. Never throws.
  */
 export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {
   const read = readDocument(spec, document);
@@ -69,8 +69,8 @@ export function printSpec(of: PropagationSpec): SpecDocument {
 export type DeletionParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
 
 /**
- * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other members, so
- * that a Propagation with a wrong spec can be deleted. Never throws.
+ * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other
+ * members, so that a Propagation with a wrong spec can be deleted. Never throws.
  */
 export function parseDeletionParts(document: JsonObject): z.output<typeof deletionParts> | { readonly problems: readonly SpecProblem[] } {
   const read = readDocument(deletionParts, {

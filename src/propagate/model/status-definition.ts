@@ -24,7 +24,9 @@ const generation = integer(0, Number.MAX_SAFE_INTEGER);
 /** Maximum number of lines. A cluster that is no longer chosen has a line too, as long as it holds copies. */
 const maxLines = 2 * maxClusters;
 
-/** The phases of a Propagation. `status/summarize.ts` checks them in its own order, from `Deleting` on. The first that applies is the phase. */
+/**
+ * The phases of a Propagation. `status/summarize.ts` checks them in its own order, from `Deleting` on. The first that applies is the phase.
+ */
 export const propagationPhase = describedEnum(
   'PropagationPhase',
   'The phase of a Propagation. If several apply, it is the first of: deleting, suspended, planning, rolling back, failed, held, paused, ' +
@@ -172,7 +174,7 @@ const prune = structureSchema({
 
 const asked = structureSchema({
   digest: anyText.describe('The digest of the plan.'),
-  generation: generation.describe('The generation that came with it. No later one must be that plan.'),
+  generation: generation.describe('The generation in which the digest was first requested. Later generations need not be that plan.'),
 });
 
 const note = structureSchema({
