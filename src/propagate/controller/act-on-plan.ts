@@ -25,7 +25,8 @@ import { writeStatus } from './write-status.ts';
  * Carries out a plan: saves the decision on the hub, starts the work in clusters, and writes the status.
  *
  * The revision and the status are saved on the hub before the first write to a cluster. After that, work in clusters is started before the
- * status is written. `startJobs` starts one job for each cluster; `clusters/cluster-job.ts` runs it and calls `applyCopies`.
+ * status is written. `startJobs` starts one job for each cluster, and `clusters/cluster-job.ts` runs it. The task of the job
+ * (`clusters/cluster-task.ts`) calls `applyCopies`.
  */
 export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
   const { state } = pass;
@@ -47,6 +48,10 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   return await finishPass(pass, now, kept ?? (await restorePlaced(pass, now, restored)));
 }
 
+/**
+ * Assesses the clusters, decides which start, and records these in `state.begun`. Then assesses all clusters again: only then do the
+ * started clusters have the stage `begun`, so that `startJobs` starts a job in them.
+ */
 function assessAndBegin({ state, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): PassSnapshot {
   const nowMs = ports.clock.now();
   const isKept = ports.accounts === 'one' || spec.runAs.type === 'serviceAccount';
@@ -146,8 +151,8 @@ async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: Pas
 }
 
 /**
- * Removes clusters from the annotation `muster.dev/abandon` once nothing of them is left in the inventory. The write is guarded by the
- * version that was read. If another client changed the Propagation meanwhile, the next pass tries again.
+ * Removes clusters from the annotation `muster.dev/abandon` once their abandoned shares are deleted. The write is guarded by the version
+ * that was read. If another client changed the Propagation meanwhile, the next pass tries again.
  */
 async function tidyAbandoned({ state, ports, term }: Pass, propagation: Propagation): Promise<void> {
   const { shares } = state;
@@ -164,8 +169,8 @@ async function tidyAbandoned({ state, ports, term }: Pass, propagation: Propagat
 const resyncMs = 600_000;
 
 /**
- * Time after a write within which each mirror has confirmed that it is up to date. The next pass can then trust the mirror about that
- * write.
+ * Delay of the pass that follows a write. By then each mirror has confirmed that it is up to date, so this pass can trust what the mirror
+ * shows of that write.
  */
 const heardWithinMs = 20_000;
 

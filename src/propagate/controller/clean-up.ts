@@ -106,7 +106,7 @@ interface DeletionHold {
  * Returns why no copy is deleted now. Undefined if the copies may be deleted.
  *
  * A user who deletes the Namespace of a Propagation, or the definition of its kind, may not know that this deletes copies in all clusters.
- * So the user has to confirm their deletion like a prune, or keep them with `Orphan`.
+ * So the user has to confirm the deletion of the copies like a prune, or keep the copies with `Orphan`.
  */
 async function deletionHoldOf(
   { ports, term }: Pass,
@@ -138,7 +138,9 @@ interface ShareRemoval {
   readonly isSource: SourceGuard;
 }
 
-/** True for a source of the intent, or an object that contains one. It leaves the inventory and is not deleted. */
+/**
+ * True for an entry whose object is a source of the intent, or contains a source. Such an object leaves the inventory and is not deleted.
+ */
 type SourceGuard = (cluster: ClusterShare['cluster'], entry: InventoryEntry) => boolean;
 
 function sourceGuard({ ports }: Pass, { spec, metadata }: Propagation, shares: readonly ClusterShare[]): SourceGuard {
@@ -258,8 +260,9 @@ function retryInMs({ state, ports }: Pass, cluster: ClusterShare['cluster']): nu
 const definition = `propagations.${musterGroup}`;
 
 /**
- * Reads live whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is then deleted with it. Returns
- * that object. Undefined if neither is being deleted, or if the gateway may not see them. A fault if the hub does not answer.
+ * Finds out by live reads whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is
+ * then deleted with it. Returns a text that names that object. Undefined if neither is being deleted, or if the gateway may not see them. A
+ * fault if the hub does not answer.
  */
 async function hubObjectBeingDeleted(
   hub: HubConnection,

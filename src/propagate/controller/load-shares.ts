@@ -1,7 +1,7 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { Pass } from './state/ports.ts';
 
-/** Reads the inventory live from the hub, unless the state has it already. False if the hub does not answer. */
+/** Reads the inventory live from the hub into `state.shares`, unless it is there already. False if the hub does not answer. */
 export async function loadShares({ state, ports, term }: Pass, { metadata }: Propagation): Promise<boolean> {
   if (state.shares !== undefined) return true;
   const { namespace, uid } = metadata;

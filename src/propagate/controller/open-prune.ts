@@ -39,8 +39,8 @@ export function isConfirmed({ clusters }: OpenPrune, held: HeldPrune | undefined
 }
 
 /**
- * Returns the held prune of the status if it is the same, else a new one. A confirmation of an earlier prune does not count for a later
- * one.
+ * Returns the held prune of the status if it has the same deletions, else a new held prune with a digest of its own. A confirmation of an
+ * earlier prune does not count for a later one.
  */
 export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, nowMs: number): HeldPrune {
   const said = textOfClusters(prune);

@@ -15,7 +15,7 @@ export interface PlannedPropagation {
 export interface PassSnapshot {
   readonly clusters: readonly ClusterAssessment[];
   readonly rollout: RolloutDecision;
-  /** Milliseconds of the epoch. */
+  /** Unix milliseconds. */
   readonly nowMs: number;
   readonly rollback?: 'running' | 'done';
   /** Why a breach was not rolled back, if `rollback` is `done`. The copies stay as they are. */

@@ -55,7 +55,7 @@ function isWithoutRequester({ ports }: Pass, { runAs, requester }: PropagationSp
   return ports.accounts === 'many' && runAs.type === 'requester' && requester === undefined;
 }
 
-/** Returns the plan of this generation. Makes it if there is none, or if it is old. */
+/** Returns the plan of this generation. If there is none, or if it is old, makes a new plan and keeps it in the state. */
 async function currentPlan(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<CurrentPlan | NextPass> {
   const { state, ports, term } = pass;
   const { uid, generation } = propagation.metadata;
@@ -87,8 +87,8 @@ function isWriteOver({ clusters }: Pass['state'], { writingClusters: duringWrite
 }
 
 /**
- * Schedules another plan, at the latest after 5 min, if the plan was refused or a circle holds it. The cause may be removed without an
- * event for the gateway.
+ * Counts plans that were refused, or that hold an object because of a circle, and schedules the next plan with a backoff of at most 5 min.
+ * The cause may be removed without an event for the gateway.
  */
 function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
   const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));
@@ -116,8 +116,8 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
 }
 
 /**
- * Reads the hub live, because writes must not depend on a stale mirror: always the inventory, and the Propagation before its generation is
- * planned for the first time in this process.
+ * Reads the hub live, because writes must not depend on a stale mirror: the inventory, unless the state has it, and the Propagation before
+ * its generation is planned for the first time in this process. Then sets the finalizer of Muster.
  */
 async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { readonly isFirst: boolean }): Promise<'ready' | NextPass> {
   const { state } = pass;

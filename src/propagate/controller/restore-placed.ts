@@ -26,7 +26,8 @@ const mostRevisions = 4;
  * - a breach was rolled back
  * - the copy differs from the state that a plan with a digest saw
  *
- * A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it. The returned snapshot names the lost copies.
+ * A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it. The returned snapshot names
+ * the lost copies.
  */
 export async function restorePlaced(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassSnapshot> {
   const open = snapshot.clusters.flatMap((assessment) => {
@@ -53,14 +54,18 @@ export async function restorePlaced(pass: Pass, planned: PlannedPropagation, sna
 }
 
 /**
- * True for a copy that differs from the state that the plan of the digest saw. The cause may be a change of the copy since then. So the copy is restored,
- * and compared with the plan again, before this generation tries to write it again.
+ * True if this generation did not write the copy, because the copy has changed since the plan with the requested digest was made. The
+ * change may be drift from the older generation. So the copy is restored as the older generation placed it, and compared with the plan
+ * again, before this generation tries again to write it.
  */
 export function isToRestoreFirst({ isPinned }: CurrentPlan, { fault }: InventoryEntry): boolean {
   return isPinned && fault?.message === changedMessage;
 }
 
-/** The entries of copies that an older generation wrote, and that this generation neither writes nor deletes now. Undefined if there are none. */
+/**
+ * Returns the share with only those entries whose copies an older generation wrote, and that this generation neither writes nor deletes
+ * now. Undefined if there are none.
+ */
 function shareToKeep(
   { share, facts, rendered, needs }: ClusterAssessment,
   { spec, plan }: PlannedPropagation,
@@ -82,8 +87,8 @@ function shareToKeep(
 }
 
 /**
- * The copies that kept revisions placed in these clusters. The newest revision that has a copy counts. Each cluster is computed once for a plan. A cluster
- * that is not computed yet is absent while the hub does not answer.
+ * Returns, by cluster, the copies that kept revisions placed there. If several revisions have a copy, the newest one counts. Each cluster
+ * is computed once for a plan. While the hub does not answer, a cluster that is not computed yet is absent.
  */
 async function placedCopiesIn(
   pass: Pass,
@@ -134,7 +139,10 @@ interface PlacedInCluster {
   readonly placed: readonly PlacedCopies[];
 }
 
-/** Begins to restore the lost copies of one revision. Later passes restore the copies of further revisions. Returns a text that names the lost copies. */
+/**
+ * Starts a job that restores the lost copies of one revision. Later passes restore the copies of further revisions. Returns a text that
+ * names the lost copies of all revisions.
+ */
 function restoreLost(pass: Pass, { propagation }: PlannedPropagation, { assessment, share, placed }: PlacedInCluster): string | undefined {
   const { state, ports, drift } = pass;
   const { cluster, entries } = share;
@@ -160,8 +168,8 @@ function restoreLost(pass: Pass, { propagation }: PlannedPropagation, { assessme
 }
 
 /**
- * True if copies of this older spec may be written again. Copies written with the rights of a requester are only watched: these rights serve the generation
- * that the requester applied. Copies with `CreateOnly` are never written again.
+ * True if copies of this older spec may be written again. Copies written with the rights of a requester are only watched: these rights
+ * serve the generation that the requester applied. Copies with `CreateOnly` are never written again.
  */
 function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies['spec']): boolean {
   return (ports.accounts === 'one' || runAs.type === 'serviceAccount') && conflict !== 'CreateOnly' && !suspend.all;

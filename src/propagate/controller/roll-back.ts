@@ -39,7 +39,7 @@ export async function rollBack(pass: Pass, planned: PlannedPropagation, snapshot
   return { ...snapshot, clusters: assessments, rollback: open.length === 0 ? 'done' : 'running' };
 }
 
-/** False if the hub refuses, or if this process does not lead. */
+/** Marks the revision of the plan on the hub as rolled back or as in effect. False if the hub refuses, or if this process does not lead. */
 async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropagation, as: RevisionRange['as']): Promise<boolean> {
   if (!term.isLeading()) return false;
   const { revision } = plan;

@@ -233,8 +233,8 @@ function retryAfterChange({ ports }: TermContext, state: PropagationState, chang
 /** Detects changes of the facts of clusters that placement uses. */
 export interface MemberFacts {
   /**
-   * True if the facts of the cluster differ from the last call, if it has left, or if this is the first call for a cluster that joined
-   * during the term.
+   * Compares the facts of the cluster with those of the last call, and remembers them. True if they differ, if the cluster has left, or if
+   * this is the first call for a cluster that joined during the term.
    */
   isChanged(cluster: ClusterName): boolean;
 }
@@ -253,7 +253,10 @@ export function createMemberFacts(members: Pick<Members, 'all' | 'get'>): Member
   };
 }
 
-/** The facts that placement uses: to select, to place and to divide. The current health of the cluster is not one of them. */
+/**
+ * Returns a text of the facts that placement uses to select clusters and to divide replicas. Equal facts give equal texts. The current
+ * health of the cluster is not one of these facts.
+ */
 function placementTextOf({ labels, provider, region, zones, taints }: MemberCluster): string {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([sorted, provider ?? null, region ?? null, zones, taints]);

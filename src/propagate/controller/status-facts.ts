@@ -6,7 +6,7 @@ import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
 
-/** The input of the facts of a Propagation that has a plan. */
+/** The input of `factsOf`: a Propagation that has a plan. */
 export interface PlannedStatus {
   readonly propagation: Propagation;
   readonly spec: PropagationSpec;

@@ -42,7 +42,7 @@ export interface AssessmentInput {
   readonly nowMs: number;
 }
 
-/** A mirror shows a write of this process if the mirror was up to date this long after the write. */
+/** Time after a write of this process. A mirror that was up to date later than this shows the write. */
 export const mirrorDelayMs = 1_000;
 
 /**
@@ -144,7 +144,7 @@ function assessCluster(input: AssessmentInput, wanted: WantedInCluster): Cluster
   return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
 }
 
-/** Sources in the cluster count as copies in their wanted state. */
+/** Returns the sources of the template in this cluster, as if they were copies in their wanted state. Leaves out those in the inventory. */
 function sourcesIn({ input: { members }, cluster, rendered, share }: AssessmentContext): ClusterFacts['copies'] {
   const held = new Set(share?.entries.map(({ key }) => textOfKey(key)));
   return (rendered?.objects ?? []).flatMap(({ key, held: why, desiredHash, liveUid }) => {
@@ -205,8 +205,8 @@ function mirrorFacts(
 }
 
 /**
- * True if the mirror has seen the last write of the copy. Compares versions. If the version is unknown or cannot be compared, true 1 s
- * after the write.
+ * True if the mirror shows the last write of the copy. It does if it was up to date more than 1 s after that write, or if it has the
+ * version of that write or a later one.
  */
 function hasSeenWrite(clusterState: ClusterState | undefined, seen: MirroredObject, key: ObjectKey): boolean {
   if (seen.result === 'unread') return false;
@@ -286,8 +286,9 @@ export interface CopyProblemInput extends Pick<AssessmentContext, 'objects' | 's
 }
 
 /**
- * Returns the problem of the first copy that has one, in write order. An outcome of this process counts first. Otherwise the fault in the
- * inventory counts, which another process recorded, if the line says that this generation was started in the cluster.
+ * Returns the problem of the first copy that has one, in write order. If this process tried to write the copy, the outcome decides.
+ * Otherwise the fault in the inventory decides, which another process recorded. That fault counts only if, by the status line, this
+ * generation was started in the cluster.
  */
 export function problemOfCopies({ objects, share, line, clusterState, generation }: CopyProblemInput): ProblemFact | undefined {
   const isOfNow = generation === undefined || line?.generation === generation;

@@ -64,14 +64,14 @@ export function startClusterJob(pass: Pass, job: ClusterJob): void {
 
 async function runClusterJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<void> {
   const { state, ports, term } = pass;
-  const { signal: given } = state.work;
+  const { signal: planSignal } = state.work;
   const begunBefore = state.begun.get(job.cluster);
   const outcomes = await job.task(
-    copyWorkOf(pass, job, () => term.isLeading() && !given.aborted),
+    copyWorkOf(pass, job, () => term.isLeading() && !planSignal.aborted),
     signal,
   );
   // The job belonged to a discarded plan. The next pass reads the inventory from the hub again.
-  if (given.aborted) return;
+  if (planSignal.aborted) return;
   clusterStateOf(state, job.cluster).wroteAtMs = ports.clock.now();
   recordOutcomes(pass, job, outcomes);
   // The result belongs to the previous generation. The generation that was begun meanwhile has not failed.
@@ -110,8 +110,11 @@ function recordOutcomes(pass: Pass, { cluster, checkedVersions, onDone }: Cluste
 }
 
 /**
- * Forgets the inventory after another process has saved it: that process leads, or led when it saved. The plan did not know of that. The
- * cause may also be a share that exists and cannot be read as ours; the fault then stays in the status.
+ * Forgets the inventory after a job stopped because the hub refused to save it, marks the plan as old, and schedules a retry. The next pass
+ * reads the inventory again.
+ *
+ * Usually another process has saved the share: that process leads, or led at that time. Or the hub has a share of this name that cannot be
+ * read. The fault then stays in the status.
  */
 function forgetInventory(pass: Pass, cluster: ClusterName): void {
   const { state, ports } = pass;
@@ -124,7 +127,7 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
 }
 
 /**
- * When a failed write may succeed:
+ * When a failed job may succeed:
  *
  * - `soon`: retried with backoff.
  * - `never`: it would fail again in the same way. Retried with the longest backoff, because the cause may be removed without an event for
@@ -151,12 +154,12 @@ function isUnauthorized({ code, status }: Fault): boolean {
   return code === 'FORBIDDEN' && / cannot \w+ resource /.test(status?.message ?? '');
 }
 
-function scheduleRetry({ state, ports }: Pass, cluster: ClusterName, hope: RetryHint): void {
+function scheduleRetry({ state, ports }: Pass, cluster: ClusterName, hint: RetryHint): void {
   const known = clusterStateOf(state, cluster);
   known.failures += 1;
-  const failures = known.isRetryRequested ? 1 : hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
+  const failures = known.isRetryRequested ? 1 : hint === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
   const afterMs = retryAfterMs(failures, ports.clock.random());
-  known.retryAtMs = ports.clock.monotonic() + (typeof hope === 'number' ? Math.min(hope, afterMs) : afterMs);
+  known.retryAtMs = ports.clock.monotonic() + (typeof hint === 'number' ? Math.min(hint, afterMs) : afterMs);
 }
 
 function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {

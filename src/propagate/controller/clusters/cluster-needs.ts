@@ -53,7 +53,7 @@ export function needsOf(facts: NeedsInput): ClusterNeeds {
   const apply: RenderedObject[] = [];
   const correct: RenderedObject[] = [];
   const prune: RenderedObject[] = [];
-  const amiss: RenderedObject[] = [];
+  const watched: RenderedObject[] = [];
   const healed: ObjectKey[] = [];
   for (const object of facts.objects) {
     const entry = entries.get(textOfKey(object.key));
@@ -69,17 +69,17 @@ export function needsOf(facts: NeedsInput): ClusterNeeds {
     } else if (object.action === 'HOLD' && object.held === 'SourceMissing') {
       // The wanted state is unknown, so the copy stays as it is.
     } else if (object.action === 'HOLD' && object.held === 'Suspended') {
-      if (!isWritten(object, entry) || isChanged(object, entry, facts)) amiss.push(object);
+      if (!isWritten(object, entry) || isChanged(object, entry, facts)) watched.push(object);
     } else if (object.action === 'HOLD' && object.held === 'CreateOnly') {
       // An existing object is never changed.
       if (isHealed(entry, facts)) healed.push(object.key);
     } else if (!isWritten(object, entry)) apply.push(object);
-    else if (isChanged(object, entry, facts)) (facts.isKept ? correct : amiss).push(object);
+    else if (isChanged(object, entry, facts)) (facts.isKept ? correct : watched).push(object);
     else if (isHealed(entry, facts)) healed.push(object.key);
   }
   const finish = (facts.share?.entries ?? []).filter((entry) => isFinishing(entry, facts.mirrored(entry.key))).map(({ key }) => key);
   const announce = facts.isConfirmed ? prune.filter(({ key }) => isToAnnounce(entries.get(textOfKey(key)))).map(({ key }) => key) : [];
-  return { apply, correct, prune, announce, finish, healed, watched: amiss };
+  return { apply, correct, prune, announce, finish, healed, watched };
 }
 
 function isReturned(entry: InventoryEntry | undefined, { isToReturn }: NeedsInput): boolean {
@@ -106,13 +106,14 @@ export function hasWork(needs: ClusterNeeds): boolean {
 }
 
 /**
- * True if a recorded fault is over: the object now is in its wanted state, after a rollback to an older spec or because a user fixed it.
+ * True if the inventory records a fault that is over. The caller has found the object in its wanted state: after a rollback to an older
+ * spec, or because a user fixed it.
  */
-function isHealed(entry: InventoryEntry | undefined, { mirrored, hasSeenWrite: isHeard }: NeedsInput): boolean {
+function isHealed(entry: InventoryEntry | undefined, { mirrored, hasSeenWrite }: NeedsInput): boolean {
   if (entry === undefined || (entry.fault === undefined && entry.action !== 'Failed')) return false;
   const seen = mirrored(entry.key);
   if (seen.result === 'absent') return entry.finished === true;
-  return seen.result === 'held' && isHeard(seen, entry.key) && seen.object.metadata.deletionTimestamp === undefined;
+  return seen.result === 'held' && hasSeenWrite(seen, entry.key) && seen.object.metadata.deletionTimestamp === undefined;
 }
 
 /** True if the object was last sent in its wanted form. */
@@ -120,9 +121,9 @@ function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | unde
   return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === desiredHash;
 }
 
-function isChanged(object: RenderedObject, entry: InventoryEntry, { mirrored, hasSeenWrite: isHeard, isDrifted }: NeedsInput): boolean {
+function isChanged(object: RenderedObject, entry: InventoryEntry, { mirrored, hasSeenWrite, isDrifted }: NeedsInput): boolean {
   const seen = mirrored(object.key);
-  if (seen.result === 'unread' || !isHeard(seen, object.key)) return false;
+  if (seen.result === 'unread' || !hasSeenWrite(seen, object.key)) return false;
   if (seen.result === 'absent' || seen.object.metadata.uid !== entry.uid) return entry.finished !== true;
   // A copy that is being deleted is created again once it is gone. Until then it does not count as changed.
   return seen.object.metadata.deletionTimestamp === undefined && isDrifted(object, entry, seen);
@@ -134,12 +135,12 @@ function isChanged(object: RenderedObject, entry: InventoryEntry, { mirrored, ha
  */
 export function isBeingDeleted(
   { key, state, uid, action }: InventoryEntry,
-  { mirrored, hasSeenWrite: isHeard }: Pick<NeedsInput, 'mirrored' | 'hasSeenWrite'>,
+  { mirrored, hasSeenWrite }: Pick<NeedsInput, 'mirrored' | 'hasSeenWrite'>,
 ): boolean {
   if (state !== 'Deleting' || action === 'Skipped') return false;
   const seen = mirrored(key);
   if (seen.result !== 'held' || seen.object.metadata.uid !== uid) return false;
-  return seen.object.metadata.deletionTimestamp !== undefined || !isHeard(seen, key);
+  return seen.object.metadata.deletionTimestamp !== undefined || !hasSeenWrite(seen, key);
 }
 
 function isFinishing(entry: InventoryEntry, seen: MirroredObject): boolean {

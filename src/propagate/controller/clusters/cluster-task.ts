@@ -10,7 +10,9 @@ import type { CopiesOutcome, CopyOutcome, CopyWork } from '../../plan/copies/cop
 import type { ClusterFacts } from '../../status/facts.ts';
 import type { ClusterNeeds } from './cluster-needs.ts';
 
-/** The work of one job. Its last outcome has the latest share, and the results of all steps. */
+/**
+ * The work of one job. The last outcome that it returns has the latest share, and the results of all steps. Empty if no step was needed.
+ */
 export type ClusterTask = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
 
 /** One step of a task. */
@@ -22,9 +24,11 @@ type TaskStep = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
  * 1. Record Jobs that have ended, and clear faults that are over.
  * 2. Restore copies that were deleted or changed, because new copies may need them.
  * 3. Write new and changed copies (`applyCopies`).
- * 4. Delete copies that are no longer wanted. Skipped if a copy could not be written before.
+ * 4. Delete copies that are no longer wanted. The deletions of a confirmed prune are recorded first. Skipped if a copy could not be written
+ *    before.
  *
- * Steps 2 and 3 run even if the one before failed. The existing objects come from the mirror as of now, not as of the plan.
+ * A copy that cannot be written does not stop steps 2 and 3. A failed save of the inventory stops the task. The existing objects come from
+ * the mirror as of now, not as of the plan.
  */
 export function taskFor(needs: ClusterNeeds, copies: ClusterFacts['copies']): ClusterTask {
   const fresh = withMirroredObject(copies);
@@ -67,7 +71,7 @@ function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedOb
   };
 }
 
-/** Records the end of Jobs before they can be gone. */
+/** Records in the inventory that Jobs have ended. Afterwards such a Job may be gone without being created again. */
 async function recordFinished(work: CopyWork, { finish }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const finished = new Set(finish.map(textOfKey));
   const entries = work.share.entries.map((entry) => (finished.has(textOfKey(entry.key)) ? { ...entry, finished: true } : entry));
@@ -99,7 +103,7 @@ async function announceDeletions(work: CopyWork, { announce }: ClusterNeeds, sig
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }
 
-/** Saves the share of the work. `before` is the share of the outcome if it is not saved. */
+/** Saves the share of the work on the hub. If it is not saved, the share of the outcome is `before`. */
 export async function saveEntries(
   { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
   before: CopyWork['share'],

@@ -11,7 +11,7 @@ export interface LostCluster {
   readonly share: ClusterShare;
   readonly propagation: Propagation;
   readonly members: Members;
-  /** Milliseconds of the epoch. */
+  /** Unix milliseconds. */
   readonly nowMs: number;
   /** True if the deletion of the copies must be confirmed first. Default: false. */
   readonly isHeld?: boolean;

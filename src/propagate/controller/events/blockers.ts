@@ -39,7 +39,7 @@ function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: C
   }
 }
 
-/** True if a blocker of copies in that cluster has changed, and may not block them any more. */
+/** True if an object that blocked copies in that cluster has changed, and may not block them any more. */
 export function isUnblocked(state: PropagationState, change: MemberChange, objects: Pick<MemberObjects, 'read' | 'served'>): boolean {
   const { cluster } = change;
   const known = state.clusters.get(cluster);

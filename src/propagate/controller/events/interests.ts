@@ -3,8 +3,8 @@ import type { ClusterName } from '../../../core/names.ts';
 import type { MemberChange, MemberObjects, NamespacedName } from '../../../store/member-objects.ts';
 
 /**
- * An object whose changes concern a key: a copy, or a source of a template. Without a place: the mirror of the kind as a whole, whether it
- * can be read.
+ * An object whose changes concern a key: a copy, or a source of a template. Without a place, the interest is only in changes of the mirror
+ * as a whole, such as that it can be read now.
  */
 export interface Interest {
   readonly cluster: ClusterName;
@@ -32,7 +32,7 @@ interface MirrorInterest {
   readonly end: AbortController;
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const noKeys: ReadonlySet<string> = new Set();
 
 /** Creates an empty index. All mirrors are released when the signal aborts. */
 export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: AbortSignal): Interests {
@@ -93,7 +93,7 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
     keysOf(change) {
       switch (change.type) {
         case 'object':
-          return mirrors.get(textOfMirror(change.cluster, change.kind))?.byPlace.get(textOfPlace(change.place)) ?? nobody;
+          return mirrors.get(textOfMirror(change.cluster, change.kind))?.byPlace.get(textOfPlace(change.place)) ?? noKeys;
         case 'mirror':
           return new Set(mirrors.get(textOfMirror(change.cluster, change.kind))?.byKey.keys());
         case 'cluster':

@@ -15,8 +15,8 @@ export interface NodeWatchOptions {
   /** Time for which changes of Nodes are collected, because Nodes change often, and many together. */
   readonly debounceMs: number;
   /**
-   * Called when provider, region or zones of the cluster have changed, have become known, or have become unknown. Also called the first
-   * time.
+   * Called when provider, region or zones of the cluster have changed, have become known, or have become unknown. Also called after the
+   * first change of Nodes, when nothing is known to compare with.
    */
   readonly onMoved: (cluster: ClusterName) => void;
 }

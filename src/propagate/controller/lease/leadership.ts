@@ -24,8 +24,8 @@ export interface LeadershipOptions {
 const patienceMs = 30_000;
 
 /**
- * Records whether some gateway leads. After 30 s without a leader it logs an error once, and writes the condition `Led` to every Propagation. The next
- * leader removes the condition with its first status.
+ * Records whether some gateway leads. After 30 s without a leader it logs an error once, and writes the condition `Led` to every
+ * Propagation. The next leader removes the condition with its first status.
  */
 export class LeadershipWatch implements Leadership {
   readonly #options: LeadershipOptions;
@@ -44,7 +44,10 @@ export class LeadershipWatch implements Leadership {
     this.#lastLedAt = new Date(options.clock.now()).toISOString();
   }
 
-  /** Records the result of one attempt to get the Lease. Called every 2 s. */
+  /**
+   * Records the result of one attempt to get the Lease. If no gateway has led for 30 s, logs an error and writes the conditions. Called
+   * every 2 s.
+   */
   recordTry(leader: LeaderStatus): void {
     const { clock, log } = this.#options;
     if (this.#found.leader !== 'nobody') {

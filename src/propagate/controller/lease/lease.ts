@@ -73,8 +73,8 @@ export async function lead(options: LeaseOptions, work: (term: Term) => Promise<
 }
 
 /**
- * Renews the Lease, and ends the term if another process has it. Never renews it after the end of the term, because the work was told to
- * stop.
+ * Renews the Lease, and ends the term if another process has it. Never renews it after the end of the term, because the work has already
+ * been stopped.
  */
 async function renewUntilLost(lease: Lease, clock: Clock, over: AbortableTerm): Promise<void> {
   for (;;) {
@@ -115,8 +115,8 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
   let fault: Fault | undefined;
 
   /**
-   * Sends one request about the Lease. It does not wait for the writes of copies. It ends after 5 s with `TIMED_OUT`, and leaves no timer
-   * behind.
+   * Sends one request about the Lease. Writes of copies do not delay it. A request without an answer ends after 5 s with `TIMED_OUT`.
+   * Leaves no timer behind.
    */
   async function call(ask: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
     using over = abortableTerm(signal);
@@ -145,7 +145,7 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
     const answer = await call((leases) => leases.readNamespacedLease({ namespace, name }), signal);
     if (answer.result === 'answered') see(answer.value);
     else if (isAbsent(answer.fault)) seen = undefined;
-    else tell(answer, signal);
+    else recordFailure(answer, signal);
     return answer.result === 'answered' ? 'seen' : isAbsent(answer.fault) ? 'absent' : 'unknown';
   }
 
@@ -154,7 +154,7 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
     const spec = claimedSpec(seen?.lease, { identity, nowMs: clock.now(), leaseMs });
     const answer = seen === undefined ? await create(spec, signal) : await replace(seen.lease, spec, signal);
     if (answer.result !== 'answered' || signal.aborted) {
-      tell(answer, signal);
+      recordFailure(answer, signal);
       return false;
     }
     see(answer.value);
@@ -172,8 +172,8 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
     return call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
   }
 
-  /** Logs a failure once. An aborted request is no failure: the term has ended. */
-  function tell(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
+  /** Records a failure in `fault`, and logs it. An aborted request is no failure: the term has ended. */
+  function recordFailure(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
     if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
     const { code, message: reason } = answer.fault;
     // Logged once, because the same failure repeats every 2 s.
@@ -183,8 +183,8 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
 
   return {
     async claim(signal) {
-      // The process still holds the Lease as far as it knows, so it writes without reading first. If it does not, the version has changed
-      // and the server refuses.
+      // The process still holds the Lease as far as it knows, so it writes without reading first. If another process has
+      // taken it meanwhile, the version has changed and the server refuses the write.
       if (isHeld() && seen !== undefined && (await write(signal))) return true;
       if (signal.aborted) return false;
       const found = await read(signal);
@@ -205,12 +205,15 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
       if (!isHeld() || seen === undefined) return;
       heldUntilMs = Number.NEGATIVE_INFINITY;
       const { signal } = new AbortController();
-      tell(await replace(seen.lease, releasedSpec(seen.lease, clock.now()), signal), signal);
+      recordFailure(await replace(seen.lease, releasedSpec(seen.lease, clock.now()), signal), signal);
     },
   };
 }
 
-/** True if there is no such Lease. A write to a Namespace that does not exist is answered with 404 as well: the Status then names the Namespace. */
+/**
+ * True if there is no such Lease. A write to a Namespace that does not exist is answered with 404 as well: the Status then names the
+ * Namespace.
+ */
 function isAbsent({ code, status }: Fault): boolean {
   return code === 'NOT_FOUND' && status?.message.startsWith('namespaces "') !== true;
 }

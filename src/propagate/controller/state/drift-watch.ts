@@ -16,9 +16,11 @@ export interface DriftWatch {
   /**
    * True if a field that Muster sent may have another value now.
    *
-   * It is also true where only the cluster can tell. If the mirror holds another version of the kind than the copy was written in, it is
-   * true after each change of the object. For a kind whose values are hidden, it is true if the resourceVersion differs from that of the
-   * last write. A live read then decides.
+   * In two cases the mirror cannot show whether a field has changed. The result is then true, and the caller reads the object live to
+   * decide:
+   *
+   * - The mirror has the object in another API version than the one it was written in: true always.
+   * - The kind has hidden values: true if the resourceVersion differs from that of the last write.
    */
   isDrifted(
     cluster: ClusterName,

@@ -77,8 +77,8 @@ export interface CurrentPlan {
   /** Set if this generation goes back to an older revision. Objects that were taken over since are given back. */
   readonly rollback?: RollbackTarget | undefined;
   /**
-   * Clusters where a write was under way while the plan was made. The plan does not know the objects that this write created, so it draws no conclusion
-   * from the objects of these clusters. The plan is made again when the write has ended.
+   * Clusters where a write was under way while the plan was made. The plan does not know the objects that this write created, so it draws
+   * no conclusion from the objects of these clusters. The plan is made again when the write has ended.
    */
   readonly writingClusters: ReadonlySet<ClusterName>;
 }
@@ -136,7 +136,7 @@ export interface ClusterState {
   fault: Fault | undefined;
   /** The resourceVersion that the last write of each copy returned, by `textOfKey`. */
   writtenVersions: Map<string, string>;
-  /** Time of the last write, in milliseconds of the epoch. A mirror that was last up to date before it may not show the write. */
+  /** Time of the last write, in Unix milliseconds. A mirror that was last up to date before it may not show the write. */
   wroteAtMs: number;
 }
 
@@ -249,8 +249,8 @@ export function busyClusters({ clusters }: PropagationState): ReadonlySet<Cluste
 }
 
 /**
- * When the plan must be replaced by one that places all replicas from zero, in milliseconds of the epoch. Undefined if that was not
- * requested, or is done.
+ * Returns when the plan must be replaced by one that divides all replicas from zero, in Unix milliseconds. Undefined if that was
+ * not requested, or is done.
  */
 export function rescheduleMsOf({ plan, latest }: Pick<PropagationState, 'plan' | 'latest'>): number | undefined {
   if (plan === undefined || latest === undefined || 'problems' in latest.spec) return undefined;
