@@ -87,7 +87,9 @@ async function sharesToAbandon(
 const notAbandonable =
   'expected copies that are to be deleted, in a cluster that does not answer or has left the fleet: these copies are wanted, or can be deleted';
 
-/** True if the cluster cannot be reached and every copy in it is being removed. */
+/**
+ * True if the cluster cannot be reached and every copy in it is being removed. Shared objects do not count, because they are never deleted.
+ */
 function canAbandon({ hub }: HubPorts['stores'], { cluster, entries }: ClusterShare): boolean {
   const member = hub.members.get(cluster);
   const isAway = member === undefined || member.phase === 'UNREACHABLE';

@@ -68,7 +68,7 @@ async function attemptPropagate(ports: HubPorts, decision: Decision, signal: Abo
   return typeof written === 'object' && written.result === 'ACCEPTED' ? { ...written, notes } : written;
 }
 
-/** A plan. `shown` contains it too if it has dry runs, so that it can be part of the answer. */
+/** A plan. If it has dry runs, `shown` contains it too, and it becomes part of the answer. */
 interface Planned {
   readonly plan: RenderedPlan | PropagationPlan;
   readonly shown: { readonly plan?: PropagationPlan };
@@ -85,8 +85,8 @@ async function planOf({ planner }: HubPorts, request: PlanRequest, digest: strin
 }
 
 /**
- * True if the input requests the existing spec and labels again. A new digest is a change only while the previous digest stops the
- * generation from being carried out.
+ * True if the input requests the existing spec and labels again, and they have not failed. A new digest counts as a change only while the
+ * generation is not carried out because of its previous digest.
  */
 function isUnchanged({ requested: { spec, labels }, digest }: Decision, before: Propagation): boolean {
   const { metadata, status } = before;

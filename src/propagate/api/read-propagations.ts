@@ -118,8 +118,8 @@ interface Follower {
 }
 
 /**
- * Calls the listener with the current view, and after each change at the end of the event-loop turn, until the signal aborts. A deletion
- * calls it once, with undefined. While the mirror has no complete list, the listener is not called.
+ * Calls the listener with the current view, and in a microtask after each change, until the signal aborts. Several changes at once give one
+ * call. A deletion calls it once, with undefined. While the mirror has no complete list, the listener is not called.
  *
  * @throws {MusterError} `UNAVAILABLE` if the mirror has no first list yet.
  */

@@ -41,7 +41,10 @@ export type HubObjectAnswer = { readonly result: 'written'; readonly object: Kub
 
 /** The reasons why a request did not succeed. */
 export type HubRequestFailure =
-  /** Another client has changed the object since it was read, or replaced it by one of the same name. Read it again. */
+  /**
+   * `conflict`: another client has changed the object since it was read, or replaced it by one of the same name. The caller reads it again.
+   * `absent`: the object does not exist.
+   */
   { readonly result: 'conflict' } | { readonly result: 'absent' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** The namespace and name of an object on the hub. */

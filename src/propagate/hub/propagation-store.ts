@@ -49,8 +49,8 @@ export interface PropagationStore {
   /** Fetches one Propagation from the hub itself. */
   fetch(name: PropagationName, signal: AbortSignal): Promise<Propagation | 'absent' | { readonly fault: Fault }>;
   /**
-   * Creates a Propagation. Gives `conflict` if there is one of this name, and does not change it. The controller sees the new Propagation in
-   * its mirror and carries it out (`controller/run-term.ts`).
+   * Creates a Propagation. Gives `conflict` if there is one of this name, and does not change it. The controller sees the new Propagation
+   * in its mirror and carries it out (`controller/run-term.ts`).
    */
   create(name: PropagationName, change: SpecChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** Replaces the spec. Guarded by the version. */
@@ -141,8 +141,8 @@ function problemOf(hub: Hub): Fault | undefined {
 }
 
 async function written(answer: HubObjectAnswer | Promise<HubObjectAnswer>): Promise<PropagationWrite> {
-  const came = await answer;
-  return came.result === 'written' ? { result: 'written', propagation: propagationOf(came.object) } : came;
+  const settled = await answer;
+  return settled.result === 'written' ? { result: 'written', propagation: propagationOf(settled.object) } : settled;
 }
 
 function guardOf({ metadata }: Propagation): JsonObject {

@@ -63,7 +63,10 @@ export interface RevisionStore {
   oldValues(owner: Propagation, revision: number, signal: AbortSignal): Promise<readonly OldValues[] | { readonly fault: Fault }>;
 }
 
-/** The label with the content of a ControllerRevision. Its data are immutable, so specs and old values are in different objects. */
+/**
+ * The label that shows what a ControllerRevision contains: a spec or old values. The data of a ControllerRevision are immutable, so the two
+ * are in different objects.
+ */
 const contentLabel = 'muster.dev/content';
 type Content = 'spec' | 'old-values';
 
@@ -109,7 +112,7 @@ interface RevisionContent {
   readonly content: Content;
   readonly revision: number;
   readonly data: JsonObject;
-  /** Distinguishes this content from other content of the same revision. */
+  /** Part of the name. It distinguishes this content from other content of the same revision. */
   readonly key: string;
 }
 

@@ -68,7 +68,7 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
         ? { result: 'failed', fault: hubFault(hub, 'MALFORMED', 'expected the share as it was sent') }
         : { result: 'saved', share: saved };
     }
-    // Another process deleted the share, so it works on this Propagation too.
+    // Another process has deleted the share, so that process works on this Propagation too.
     case 'absent':
     case 'conflict':
       return { result: 'conflict' };
@@ -80,8 +80,8 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
 }
 
 /**
- * Deletes a share in two steps: first marks it as being deleted, guarded by its version, then removes the finalizer. So it is a proof until
- * the last step, and after a crash in between, the next pass finds it being deleted.
+ * Deletes a share in two steps: first marks it as being deleted, guarded by its version, then removes the finalizer. So the share proves
+ * its copies until the last step. After a crash between the two steps, the next pass finds the share in deletion and continues.
  */
 async function remove(hub: Hub, share: ClusterShare, signal: AbortSignal): ReturnType<ShareStore['remove']> {
   const { uid, version } = share;

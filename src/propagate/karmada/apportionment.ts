@@ -51,7 +51,8 @@ export function dispense({
 }
 
 /**
- * Returns the order of two clusters with equal claims: fewer replicas first, then by name. Every second UID reverses the order of names.
+ * Returns a function that orders two clusters with equal claims: fewer replicas first, then by name. For a UID with an odd hash, the order
+ * of names is reversed.
  */
 export function tieBreakOf(uid: string): TieBreak {
   if (!isOdd(uid)) return fewestSeatsThenName;

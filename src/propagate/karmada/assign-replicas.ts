@@ -31,8 +31,8 @@ interface Assignment {
 }
 
 /**
- * The replicas of each cluster, or why none can be assigned. `unschedulable`: more capacity would help. It is absent if all overflow tiers
- * are full.
+ * The replicas of each cluster, or why none can be assigned. `unschedulable`: the candidates lack capacity. As in Karmada, it is absent if
+ * the affinity in use has overflow affinities.
  */
 type Assigned =
   | { readonly clusters: readonly TargetCluster[] }

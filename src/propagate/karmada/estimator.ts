@@ -43,7 +43,7 @@ interface Estimate {
   readonly assumedWorkloads?: readonly AssumedWorkload[] | null;
 }
 
-/** Karmada's getAllowedPodNumber. */
+/** Karmada's getAllowedPodNumber: returns how many more Pods fit in the cluster. At least 0. */
 export function allowedPods({ resourceSummary }: { readonly resourceSummary?: KarmadaResourceSummary | null }): {
   readonly allowedPods: number;
 } {

@@ -218,8 +218,8 @@ function isTopologyIgnored(placement: KarmadaPlacement): boolean {
 }
 
 /**
- * True if Karmada ignores spread constraints: for division by fixed weights or without a weight preference, but not with an empty
- * preference.
+ * True if Karmada ignores the spread constraints: replicas are divided by fixed weights, and the weight preference is missing or lists
+ * weights. With a preference that lists no weights, the constraints count.
  */
 function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
   if (replicaScheduling === undefined || replicaScheduling === null || !isStaticWeighted(replicaScheduling)) return false;

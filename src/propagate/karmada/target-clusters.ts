@@ -15,7 +15,9 @@ interface TargetList {
   readonly clusters: Targets;
 }
 
-/** Adds the other clusters with 0 replicas. They are given as `candidates` or as `clusters`. */
+/**
+ * Returns the target clusters, and after them the other clusters with 0 replicas. The other clusters come from `candidates` or `clusters`.
+ */
 export function attachZeroReplicaClusters({
   candidates,
   clusters,
@@ -51,7 +53,10 @@ export function mergeRequiredBy({
   return { clusters: [...merged.values()] };
 }
 
-/** Karmada's IsBindingReplicasChanged. */
+/**
+ * Karmada's IsBindingReplicasChanged: true if the placed replicas of the clusters do not fit the wanted number. False for an unknown
+ * strategy.
+ */
 export function replicasChanged({
   replicas = 0,
   clusters,
@@ -68,7 +73,7 @@ export function replicasChanged({
 
 const modes = ['Duplicated', 'Divided'] as const;
 
-/** Karmada's RescheduleRequired. */
+/** Karmada's RescheduleRequired: true if a reschedule was requested after the last scheduling. */
 export function rescheduleRequired({
   rescheduleTriggeredAt,
   lastScheduledTime,

@@ -3,7 +3,7 @@ import type { RolloutSpec } from '../model/spec-definition.ts';
 import { watchMsOf } from './rollout-mark.ts';
 import { nearestAfter, type RolloutLine, slotOf } from './slots.ts';
 
-/** The phase of a cluster in the rollout of the current generation. `sinceMs`: start of the phase, in milliseconds of the epoch. */
+/** The phase of a cluster in the rollout of the current generation. `sinceMs`: start of the phase, in Unix milliseconds. */
 export interface WaveLine {
   /** The phase. `skip`: the cluster waits for a cause outside of waves (suspended, or a held decrease), and does not delay a wave. */
   readonly phase: Exclude<RolloutLine['phase'], 'unknown'>;
@@ -54,7 +54,7 @@ export interface WavesDecision {
   readonly isOver: boolean;
   /** Set if more clusters failed than allowed. No cluster is then started, except with `Continue`. */
   readonly breach?: { readonly action: RolloutSpec['onFailure']; readonly sinceMs: number };
-  /** The next end of a soak or deadline, in milliseconds of the epoch. */
+  /** The next end of a soak or deadline, in Unix milliseconds. */
   readonly nextCheckAtMs?: number;
 }
 
@@ -189,8 +189,9 @@ type BreachedPace = Parameters<typeof slotOf>[1] & Pick<WavesRequest, 'breachedA
 const never = Number.POSITIVE_INFINITY;
 
 /**
- * Returns when a cluster that changed since the breach counts as recovered. No cluster is started in a breach. So the cluster had failed,
- * or was running at that time.
+ * Returns when the cluster counts as recovered from the breach: `never` while it still runs. Undefined if the cluster has not changed since
+ * the breach began, or has neither succeeded nor is running. Only clusters that had failed or were running when the breach began can change
+ * during it, because no other cluster is started then.
  */
 function recoveryOf(line: WaveLine | undefined, { soakMs, breachedAtMs }: BreachedPace): number | undefined {
   if (line === undefined || breachedAtMs === undefined || line.sinceMs < breachedAtMs) return undefined;

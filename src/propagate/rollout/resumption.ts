@@ -1,7 +1,7 @@
 import { marks, type Propagation, type StatusCondition } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 
-/** Returns when the rollout was last resumed, in milliseconds of the epoch. */
+/** Returns when the rollout was last resumed, in Unix milliseconds. */
 export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
   const ms = Date.parse(metadata.annotations[marks.resumedAt] ?? '');
   return Number.isNaN(ms) ? undefined : ms;
@@ -21,7 +21,7 @@ export function isRestarted(propagation: Propagation, { rollout }: Pick<Propagat
 export const breachReason = 'Breach';
 
 /**
- * Returns when the breach of this generation began, in milliseconds of the epoch. Undefined if there is none. The breach stays in the
+ * Returns when the breach of this generation began, in Unix milliseconds. Undefined if there is none. The breach stays in the
  * condition even if the failed cluster recovers.
  */
 export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {

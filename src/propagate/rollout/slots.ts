@@ -2,7 +2,7 @@
 export interface RolloutLine {
   /** The phase. `unknown` counts as `progressing`. */
   readonly phase: 'toApply' | 'progressing' | 'succeeded' | 'failed' | 'timedOut' | 'skip' | 'unknown';
-  /** Start of the phase, in milliseconds of the epoch. Default: now. */
+  /** Start of the phase, in Unix milliseconds. Default: now. */
   readonly sinceMs?: number | undefined;
 }
 

@@ -9,7 +9,10 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
   TimedOut: 'timedOut',
 };
 
-/** The phases of lines whose copies are not in their wanted state although the rollout mark is no failure. `Unknown` has no effect. */
+/**
+ * What it means for waves if the status line of a cluster has this phase although its rollout mark has succeeded or is progressing:
+ * `failed` or `open`. A phase that is not listed, such as `Unknown`, has no effect.
+ */
 const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],
   ['Denied', 'failed'],
@@ -19,7 +22,7 @@ const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
 ]);
 
 /**
- * The current generation, and the clusters with decreases that wait for increases (`decideSurge`). Waves do not decide about those
+ * The current generation, and in `held` the clusters whose decreases wait for increases (`decideSurge`). Waves do not decide about these
  * clusters.
  */
 interface WaveContext {

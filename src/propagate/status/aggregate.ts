@@ -20,7 +20,10 @@ interface Aggregation {
   readonly kind: GroupKind;
   readonly template: JsonObject;
   readonly items: readonly StatusItem[];
-  /** The rules for a StatefulSet. `karmada` compares the template generation of a copy with the generation of the copy itself. */
+  /**
+   * Which rules hold for a StatefulSet: those of Muster (`ours`) or of Karmada. `karmada` compares the template generation of a copy with
+   * the generation of the copy itself.
+   */
   readonly semantics: 'ours' | 'karmada';
 }
 

@@ -13,8 +13,8 @@ export const mostStatusBytes = 640 * 1024;
 export const mostNotes = 100;
 
 /**
- * The lengths of texts, from long to short. The first that fits is used. Figures, phases and rollout marks are never left out, because
- * decisions depend on them.
+ * The steps of shortening: the maximum length of messages, and how much of the aggregates stays. The first step whose result fits is used.
+ * Figures, phases and rollout marks are never left out, because decisions depend on them.
  */
 const measures: readonly { readonly mostCharacters: number; readonly aggregates: 'whole' | 'figures' | 'health' }[] = [
   { mostCharacters: 1_024, aggregates: 'whole' },
@@ -24,8 +24,8 @@ const measures: readonly { readonly mostCharacters: number; readonly aggregates:
 ];
 
 /**
- * Shortens notes, messages and aggregates until the status fits the hub. Errors come before other notes. Lines that are equal to before are
- * the previous lines. Equal statuses give equal results.
+ * Shortens notes, messages and aggregates until the status fits the hub. Errors come before other notes. A line that equals its previous
+ * line, except for `asOf`, is replaced by the previous line. Equal statuses give equal results.
  */
 export function bounded(status: PropagationStatus, previous: PropagationStatus): PropagationStatus {
   const told = { ...status, notes: firstNotes(status.notes ?? []) };

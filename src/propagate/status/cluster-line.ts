@@ -28,8 +28,8 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   const freshness = freshnessOf(facts, context.nowMs);
   const rollout = rolloutIn(facts);
   // Without known wanted objects, every copy would count as done. So the rollout phase is unknown then.
-  const isTold = freshness.result === 'fresh' && planned?.isUnknown !== true;
-  const mark = markOf(facts, context, isTold ? rollout.phase : undefined);
+  const isKnown = freshness.result === 'fresh' && planned?.isUnknown !== true;
+  const mark = markOf(facts, context, isKnown ? rollout.phase : undefined);
   const current = linePhaseOf({ facts, freshness, rollout, mark }, context);
   const isSame = previous?.phase === current.phase && previous.reason === current.reason;
   const since = isSame ? previous.since : isoOf(context.nowMs);

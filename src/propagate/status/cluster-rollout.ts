@@ -10,13 +10,13 @@ export interface ClusterRollout extends RolloutState {
   readonly isWritten: boolean;
   /** The first copy, in write order, that the mirror does not show as it was sent. A Job that has ended and is gone does not count. */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
-  /** The first copy that exists as it was sent but is not rolled out: one that failed, else one that is progressing. */
+  /** The first copy that exists as it was sent but is not rolled out. A copy that failed comes before copies that are progressing. */
   readonly regression?: RolloutState;
 }
 
 /**
- * True for an object that the gateway has to create or change here. False for an object that is deleted, or left alone on purpose. A copy that conflicts
- * with an object of another owner counts too: its write is tried and fails, and until then the cluster is not rolled out.
+ * True for an object that the gateway has to create or change here. False for an object that is deleted, or left alone on purpose. A copy
+ * that conflicts with an object of another owner counts too: its write is tried and fails, and until then the cluster is not rolled out.
  */
 export function isWanted({ action, held }: PlannedFacts['objects'][number]): boolean {
   return !isRemoval({ action }) && (action !== 'HOLD' || held === 'Conflict');

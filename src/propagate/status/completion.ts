@@ -62,7 +62,8 @@ export function completionIn(
 /**
  * Decides whether enough clusters are complete (docs/internals/propagation.md 8). `targets` has one item for each planned cluster.
  *
- * `done` stays true while the same number of clusters is needed. The completion is impossible once `failed` exceeds targets − needed.
+ * Once `done` is true, it stays true as long as the same number of clusters is needed. The completion is impossible once `failed` exceeds
+ * targets − needed.
  */
 export function completionOf(spec: CompletionSpec, targets: readonly JobsEnd[], previous: CompletionStatus | undefined): CompletionStatus {
   const complete = targets.filter((end) => end === 'complete').length;

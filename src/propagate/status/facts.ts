@@ -120,6 +120,6 @@ export interface PropagationFacts {
   readonly rollback?: 'running' | 'done';
   /** Why nothing was rolled back, if `rollback` is `done`. The copies stay. Holds no values. */
   readonly whyNotRolledBack?: string;
-  /** Milliseconds of the epoch. */
+  /** Unix milliseconds. */
   readonly nowMs: number;
 }

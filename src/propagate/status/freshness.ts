@@ -45,7 +45,10 @@ export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {
   return { result: 'fresh', asOfMs };
 }
 
-/** Returns the age of the oldest mirror of a copy. Without copies: the last sign of life of the cluster. */
+/**
+ * Returns the time up to which the state of all copies is known: the earliest `asOfMs` of their mirrors. Without copies: that of the
+ * cluster.
+ */
 function oldestOf({ member, copies }: ClusterFacts): number | undefined {
   const times = copies.flatMap(({ mirrored }) => (mirrored.result === 'unread' ? [] : [mirrored.asOfMs]));
   return times.length === 0 ? member?.asOfMs : times.reduce((oldest, time) => Math.min(oldest, time));

@@ -10,7 +10,7 @@ import type { CopyHealth } from '../model/inventory.ts';
  * not decide about waves: while the Pods of the old template still run, a Deployment is healthy from the first second of the new template.
  *
  * A kind without a rule uses its condition Ready, else Available. Without either it is healthy if it exists. Never `Unknown`, which is for
- * copies that nobody can read.
+ * copies that cannot be read.
  */
 export function healthOf(kind: GroupKind, object: JsonObject): Exclude<CopyHealth, 'Unknown'> {
   return isHealthy(kind, object) ? 'Healthy' : 'Unhealthy';
@@ -58,7 +58,7 @@ function isDeploymentHealthy(deployment: Stored<k8s.V1Deployment>): boolean {
   return isObserved(deployment) && hasUpdated(deployment, numberOrZero(deployment.spec?.replicas));
 }
 
-/** Pods that a partition or `OnDelete` keeps at the old template do not count as missing, because the spec asks for that. */
+/** Pods that a partition or `OnDelete` keeps at the old template do not count as missing, because the spec requires that. */
 function isStatefulSetHealthy(statefulSet: Stored<k8s.V1StatefulSet>): boolean {
   if (!isObserved(statefulSet)) return false;
   const { spec, status } = statefulSet;

@@ -14,8 +14,9 @@ export const servicePoints: PointFields = ['hostname', 'ip', 'ipMode'];
 export const ingressPoints: PointFields = ['hostname', 'ip'];
 
 /**
- * Joins the points of entry of many clusters into one list. Equal points are joined, with the ports of all. Points with a hostname come
- * first; then the fields decide in order, an absent field first. Ports are sorted by port, protocol and error.
+ * Joins the points of entry of many clusters into one list. Equal points become one point, which has the ports of all of them. Sorted:
+ * points with a hostname before those without, then by the values of `fields`, one field after the other. A missing value sorts before any
+ * other. The ports of a point are sorted by port, protocol and error.
  */
 export function joinPoints(points: readonly Point[], fields: PointFields): readonly Point[] {
   const joined = new Map<string, { readonly point: Point; readonly ports: Map<string, Port> }>();

@@ -46,8 +46,8 @@ export function isFatal({ problem, failures = 0, previous }: ClusterFacts, { gen
 }
 
 /** Returns the first phase that applies. `Settled` applies only if all wanted copies exist in their wanted form and are healthy. */
-export function linePhaseOf(sight: ClusterJudgement, context: LineContext): LinePhase {
-  const { facts, freshness, rollout, mark } = sight;
+export function linePhaseOf(judgement: ClusterJudgement, context: LineContext): LinePhase {
+  const { facts, freshness, rollout, mark } = judgement;
   const { stage, problem } = facts;
   const why = problemReasonOf(facts);
   if (freshness.result === 'stale') return { phase: 'Unknown', reason: freshness.reason, message: freshness.message };
@@ -62,7 +62,7 @@ export function linePhaseOf(sight: ClusterJudgement, context: LineContext): Line
   if (mark?.phase === 'TimedOut') return { phase: 'Failed', reason: 'TimedOut', message: rollout.message };
   if (mark?.phase === 'Failed') return { phase: 'Failed', reason: 'Unhealthy', message: rollout.message };
   if (!rollout.isWritten) return { phase: 'Applying', ...why };
-  return mark?.phase === 'Succeeded' ? afterSuccess(sight, mark, context) : { phase: 'Progressing', message: rollout.message, ...why };
+  return mark?.phase === 'Succeeded' ? afterSuccess(judgement, mark, context) : { phase: 'Progressing', message: rollout.message, ...why };
 }
 
 function lossMessageOf({ lost }: ClusterFacts): Pick<LinePhase, 'message'> {
