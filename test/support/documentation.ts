@@ -78,7 +78,7 @@ export function sessionsOf(blocks: readonly Block[]): readonly ShownCommand[] {
     );
 }
 
-/** The cells of the last column of all tables of a page that are one piece of code. */
+/** The texts of all table cells of a page that are in the last column and contain one piece of code only. */
 export function codeCells(page: string): readonly string[] {
   return [...pageText(page).matchAll(/^\|.*\| `([^`]+)` \|$/gm)].map(([, code = '']) => code);
 }

@@ -2,7 +2,7 @@ import type { HeapGauge } from '../../src/core/heap-gauge.ts';
 
 /** A heap gauge whose value the test sets. */
 export interface FakeHeap extends HeapGauge {
-  /** Sets the measured share, from 0 to 1, and runs the callbacks at once. */
+  /** Sets the used share of the heap, from 0 to 1, and runs the callbacks at once. */
   set(share: number): void;
 }
 

@@ -3,11 +3,11 @@ import type { Clock } from '../../src/core/clock.ts';
 /** A clock that moves only when the test moves it. */
 export interface ManualClock extends Clock {
   /**
-   * Advances the time from sleep to sleep. Each due sleep resolves at its own time. Event-loop turns follow, so that sleeps that begin
-   * meanwhile are also due within this call.
+   * Advances the time from sleep to sleep. Each due sleep resolves at its own time. After each one, some event-loop turns run, so that a
+   * sleep that begins in them can also be due within this call.
    */
   advance(ms: number): Promise<void>;
-  /** Moves the time that people read forward or back, as when a clock is set. Nothing else moves. */
+  /** Moves `now` forward or back, as when the clock of a machine is set. `monotonic` and the sleeps stay. */
   jump(ms: number): void;
   /** Number of pending sleeps. 0 after an orderly end. */
   readonly sleepers: number;
@@ -16,7 +16,7 @@ export interface ManualClock extends Clock {
 }
 
 export interface ManualClockOptions {
-  /** Milliseconds since the epoch at the start. Default: 2026-01-01. */
+  /** Unix milliseconds at the start. Default: 2026-01-01. */
   readonly startMs?: number;
   /** Returns random numbers. Default: always 0, so that every delay is the shortest. */
   readonly random?: () => number;
@@ -27,7 +27,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A shorter sleep can vanish when it is added to the current time. A loop that sleeps until its deadline would then never reach the deadline. */
+/**
+ * A shorter sleep can vanish when it is added to the current time. A loop that sleeps until its deadline would then never reach the
+ * deadline.
+ */
 const leastSleepMs = 0.001;
 
 /** Creates a clock for one test. Its time never passes by itself. */

@@ -14,7 +14,7 @@ export interface CliSessionOptions extends FakeTerminalOptions {
   readonly isOwn?: true;
 }
 
-/** A session for commands, in which the test controls everything. */
+/** A session for commands. The test controls its gateway, terminal and clock. */
 export interface CliSession extends Session {
   readonly terminal: FakeTerminal;
   readonly clock: ManualClock;

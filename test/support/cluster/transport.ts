@@ -92,7 +92,9 @@ export function startOf(resource: ServedResource, more: Partial<WatchRequest> = 
   return { resource, form: 'object', version: '', initialEvents: false, timeoutSeconds: 300, ...more };
 }
 
-/** Resolves when the condition holds. It is checked between event-loop turns, for events on sockets, which have no time of the clock. */
+/**
+ * Resolves when the condition holds. Checks it between event-loop turns, in real time, because sockets do not follow the clock of a test.
+ */
 export async function until(condition: () => boolean, limitMs = 10_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!condition()) {

@@ -95,7 +95,7 @@ export class HeldObjects {
     return [...this.#clusters].filter(([, { phase }]) => phase === 'synced').map(([name]) => name);
   }
 
-  /** The clusters that were reported as stale and not as synced again. */
+  /** The clusters that were reported as stale, and have not been reported as in sync since. */
   behind(): readonly string[] {
     return [...this.#clusters].filter(([, { isBehind }]) => isBehind).map(([name]) => name);
   }

@@ -24,9 +24,9 @@ export interface FakeMirror extends MirrorReader {
   serve(resource: ServedResource): void;
   /** Removes all objects. Readers do not wait for the mirror. */
   refuse(fault: Fault): void;
-  /** Leaves out these namespaces for lack of room, and no others: `unread`. */
+  /** Makes reads of exactly these namespaces fail with `TOO_LARGE`, as if the mirror had no room for them. */
   leaveOut(...namespaces: readonly string[]): void;
-  /** Allows lists only in these namespaces, for the gateway itself: `unread` and `unlisted`. Without arguments, in all namespaces. */
+  /** Lets the gateway list only these namespaces. Reads of others fail with `FORBIDDEN`. Without arguments: all namespaces. */
   confine(...namespaces: readonly string[]): void;
 }
 

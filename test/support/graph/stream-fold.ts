@@ -55,7 +55,7 @@ export function createFold(parts: Map<string, Part> = new Map()): Fold {
   };
 }
 
-/** Applies a message. Undefined once the source is unknown again. */
+/** Returns the source after a message. Undefined after `GONE`, because the client then forgets the source. */
 function after(part: Part, message: ChangesMessage): Part | undefined {
   const { type, fault } = message;
   const said = `${type} of ${partOf(message)}`;

@@ -69,7 +69,7 @@ function hubWrites({ hub, clusters }: WrittenFleet, of: 'ClusterShare' | 'Propag
   return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === of);
 }
 
-/** The uids that the hub had in inventories, with the time of each. */
+/** A uid that an inventory of the cluster had from this time on. It proves that the object is a copy. */
 interface Proof {
   readonly cluster: string;
   readonly uid: string;
@@ -172,7 +172,7 @@ function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {
   });
 }
 
-/** True for a new revision. No inventory has it; creating it is the proof. */
+/** True if the write created a revision. Inventories have no revisions, so Muster may delete exactly those that it created. */
 function isNewRevision({ kind, manager, result, object }: SeenWrite): boolean {
   const isOfTemplate = textAt(object, 'metadata', 'annotations', marks.intent) !== undefined;
   return kind === 'ControllerRevision' && manager === 'muster' && result === 'created' && !isOfTemplate;

@@ -36,7 +36,7 @@ export interface WritingFleet extends AsyncDisposable {
   restart(): Promise<void>;
   /**
    * Kills the process after this many further writes, not counting its Lease. In an embedded fleet the count is exact. It dies at the
-   * latest after 10 s without a write, because a repeated run may need fewer. Resolves when it is dead.
+   * latest after 10 s without a write, because a repeated run may need fewer writes. Resolves when it is dead.
    */
   dieAfter(writes: number): Promise<void>;
   /** Returns the number of writes so far, not counting its Lease. */
@@ -327,7 +327,9 @@ function linesIn(text: string): readonly Readonly<Record<string, unknown>>[] {
   });
 }
 
-/** Restores the hub. It has no garbage collector that would delete the dependents of deleted objects. */
+/**
+ * Deletes all Propagations and shares of the hub, despite finalizers. A bare API server has no garbage collector that deletes the shares.
+ */
 async function forget(send: WritingFleet['send']): Promise<void> {
   const [hub] = fleetNames;
   const group = '/apis/muster.dev/v1alpha1';

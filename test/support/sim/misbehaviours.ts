@@ -61,7 +61,7 @@ export type StreamingFault =
   | { readonly type: 'endless' }
   /** The stream is reset after half of the initial events. `times`: how often. Default: 1. */
   | { readonly type: 'dying'; readonly times?: number }
-  /** The bookmark arrives this much after the last initial event. Events in between do arrive. */
+  /** The bookmark arrives `delayMs` after the last initial event. Other events arrive in between. */
   | { readonly type: 'late'; readonly delayMs: number };
 
 export interface StatusError {
@@ -88,7 +88,7 @@ export interface Churn {
  * requests or open watches.
  */
 export interface Misbehaviours {
-  /** Sends this answer and does nothing else. Of several, the first one with answers left counts. */
+  /** Sends this answer and does nothing else. Of several answers for a request, the oldest one that may still be used is sent. */
   answer(answer: SimAnswer, scope?: SimScope): Disposable;
   /** Delays all processing. */
   delay(ms: number, scope?: SimScope): Disposable;
@@ -127,7 +127,8 @@ export interface Misbehaviours {
   expireContinue(): void;
   /**
    * Replaces the API server by another one whose cache is this many changes behind, and resets all connections. Until disposed of, lists
-   * at `0` and watches show the older state. A version ahead of it gets 504 ResourceVersionTooLarge. The most recent lists are correct.
+   * at `0` and watches show the older state. A request at a newer version gets 504 ResourceVersionTooLarge. Lists without a version are
+   * current.
    */
   failOver(behind: number): Disposable;
   /** Restores etcd: objects and version return to those of the backup. Later changes are lost and all connections are reset. */

@@ -122,7 +122,7 @@ export interface SimCluster extends EmbeddedCluster, Misbehaviours {
    */
   putRaw(object: KubernetesObject, members: string): KubernetesObject;
   list(kind: KindName, namespace?: string): SimList;
-  /** Creates objects with numbered names, in one event-loop turn. A namespaced kind uses the template's namespace, else `default`. */
+  /** Creates objects with numbered names, synchronously. A namespaced kind uses the template's namespace, else `default`. */
   fill(kind: KindName, count: number, template?: FillTemplate): void;
   /**
    * Deletes a CustomResourceDefinition by name (`widgets.example.com`). Its objects get DELETED, later requests 404. Returns false if

@@ -26,7 +26,7 @@ export class WriteLog {
     return { [Symbol.dispose]: () => void this.#hooks.delete(hook) };
   }
 
-  /** Records the write in this event-loop turn. Resolves with the fate of its answer after all hooks have run. */
+  /** Records the write before it returns. Resolves with the fate of its answer after all hooks have run. */
   async note(context: ResourceContext, done: CompletedWrite): Promise<WriteAftermath> {
     this.#seq += 1;
     const write = writeOf(context, done, this.#seq);

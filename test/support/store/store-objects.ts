@@ -56,7 +56,7 @@ export function exactly(text: string): ExactParse {
   };
 }
 
-/** Must not be called. */
+/** An exact parse for objects that need none. It throws. */
 export const neverAsked: ExactParse = () => {
   throw new Error('the exact parse was asked for without need');
 };
