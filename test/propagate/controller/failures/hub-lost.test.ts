@@ -41,10 +41,10 @@ test('intents that are applied again after the loss of the hub adopt their copie
   // Applied again without changes: no object is changed, and the conflict says what to do.
   const planned = await fleet.world.pumped(fleet.propagations.plan(fleet.context, web));
   const faults = planned.clusters.flatMap(({ objects }) => objects.map(({ fault }) => fault?.message ?? ''));
-  expect(faults.every((message) => message.includes('conflict Adopt takes it back'))).toBe(true);
+  expect(faults.every((message) => message.includes('conflict Adopt takes it over again'))).toBe(true);
   await fleet.propagate(web);
   await fleet.world.until(() => fleet.mirrored('web')?.status.clusters?.[0]?.reason === 'Conflict');
-  expect(fleet.mirrored('web')?.status.clusters?.[0]?.message).toContain('conflict Adopt takes it back');
+  expect(fleet.mirrored('web')?.status.clusters?.[0]?.message).toContain('conflict Adopt takes it over again');
   expect([uidsOf(fleet), ownersOf(fleet)]).toEqual([uids, owners]);
   // With ADOPT the same objects become copies again, and the Job does not run again.
   await fleet.propagate({ ...web, conflict: 'ADOPT' });
