@@ -87,37 +87,50 @@ export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string
 
   const fieldOwners = fieldOwnersOf(remembered);
   const withFieldNames = new Set([...remembered.keys()].filter((key) => useOfKey(key) === 'field').map(kindOfPlaceKey));
+  const structureNames = () => createStructureNames({ memory, types, ownedTypes: owners.types, fieldOwners, withFieldNames });
+  return { claimKind, structureNames, remembered: memory };
+}
 
-  const fieldNames: StructureNames['fieldNames'] = (place, keys, hidden) => {
-    const keyOf = (key: string) => keyOfPlace('field', [...place, key]);
-    const earlier = {
-      nameOf: (key: string) => memory.get(keyOf(key)),
-      isOfAbsentKey: (name: string) => fieldOwners.get(keyOf(name))?.some((key) => !keys.includes(key)) === true,
-    };
-    const names = fieldNamesOf(keys, hidden, earlier);
-    for (const [index, key] of keys.entries()) if (names[index] !== key) memory.set(keyOf(key), names[index] ?? key);
-    return names;
-  };
+interface TakenNames {
+  /** The names by `keyOfPlace`. Each new name is added. */
+  readonly memory: Map<string, string>;
+  /** The names of types that are in use. Each new name is added. */
+  readonly types: Set<string>;
+  /** The remembered names of types, with their owners. */
+  readonly ownedTypes: ReadonlyMap<string, string>;
+  readonly fieldOwners: ReadonlyMap<string, readonly string[]>;
+  /** The kinds that have a field whose name differs from its key. */
+  readonly withFieldNames: ReadonlySet<string | undefined>;
+}
 
-  const structureNames = (): StructureNames => {
-    const structures = new Map<string, number>();
-    const shared = new Map<number, string>();
-    const typeName: StructureNames['typeName'] = (place, structure, wanted) => {
+function createStructureNames({ memory, types, ownedTypes, fieldOwners, withFieldNames }: TakenNames): StructureNames {
+  const structures = new Map<string, number>();
+  const shared = new Map<number, string>();
+  return {
+    hasFieldNames: (kind) => withFieldNames.has(kind),
+    fieldNames(place, keys, hidden) {
+      const keyOf = (key: string) => keyOfPlace('field', [...place, key]);
+      const earlier = {
+        nameOf: (key: string) => memory.get(keyOf(key)),
+        isOfAbsentKey: (name: string) => fieldOwners.get(keyOf(name))?.some((key) => !keys.includes(key)) === true,
+      };
+      const names = fieldNamesOf(keys, hidden, earlier);
+      for (const [index, key] of keys.entries()) if (names[index] !== key) memory.set(keyOf(key), names[index] ?? key);
+      return names;
+    },
+    typeName(place, structure, wanted) {
       const key = keyOfPlace('type', place);
       const known = memory.get(key);
       const isKept = known !== undefined && (structures.has(known) ? structures.get(known) === structure : !types.has(known));
-      const isNew = (name: string) => !types.has(name) && !owners.types.has(name);
+      const isNew = (name: string) => !types.has(name) && !ownedTypes.has(name);
       const name = isKept ? known : (shared.get(structure) ?? firstFree([wanted], isNew));
       types.add(name);
       structures.set(name, structure);
       if (!shared.has(structure)) shared.set(structure, name);
       memory.set(key, name);
       return name;
-    };
-    return { hasFieldNames: (kind) => withFieldNames.has(kind), fieldNames, typeName };
+    },
   };
-
-  return { claimKind, structureNames, remembered: memory };
 }
 
 /** Returns kinds in the order in which they choose names: first the remembered ones in order of arrival, then the new ones by group and kind. */

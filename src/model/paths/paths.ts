@@ -103,7 +103,7 @@ export function findPath(model: Model, kind: ModelKind, text: string): ModelPath
  * @throws {MusterError} `BAD_INPUT` as `findPath` does.
  */
 export function findPathFrom(model: Model, type: TypeReference, text: string): ModelPath | PathMisfit {
-  return walkFrom({ model, text, within: printTypeReference(type) }, [], type, segmentsOf(text));
+  return walkFrom({ walk: { model, text, within: printTypeReference(type) }, walked: [], type }, segmentsOf(text));
 }
 
 /** The data that all steps of one path need for their messages. */
@@ -141,7 +141,7 @@ function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath | 
   if (segments.length === 0) {
     throw badPath(`expected a field of the cluster, such as cluster.name or cluster.region, got ${walk.text}`);
   }
-  const found = walkFrom(walk, ['cluster'], { type: clusterPathFields.name }, segments, clusterPathFields);
+  const found = walkFrom({ walk, walked: ['cluster'], type: { type: clusterPathFields.name }, first: clusterPathFields }, segments);
   return isMisfit(found) ? found : { ...found, from: 'cluster' };
 }
 
@@ -168,11 +168,11 @@ interface Beginning {
 function pathInObject({ walk, walked, root, columns }: Beginning, segments: readonly string[]): OwnPath | PathMisfit {
   const [first = '', ...rest] = segments;
   if (first === 'apiVersion' || first === 'kind') {
-    const found = walkFrom(walk, [...walked, first], { scalar: 'String' }, rest);
+    const found = walkFrom({ walk, walked: [...walked, first], type: { scalar: 'String' } }, rest);
     if (isMisfit(found)) return found;
     return { ...found, from: 'served', steps: [{ key: first, list: false }, ...found.steps] };
   }
-  const found = walkFrom(walk, walked, { type: rootType }, segments, root);
+  const found = walkFrom({ walk, walked, type: { type: rootType }, first: root }, segments);
   const column = columns.find(({ name }) => name === first);
   return isMisfit(found) || column === undefined ? found : { ...found, from: 'column', column, steps: found.steps.slice(1) };
 }
@@ -185,14 +185,17 @@ function typeOfKind(model: Model, kind: ModelKind, relations: readonly PathRelat
   return { name: rootType, fields: [metadataField, ...computed, ...own, ...related] };
 }
 
-/** Walks the segments, starting at a type. `first` is that type if the model does not have it. */
-function walkFrom(
-  walk: Walk,
-  walked: readonly string[],
-  type: TypeReference,
-  segments: readonly string[],
-  first?: ModelType,
-): ReadPath | PathMisfit {
+interface WalkStart {
+  readonly walk: Walk;
+  /** The segments before the start. */
+  readonly walked: readonly string[];
+  readonly type: TypeReference;
+  /** The type at the start, if the model does not have it. Default: the model's. */
+  readonly first?: ModelType;
+}
+
+/** Walks the segments, starting at a type. */
+function walkFrom({ walk, walked, type, first }: WalkStart, segments: readonly string[]): ReadPath | PathMisfit {
   const steps: PathStep[] = [];
   let current = type;
   for (const [index, segment] of segments.entries()) {

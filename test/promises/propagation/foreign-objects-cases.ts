@@ -172,7 +172,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
       );
       expect(linesOf(now)).toEqual([['south', 'DELETING', 'FOREIGN_FINALIZER']]);
       const { metadata } = (await objectAt(fleet, 'south', path)) ?? {};
-      expect(now.clusters[0]?.message).toContain(`since ${metadata?.deletionTimestamp}, waits for example.com/backup`);
+      expect(now.clusters[0]?.message).toContain(`began at ${metadata?.deletionTimestamp} and waits for example.com/backup`);
       expect(now.clusters[0]?.objects[0]).toMatchObject({ state: 'DELETING', uid: metadata?.uid });
       expect(await objectAt(fleet, 'east', path)).toBeUndefined();
 

@@ -1,6 +1,10 @@
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { KindName, SimVerb } from '../../../src/sim/kinds/embedded-cluster.ts';
-import type { SimBackup } from './sim-cluster.ts';
+
+/** A state for `restore`. */
+export interface SimBackup {
+  readonly version: string;
+}
 
 /** The protocols that a server accepts in ALPN. */
 export type SimProtocols = 'h2' | 'http1' | 'both';

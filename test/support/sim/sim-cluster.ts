@@ -10,7 +10,7 @@ import type {
 } from '../../../src/sim/kinds/embedded-cluster.ts';
 import type { Handler } from '../../../src/sim/request-handler.ts';
 import type { ServedRequest } from '../../../src/sim/requests/sim-server.ts';
-import type { Misbehaviours, SimProtocols } from './misbehaviours.ts';
+import type { Misbehaviours, SimBackup, SimProtocols } from './misbehaviours.ts';
 
 export interface SimClusterOptions extends Omit<SimServerOptions, 'hooks' | 'createState'>, EmbeddedClusterOptions {
   /** Protocols that the server accepts in ALPN. Default: `both`. */
@@ -84,11 +84,6 @@ interface SimList {
   readonly version: string;
   /** Objects by `namespace/name` in the order of code units, as a server lists them, with kind and apiVersion. */
   readonly items: readonly KubernetesObject[];
-}
-
-/** A state for `restore`. */
-export interface SimBackup {
-  readonly version: string;
 }
 
 /** A kind of an aggregated API, as metrics-server serves `PodMetrics`. */

@@ -52,7 +52,7 @@ export interface LeaseOptions {
  */
 export async function lead(options: LeaseOptions, work: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
   const { clock, log, identity, name, onTry } = options;
-  const lease = createLease(options);
+  const lease = new HubLease(options);
   while (!signal.aborted) {
     const isOurs = await lease.claim(signal);
     if (!signal.aborted) onTry?.(lease.leader());
@@ -106,22 +106,65 @@ interface Lease {
   release(): Promise<void>;
 }
 
-function createLease({ hub, namespace, name, identity, clock, log }: LeaseOptions): Lease {
+class HubLease implements Lease {
+  readonly #options: LeaseOptions;
   /** The Lease as last read, and when it was first read in this form, by the monotonic clock. */
-  let seen: { readonly lease: V1Lease; readonly record: string; readonly atMs: number } | undefined;
-  let heldUntilMs = Number.NEGATIVE_INFINITY;
-  const isHeld = () => clock.monotonic() < heldUntilMs;
+  #seen: { readonly lease: V1Lease; readonly record: string; readonly atMs: number } | undefined;
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
   /** The fault of the last call. Undefined if it succeeded. */
-  let fault: Fault | undefined;
+  #fault: Fault | undefined;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+  }
+
+  async claim(signal: AbortSignal): Promise<boolean> {
+    // The process still holds the Lease as far as it knows, so it writes without reading first. If another process has
+    // taken it meanwhile, the version has changed and the server refuses the write.
+    if (this.isHeld() && this.#seen !== undefined && (await this.#write(signal))) return true;
+    if (signal.aborted) return false;
+    const found = await this.#read(signal);
+    if (found === 'unknown' || signal.aborted) return false;
+    if (found === 'seen' && holderOf(this.#seen?.lease) !== this.#options.identity) this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    if (found === 'seen' && !this.#isFree()) return false;
+    return this.#write(signal);
+  }
+
+  isHeld(): boolean {
+    return this.#options.clock.monotonic() < this.#heldUntilMs;
+  }
+
+  heldUntilMs(): number {
+    return this.#heldUntilMs;
+  }
+
+  leader(): LeaderStatus {
+    if (this.isHeld()) return { leader: 'self' };
+    if (this.#fault !== undefined) return { leader: 'nobody', why: describeFault(this.#fault) };
+    return this.#isFree() ? { leader: 'nobody', why: 'the Lease is free' } : { leader: 'other' };
+  }
+
+  isMisplaced(): boolean {
+    return this.#fault?.code === 'NOT_FOUND' || this.#fault?.code === 'FORBIDDEN';
+  }
+
+  async release(): Promise<void> {
+    if (!this.isHeld() || this.#seen === undefined) return;
+    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    const { signal } = new AbortController();
+    const { lease } = this.#seen;
+    this.#recordFailure(await this.#replace(lease, releasedSpec(lease, this.#options.clock.now()), signal), signal);
+  }
 
   /**
    * Sends one request about the Lease. Writes of copies do not delay it. A request without an answer ends after 5 s with `TIMED_OUT`.
    * Leaves no timer behind.
    */
-  async function call(ask: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+  async #call(request: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    const { hub, clock } = this.#options;
     using over = abortableTerm(signal);
     const timing = clock.sleep(callMs, over.signal).then(over.abort);
-    const answer = await callHub(hub, ({ CoordinationV1Api }, transport) => ask(new CoordinationV1Api(transport)), over.signal);
+    const answer = await callHub(hub, ({ CoordinationV1Api }, transport) => request(new CoordinationV1Api(transport)), over.signal);
     const isLate = over.signal.aborted && !signal.aborted;
     over.abort();
     await timing;
@@ -129,85 +172,62 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
     return { result: 'failed', fault: hubFault(hub, 'TIMED_OUT', `expected an answer within ${callMs / 1_000} s, got none`) };
   }
 
-  function see(lease: V1Lease): void {
+  #remember(lease: V1Lease): void {
     const record = textOfRecord(lease);
-    const atMs = seen?.record === record ? seen.atMs : clock.monotonic();
-    seen = { lease, record, atMs };
-    fault = undefined;
+    const atMs = this.#seen?.record === record ? this.#seen.atMs : this.#options.clock.monotonic();
+    this.#seen = { lease, record, atMs };
+    this.#fault = undefined;
   }
 
-  function isFree(): boolean {
-    const holder = holderOf(seen?.lease);
-    return holder === '' || holder === identity || clock.monotonic() >= (seen?.atMs ?? 0) + leaseMs;
+  #isFree(): boolean {
+    const holder = holderOf(this.#seen?.lease);
+    const { identity, clock } = this.#options;
+    return holder === '' || holder === identity || clock.monotonic() >= (this.#seen?.atMs ?? 0) + leaseMs;
   }
 
-  async function read(signal: AbortSignal): Promise<'absent' | 'seen' | 'unknown'> {
-    const answer = await call((leases) => leases.readNamespacedLease({ namespace, name }), signal);
-    if (answer.result === 'answered') see(answer.value);
-    else if (isAbsent(answer.fault)) seen = undefined;
-    else recordFailure(answer, signal);
+  async #read(signal: AbortSignal): Promise<'absent' | 'seen' | 'unknown'> {
+    const { namespace, name } = this.#options;
+    const answer = await this.#call((leases) => leases.readNamespacedLease({ namespace, name }), signal);
+    if (answer.result === 'answered') this.#remember(answer.value);
+    else if (isAbsent(answer.fault)) this.#seen = undefined;
+    else this.#recordFailure(answer, signal);
     return answer.result === 'answered' ? 'seen' : isAbsent(answer.fault) ? 'absent' : 'unknown';
   }
 
-  async function write(signal: AbortSignal): Promise<boolean> {
+  async #write(signal: AbortSignal): Promise<boolean> {
+    const { clock, identity } = this.#options;
     const sentMs = clock.monotonic();
-    const spec = claimedSpec(seen?.lease, { identity, nowMs: clock.now(), leaseMs });
-    const answer = seen === undefined ? await create(spec, signal) : await replace(seen.lease, spec, signal);
+    const spec = claimedSpec(this.#seen?.lease, { identity, nowMs: clock.now(), leaseMs });
+    const answer = this.#seen === undefined ? await this.#create(spec, signal) : await this.#replace(this.#seen.lease, spec, signal);
     if (answer.result !== 'answered' || signal.aborted) {
-      recordFailure(answer, signal);
+      this.#recordFailure(answer, signal);
       return false;
     }
-    see(answer.value);
+    this.#remember(answer.value);
     // Counted from the time of sending: the server may have written it at once, and other processes count from that moment.
-    heldUntilMs = sentMs + deadlineMs;
+    this.#heldUntilMs = sentMs + deadlineMs;
     return true;
   }
 
-  function create(spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+  #create(spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    const { namespace, name } = this.#options;
     const body = { metadata: { name, namespace }, spec };
-    return call((leases) => leases.createNamespacedLease({ namespace, body, fieldManager }), signal);
+    return this.#call((leases) => leases.createNamespacedLease({ namespace, body, fieldManager }), signal);
   }
 
-  function replace(lease: V1Lease, spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
-    return call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
+  #replace(lease: V1Lease, spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    const { namespace, name } = this.#options;
+    return this.#call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
   }
 
-  /** Records a failure in `fault`, and logs it. An aborted request is no failure: the term has ended. */
-  function recordFailure(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
+  /** Records a failure, and logs it unless the last one was the same: it repeats every 2 s. An aborted request is no failure: the term has ended. */
+  #recordFailure(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
     if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
     const { code, message: reason } = answer.fault;
-    // Logged once, because the same failure repeats every 2 s.
-    if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'could not get the Lease');
-    fault = answer.fault;
+    const { log, name } = this.#options;
+    if (this.#fault?.code !== code) log.warn({ lease: name, code, reason }, 'could not get the Lease');
+    this.#fault = answer.fault;
   }
-
-  return {
-    async claim(signal) {
-      // The process still holds the Lease as far as it knows, so it writes without reading first. If another process has
-      // taken it meanwhile, the version has changed and the server refuses the write.
-      if (isHeld() && seen !== undefined && (await write(signal))) return true;
-      if (signal.aborted) return false;
-      const found = await read(signal);
-      if (found === 'unknown' || signal.aborted) return false;
-      if (found === 'seen' && holderOf(seen?.lease) !== identity) heldUntilMs = Number.NEGATIVE_INFINITY;
-      if (found === 'seen' && !isFree()) return false;
-      return write(signal);
-    },
-    isHeld,
-    heldUntilMs: () => heldUntilMs,
-    leader() {
-      if (isHeld()) return { leader: 'self' };
-      if (fault !== undefined) return { leader: 'nobody', why: describeFault(fault) };
-      return isFree() ? { leader: 'nobody', why: 'the Lease is free' } : { leader: 'other' };
-    },
-    isMisplaced: () => fault?.code === 'NOT_FOUND' || fault?.code === 'FORBIDDEN',
-    async release() {
-      if (!isHeld() || seen === undefined) return;
-      heldUntilMs = Number.NEGATIVE_INFINITY;
-      const { signal } = new AbortController();
-      recordFailure(await replace(seen.lease, releasedSpec(seen.lease, clock.now()), signal), signal);
-    },
-  };
 }
 
 /**
