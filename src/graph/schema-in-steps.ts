@@ -70,7 +70,9 @@ function objectOf(type: GraphQLNamedType | undefined): GraphQLObjectType | undef
 /** Number of types that one step validates, in less than a millisecond. */
 const typesPerStep = 50;
 
-/** The errors of `validateSchema`, in steps. Input types are validated together: a circle of them can be an error. */
+/**
+ * Returns the errors of `validateSchema`, in steps. Input types are validated together, because a circle of input types can be an error.
+ */
 function* errorsOf(schema: GraphQLSchema): Steps<readonly GraphQLError[]> {
   const types = Object.values(schema.getTypeMap());
   const inputs = types.filter((type) => type instanceof GraphQLInputObjectType);

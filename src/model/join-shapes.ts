@@ -131,7 +131,7 @@ function selfAndAbove(name: ScalarName): ReadonlySet<ScalarName> {
   return new Set<ScalarName>([name, ...above, 'JSON']);
 }
 
-/** Returns the least common upper bound: the one with most scalars above it. */
+/** Returns the least scalar that is above both: every other scalar above both is also above this one. */
 function leastCommon(above: ReadonlyMap<ScalarName, ReadonlySet<ScalarName>>, a: ScalarName, b: ScalarName): ScalarName {
   const common = scalarNames.filter((name) => above.get(a)?.has(name) && above.get(b)?.has(name));
   const least = common.find((name) => common.every((other) => above.get(name)?.has(other)));

@@ -12,7 +12,7 @@ export interface KindNames extends RootFieldNames {
 
 /** Assigns names, each once. */
 export interface NameClaims {
-  /** Returns the names of a kind. They are the names of the last time if `remembered` has them. */
+  /** Returns the names of a kind. A kind whose names are in `remembered` keeps them. */
   claimKind(kind: GroupKind & { readonly plural: string }): KindNames;
   /** Returns the names of the structures of one group. The kinds of the group must have claimed their names before. */
   structureNames(): StructureNames;

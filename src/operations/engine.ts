@@ -136,7 +136,7 @@ function chooseOperation(document: DocumentNode, name: string | undefined): Oper
   );
 }
 
-/** Texts longer than this are parsed anew each time: 64 KiB of characters. */
+/** Maximum length of a cached text, in characters. A longer text is parsed again each time. */
 const maxTextLength = 64 << 10;
 
 /** Estimated bytes of a parsed document for each character of its text: 19 kB for 270 characters. */

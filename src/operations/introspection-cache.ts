@@ -14,7 +14,7 @@ const maxBytes = 64 << 20;
 /** Documents longer than this are answered but not kept. */
 const maxKeyLength = 64 << 10;
 
-/** True if the operation asks for nothing but the schema: the same answer for everybody, until the schema changes. */
+/** True if the operation selects only the schema. All callers then get the same answer until the schema changes. */
 function isIntrospection(operation: OperationDefinitionNode): boolean {
   return operation.selectionSet.selections.every(
     (selection) => selection.kind === Kind.FIELD && ['__schema', '__type', '__typename'].includes(selection.name.value),

@@ -54,7 +54,10 @@ function httpOf(error: unknown): HttpExtension | undefined {
   return original instanceof MusterError && original.code === 'SHUTTING_DOWN' ? { status: 503 } : undefined;
 }
 
-/** The HTTP part of an error, in `extensions.http`. `spec: true` means that `application/json` gets status 200 all the same. */
+/**
+ * The HTTP part of an error, in `extensions.http`. `spec: true`: the status applies only to `application/graphql-response+json`, and
+ * `application/json` gets 200.
+ */
 export interface HttpExtension {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -24,7 +24,10 @@ export function resolveStored<Source>(type: TypeReference, read: StoredResolver<
   };
 }
 
-/** Remembers that the fields of this row are resolved next, so that a fault below it can name its cluster and kind. */
+/**
+ * Remembers that the fields of this row are resolved next. A fault of one of these fields can then name the cluster and the kind of the
+ * row.
+ */
 export function enterRow(row: Row, context: GraphContext, { path: { prev: path } }: GraphQLResolveInfo): void {
   const last = entered.get(context);
   if (last !== undefined && last.path === path) return;
@@ -35,7 +38,7 @@ export function enterRow(row: Row, context: GraphContext, { path: { prev: path }
 
 type Path = GraphQLResolveInfo['path'];
 
-/** A row, where it is in the answer, and the row whose fields lead to it. */
+/** A row with its path in the answer, and the outer row whose fields lead to it. */
 interface EnteredRow {
   readonly row: Row;
   readonly path: Path | undefined;

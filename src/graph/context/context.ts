@@ -34,7 +34,7 @@ export interface GraphContext {
   readonly propagations: Propagations;
   readonly read: ReadContext;
   readonly gateway: GatewayView;
-  /** For ages, which count up to the moment when they are read. */
+  /** The clock for ages, which are computed when they are read. */
   readonly clock: Pick<Clock, 'now'>;
   /** Limits the objects that the answer may contain, and the objects that may be read for it. */
   readonly budget: Budget;

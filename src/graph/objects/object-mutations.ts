@@ -124,7 +124,7 @@ interface WriteTypes {
   readonly resourceRef: ReturnType<typeof addObjectMutations>['resourceRef'];
 }
 
-/** Exactly one member of an input with `@oneOf` is set. graphql-js has checked that. */
+/** The value of an input with `@oneOf`. Exactly one member is set, which graphql-js has checked. */
 type OneOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): void {

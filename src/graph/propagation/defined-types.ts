@@ -102,7 +102,10 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Rec
 
 const scalars: Readonly<Record<string, string>> = { string: 'String', boolean: 'Boolean', number: 'Int' };
 
-/** Returns whether a member is required, and its default. Only scalars and enums have defaults here. A structure has the defaults of its members. */
+/**
+ * Returns whether a member is required, and its default. Only scalars and enums get a default. A structure needs none, because its members
+ * have their own.
+ */
 function presenceOf(field: z.core.$ZodType): { readonly required?: true; readonly defaultValue?: Json } {
   if (field._zod.optin === undefined || graphqlHintsOf(field).isRequired === true) return { required: true };
   const fallback = schemaDefaultOf(field);

@@ -65,7 +65,7 @@ class LatestReader implements StreamReader<PropagationView> {
     return next;
   }
 
-  /** Nothing to do, because at most one state waits. */
+  /** Does nothing: at most one state waits, so a paused reader needs no queue. */
   pause(): void {}
 
   [Symbol.dispose](): void {

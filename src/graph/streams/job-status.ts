@@ -235,7 +235,7 @@ function partOf(object: JsonObject, name: string): JsonObject {
   return isJsonObject(part) ? part : {};
 }
 
-/** A value that is no `Int` counts as absent, so that one strange value does not break a message about 250 Jobs. */
+/** Returns the value if it is an `Int`, else undefined, so that one strange value does not break a message about 250 Jobs. */
 function intOf(value: Json | undefined): number | undefined {
   return Number.isInteger(value) && typeof value === 'number' && Math.abs(value) < 2 ** 31 ? value : undefined;
 }

@@ -47,7 +47,10 @@ interface CatalogOptions {
   readonly log: Log;
 }
 
-/** A chart applies several CRDs in a row. The pause joins them into one rebuild. */
+/**
+ * Milliseconds without a change before the model is rebuilt, and the maximum wait. A Helm chart applies several CRDs in a row. The pause
+ * joins them into one rebuild.
+ */
 const quietMs = 300;
 const atMostMs = 1_000;
 
@@ -188,7 +191,7 @@ function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
 }
 
-/** Adds kinds that were found before their definition could be read. A definition has precedence. */
+/** Adds the kinds that were read from OpenAPI because no definition was known. A definition has precedence. */
 function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
   return new Map(
     [...defined, ...found].map(([cluster]) => {

@@ -9,7 +9,10 @@ interface CurrentDefinitions {
   readonly defined: ReadonlyMap<string, readonly KindSchema[]>;
   /** Groups with a definition that cannot be understood. Their kinds stay unchanged. */
   readonly broken: { has(group: string): boolean };
-  /** True if a cluster may define a kind (`keyOfKind`) although its definition is not known now. `anyCluster` stands for all clusters. */
+  /**
+   * True if a cluster may define a kind (`keyOfKind`) although its definition is not known now. With `anyCluster`: true if any cluster may
+   * define it.
+   */
   isAway(cluster: string, kind: string): boolean;
   /** The current day, as `dayOf` gives it. */
   readonly today: string;

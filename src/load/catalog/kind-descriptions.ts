@@ -12,7 +12,7 @@ import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 
 /** The descriptions of the built-in kinds, from the cluster with the newest release. */
 interface KindDescriptions {
-  /** The descriptions from all documents that were read. Empty until a cluster was asked. */
+  /** The descriptions from all documents that were read. Empty until the first document was read. */
   now(): ModelDescriptions;
   /** Starts the requests. Called once, after the clusters have answered more important ones. */
   begin(): void;
@@ -40,7 +40,8 @@ const retryMs = 600_000;
  * Requests the documents from the newest cluster that serves OpenAPI, in the background, one after the other, until the signal aborts.
  *
  * When a cluster with a newer release joins, only documents with another hash are requested. A document that the cluster does not serve is
- * requested from other clusters of its release. If nothing is known about it then, older releases are asked.
+ * requested from other clusters of its release. If none of these clusters serves it and no descriptions from it are known, clusters of
+ * older releases are asked.
  *
  * Descriptions stay when their cluster leaves.
  */

@@ -38,14 +38,17 @@ interface SchemaLockFileOptions {
   readonly log: Log;
 }
 
-/** A chart applies several CRDs in a row. The pause joins them into one write. */
+/**
+ * Milliseconds without a change before the file is written, and the maximum wait. A Helm chart applies several CRDs in a row. The pause
+ * joins them into one write.
+ */
 const quietMs = 2_000;
 const atMostMs = 10_000;
 
-/** The precision of the days on which kinds were served. */
+/** Interval in which the file is written even without a change, so that it has the current day for each served kind. */
 const refreshMs = 3_600_000;
 
-/** Ten times the size of the lock of 500 CRDs. */
+/** Maximum size of the file: ten times the lock of 500 CRDs. */
 const maxBytes = 64 << 20;
 
 /**

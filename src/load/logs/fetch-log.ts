@@ -30,8 +30,8 @@ export async function fetchLog({ api, ...place }: LogPlace, extent: CheckedExten
     bytes += part.bytes;
     const excess = bytes - limitBytes;
     texts.push(...(excess > 0 ? cut(part, excess) : part.lines).map(parseLogLine));
-    // The request asks for one byte more than the limit, to learn whether there is more. An answer beyond the limit is cut here, even if
-    // the server does not count.
+    // The request asks for one byte more than the limit, which shows whether the log continues. A longer answer is cut at the limit, even
+    // if the server has ignored the limit.
     if (excess > 0) return { lines: since(withoutTornTime(texts), extent), truncated: true };
   }
   return { lines: since(texts, extent), truncated: false };

@@ -65,7 +65,7 @@ export async function followRun(run: FollowedRun, options: FollowRunOptions, sig
     if (signal.aborted) return { type: 'aborted' };
     if (result === undefined) {
       if (standing !== 'running') return { type: 'ended' };
-      // The status of the Pod usually tells the end of the run. No line is lost by waiting for it.
+      // Usually the run has ended, and the status of the Pod shows it a moment later. Waiting for the status loses no line.
       if (run.state() === 'running') await pause(run, failures.close(), { ...options, signal });
     } else if (standing === 'replaced') return { type: 'ended' };
     else if (result.retry === 'NEVER' && !isBehind(result, standing)) return { type: 'failed', fault: result };

@@ -20,7 +20,7 @@ export interface ContainerHost extends FollowRunOptions {
   refusal(namespace: string): Fault | undefined;
 }
 
-/** Maximum number of waiting containers that the reader is told about. */
+/** Maximum number of waiting containers that are reported to the reader. */
 const maxToldWaiting = 100;
 
 const everything: LogBegin = {};

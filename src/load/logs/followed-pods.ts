@@ -15,7 +15,7 @@ export interface PodsListener {
   /** Called for a new or changed Pod. `since` is `later` if the Pod was created after the first list. */
   pod(pod: KubernetesObject, since: 'first' | 'later'): void;
   gone(pod: KubernetesObject): void;
-  /** Called with all current Pods, in any order. Earlier Pods that are missing here are gone. `since` applies to the new ones. */
+  /** Called with all current Pods, in any order. Earlier Pods that are not in `pods` are gone. `since` applies to Pods that are new. */
   all(pods: readonly KubernetesObject[], since: 'first' | 'later'): void;
   /** Called when the cluster has left the fleet. Its Pods are gone. */
   forgotten(): void;

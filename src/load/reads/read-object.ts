@@ -155,7 +155,7 @@ export function lookUpObject(
   { namespace, name, uid }: NamedObject,
   objects: Pick<FrozenObjects, 'get'> = mirror.store,
 ): LookedUp {
-  // Decided before any lookup, so that a hidden object and an absent one take the same time.
+  // Visibility is checked before any lookup, so that a hidden object and an absent object take the same time.
   if (!isVisible(visibility, namespace)) return {};
   const object = objects.get(namespace ?? '', name);
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { fault: sync.fault };

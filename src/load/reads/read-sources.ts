@@ -41,8 +41,8 @@ export interface MirroredSource {
 }
 
 /**
- * One kind in one cluster, with the data that can be read now: `held` has a mirror, `missing` has none and tells why, and `notServed` is left out
- * of the answer.
+ * One kind in one cluster, with the data that can be read now: `held` has a mirror, `missing` has no mirror and a fault with the reason,
+ * and `notServed` is left out of the answer.
  */
 export type ReadSource =
   | MirroredSource

@@ -46,7 +46,7 @@ export interface Row {
   /** The resource through which the object was read. It gives `apiVersion` to items of lists, which have none. */
   readonly resource: ServedResource;
   readonly object: KubernetesObject;
-  /** True if the kind is sensitive and only the metadata of the object is here, so nothing is known about its other fields. Default: false. */
+  /** True if the kind is sensitive and `object` has only metadata, so nothing is known about its other fields. Default: false. */
   readonly metadataOnly?: boolean;
   readonly sync: SyncView;
   /** The number of relations that lead to the row from the root of the answer. Default: 0. */
@@ -127,7 +127,7 @@ export interface ReadContext {
    * available clusters are answered. Default: no limit.
    */
   readonly waitUntilMs?: number | undefined;
-  /** Called for each null that stands for a fault and not for absence. The faults go to `extensions.faults`. */
+  /** Reports the fault behind a null that does not mean absence. The answer has the faults in `extensions.faults`. */
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
   /**
    * Counts the objects that were read. An object counts again for each path that is read from it.
@@ -198,8 +198,8 @@ export interface Reads {
     args: ListArguments,
   ): Promise<ListPage>;
   /**
-   * Resolves a field for one object. An object of a sensitive kind, such as a Secret, is returned with its values if it is read live, and only
-   * here. From the mirror it is `BAD_INPUT`.
+   * Resolves a field for one object. An object of a sensitive kind, such as a Secret, is returned with its values if it is read live. No
+   * other method returns these values. Reading it from the mirror is `BAD_INPUT`.
    */
   get(
     context: ReadContext,

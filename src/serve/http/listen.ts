@@ -121,7 +121,7 @@ function takeUpgrades(server: Server): Upgrades {
   server.on('upgrade', (request, socket, head) => {
     upgraded.add(socket);
     socket.once('close', () => upgraded.delete(socket));
-    // Nothing else listens for errors of this socket, and an unheard error would end the process.
+    // The socket has no other listener for errors, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     void upgrading.then((handle) => (socket.destroyed ? undefined : handle(request, socket, head)));
   });

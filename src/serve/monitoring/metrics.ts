@@ -118,7 +118,7 @@ export class Metrics {
     return texts.join('\n');
   }
 
-  /** Makes a series that is filled anew at each scrape, so that it has no values of clusters that have left. */
+  /** Makes a series that is reset and filled at each scrape, so that it has no values of clusters that have left. */
   #scraped<Series extends { reset(): void }>(Type: new (options: SeriesOptions<Series>) => Series) {
     return (name: string, help: string, labelNames: string[], fill: (to: Series) => void) =>
       new Type({

@@ -58,7 +58,7 @@ export class EventStream implements StreamOutlet {
       backlog?.[Symbol.dispose]();
     });
     response.on('drain', () => stream.resume());
-    // The outlet may have got room before the stream was known here.
+    // The connection may have got room before this call, when `drain` had no listener yet.
     if (this.hasRoom()) stream.resume();
   }
 

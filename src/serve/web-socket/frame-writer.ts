@@ -5,8 +5,8 @@ import * as ws from 'ws';
 const copiedBytes = 16 << 10;
 
 /**
- * Bytes that may be held back until the end of the event-loop turn. More would falsify `hasRoom`, which counts bytes that the kernel has
- * not taken.
+ * Maximum bytes of a socket that wait for the end of the event-loop turn. `hasRoom` counts them too, although the kernel could take them.
+ * So more of them would pause streams without need.
  */
 const heldBytes = 16 << 10;
 

@@ -186,7 +186,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
       return;
     }
     this.#stream = result.stream;
-    // The socket may have got room before the stream was known here.
+    // The socket may have got room before the stream was stored, so the stream has not been resumed yet.
     if (this.#socket.hasRoom()) result.stream.resume();
   }
 

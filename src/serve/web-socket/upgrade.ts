@@ -5,8 +5,8 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 import type { Guard } from '../http/guard.ts';
 
 /**
- * Checks the headers of an upgrade before 101: its origin, path and protocols. It needs no token, because browsers cannot send one here.
- * The query string is never read.
+ * Checks the headers of an upgrade before 101: its origin, path and protocols. It needs no token, because browsers cannot send one with an
+ * upgrade. The query string is never read.
  *
  * @throws {RequestRefusal} 403, 404 or 400.
  */

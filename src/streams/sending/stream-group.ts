@@ -132,7 +132,8 @@ export class StreamGroup {
     const length = jsonLength(listsOf(body), longestCounted);
     this.#recent = { length: this.#recent.length / 2 + length, objects: this.#recent.objects / 2 + message.objectCount };
     if (length <= maxLength || message.objectCount < 2) return undefined;
-    // In halves: one large object is soon alone, and the messages with the others stay large.
+    // The message is split in halves. After a few splits, a very large object is in a message of its own, and the messages with the other
+    // objects stay large.
     const halves = message.split(Math.ceil(message.objectCount / 2));
     for (const half of halves) this.#halves.add(half);
     return { type: 'split', messages: halves };

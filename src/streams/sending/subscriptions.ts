@@ -375,7 +375,7 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
   };
 }
 
-/** A function of its own, so that the result holds nothing else of the request. */
+/** Returns the parts of a request that are kept. A separate function, so that no closure keeps the rest of the request in memory. */
 function keptRequestOf({ subscription, request, origin }: StreamRequest): KeptRequest {
   const { servedSchema, operation } = subscription;
   return { subscription: { servedSchema, operation }, request: { query: request.query }, origin };

@@ -10,7 +10,7 @@ interface CutPaceOptions {
 
 /** Minimum time between two batches. */
 const windowMs = 5;
-/** Maximum time for which a view waits for readers that have not taken the last batch and have not paused. */
+/** Maximum time for which a view waits for readers that have not taken the latest batch and have not paused. */
 const patienceMs = 1_000;
 
 /** Decides when the batches of a view may leave. Stops when the signal aborts. */
@@ -28,7 +28,7 @@ export class CutPace {
     signal.addEventListener('abort', () => this.stopWaiting(), { once: true });
   }
 
-  /** True if the last batch left so recently that the next one has to wait. */
+  /** True if the latest batch left so recently that the next one has to wait. */
   get isWindowOpen(): boolean {
     return this.#windowOpen;
   }
@@ -38,7 +38,7 @@ export class CutPace {
     return this.#waiting !== undefined;
   }
 
-  /** Time since the last batch, in milliseconds. */
+  /** Time since the latest batch, in milliseconds. */
   get quietMs(): number {
     return this.#options.clock.monotonic() - this.#leftMs;
   }
@@ -54,7 +54,7 @@ export class CutPace {
     });
   }
 
-  /** Waits for readers that still have messages of the last batch, at most 1 s. */
+  /** Waits for readers that still have messages of the latest batch, at most 1 s. */
   waitForReaders(): void {
     if (this.#waiting !== undefined || this.#signal.aborted) return;
     const waiting = new AbortController();

@@ -248,7 +248,7 @@ export class ViewSource implements MessageSource {
     return syncViewOf(this.#request(), this.#held?.mirror.sync() ?? absenceOf(this.#request(), this.#options.mirrors));
   }
 
-  /** The fault for namespaces that the caller asked for and the mirror does not cover. Undefined if the mirror covers all of them. */
+  /** The fault for requested namespaces that the mirror does not cover. Undefined if the mirror covers all of them. */
   get #unreadFault(): Fault | undefined {
     const { visibility } = this.#options;
     return this.#held === undefined || 'code' in visibility

@@ -66,7 +66,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   readonly #joining = new Set<ViewReader<Message>>();
   /** Readers that joined in this event-loop turn. */
   readonly #newcomers = new Set<ViewReader<Message>>();
-  /** Readers in step that have not taken all of the last batch and have not paused. */
+  /** Readers in step that have not taken all of the latest batch and have not paused. */
   readonly #untaken = new Set<ViewReader<Message>>();
   /** Changes of clusters and mirrors that are not handled yet. */
   #mirrorChanges: MirrorsChange[] = [];
@@ -241,7 +241,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     return this.#admit();
   }
 
-  /** Sends all news, also to readers that have not taken the last batch. */
+  /** Sends all news, also to readers that have not taken the latest batch. */
   #cut(): void {
     this.#pace.stopWaiting();
     this.#untaken.clear();
