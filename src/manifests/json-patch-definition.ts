@@ -8,12 +8,12 @@ export const maxPatchOperations = 10_000;
 const patchOperation = checkedSchema(
   structureSchema({
     op: describedEnum('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
-      add: 'Adds a value, or inserts it in a list.',
-      remove: 'Removes a value, which must exist.',
-      replace: 'Replaces a value, which must exist.',
-      move: 'Moves a value, which must exist.',
-      copy: 'Copies a value, which must exist.',
-      test: 'Refuses the whole patch unless the value at the path is equal.',
+      add: 'Sets the value at `path`, or inserts it in a list.',
+      remove: 'Removes the value at `path`, which must exist.',
+      replace: 'Replaces the value at `path`, which must exist.',
+      move: 'Moves the value at `from` to `path`. The value must exist.',
+      copy: 'Copies the value at `from` to `path`. The value must exist.',
+      test: 'Refuses the whole patch unless the value at `path` equals `value`.',
     })
       .describe('The type of the operation.')
       .register(graphqlHints, { isSpelledSame: true }),

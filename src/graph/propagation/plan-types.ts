@@ -152,7 +152,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
       ...choiceFields(t),
       share: t.field({
         type: share,
-        description: 'The replicas of the cluster. Null without a workload.',
+        description: 'The planned number of replicas in the cluster, and the values that decided it. Null without a workload.',
         resolve: ({ rendered }) => rendered?.share,
       }),
       overrides: t.stringList({
@@ -168,7 +168,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
       objects: t.field({
         type: [object],
         nullable: false,
-        description: 'The plan for each object, in the order of writes.',
+        description: 'The plan for each object of the cluster, in the order in which the objects are written.',
         resolve: resolveChargedList('objects'),
       }),
       fault: t.field({

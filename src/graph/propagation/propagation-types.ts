@@ -166,7 +166,8 @@ function figureFields(
     unknown: t.field({
       type: [types.cluster],
       nullable: false,
-      description: 'The clusters whose state is unknown. Their last known numbers are shown, but not counted.',
+      description:
+        'The clusters whose state is unknown. `clusters` shows their last known numbers, but `ready` of the Propagation does not count them.',
       resolve: ({ propagation: { status } }, _args, context) =>
         chargeList(
           (status.unknown ?? []).map((name) => clusterViewOf(name, context)),

@@ -125,9 +125,9 @@ const fieldOverride = structureSchema({
 
 /** One entry of `overrides`. Its parts take effect in the order in which they are declared here (docs/internals/propagation.md 3.5). */
 export const override = structureSchema({
-  name: partName.exactOptional().describe('The name of the entry, which plans show.'),
-  set: clusterSet.default({}).describe('The clusters that the entry is for. Default: all clusters.'),
-  objects: objects.default({}).describe('The objects that the entry is for. Default: all objects of the template.'),
+  name: partName.exactOptional().describe('The name of the override, which plans show.'),
+  set: clusterSet.default({}).describe('The clusters in which the override changes objects. Default: all clusters.'),
+  objects: objects.default({}).describe('The objects that the override changes. Default: all objects of the template.'),
   image: listSchema(image, { max: maxItems }).default([]).describe('Changes of image references.'),
   command: listSchema(command, { max: maxItems }).default([]).describe('Changes of the commands of containers.'),
   args: listSchema(command, { max: maxItems }).default([]).describe('Changes of the arguments of containers.'),

@@ -183,10 +183,10 @@ export const placement = checkedSchema(
 
 const rule = checkedSchema(
   structureSchema({
-    set: clusterSet.default({}).describe('The clusters that the rule is for. Default: all clusters.'),
-    weight: count.default(1).describe('The weight of each cluster. Only with strategy `Weighted`.'),
-    min: count.default(0).describe('The minimum number of replicas in each cluster.'),
-    max: count.exactOptional().describe('The maximum number of replicas in each cluster. Default: no limit.'),
+    set: clusterSet.default({}).describe('The clusters to which the rule applies. Default: all clusters.'),
+    weight: count.default(1).describe('The weight of each cluster of `set`. Only with strategy `Weighted`.'),
+    min: count.default(0).describe('The minimum number of replicas in each cluster of `set`.'),
+    max: count.exactOptional().describe('The maximum number of replicas in each cluster of `set`. Default: no limit.'),
   })
     .register(graphqlHints, { name: 'ReplicaRuleInput' })
     .meta({

@@ -200,7 +200,7 @@ const fields = {
     .default({ waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' })
     .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
   conflict: describedEnum('ConflictMode', 'How to treat an existing object that has the name of a copy but is none.', {
-    Abort: 'The object is not changed. The fault is a conflict.',
+    Abort: 'The object is not changed. The copy has the fault `CONFLICT`.',
     Adopt: 'The object becomes a copy. A field that another field manager owns is a conflict.',
     Overwrite: 'The object becomes a copy, including fields that other field managers own.',
     CreateOnly: 'The object is not changed. Copies are only created and never updated.',

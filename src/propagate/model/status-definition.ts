@@ -38,7 +38,7 @@ export const propagationPhase = describedEnum(
     Held: 'A user must decide: a prune waits to be confirmed, the plan is out of date, or there is no room for a surge.',
     RollingBack: 'Clusters get their previous state back.',
     Settled: 'Every copy has the planned state and is healthy.',
-    Degraded: 'A copy has failed, is unhealthy or is unknown, or replicas have no cluster.',
+    Degraded: 'No rollout is running, but a copy has failed, is unhealthy or is unknown, or some replicas have no cluster.',
     Failed: 'The spec was refused, has no plan, or was rolled back.',
     Suspended: 'The spec suspends the Propagation.',
     Deleting: 'The Propagation and its copies are being deleted.',
