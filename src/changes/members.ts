@@ -36,7 +36,7 @@ export interface MemberCluster {
   /** The time of the last answer of the cluster, in Unix milliseconds. Absent: it has never answered. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
-  /** Set only in a plan. Absent in a plan: for each location field without a value, it is known that the cluster has none. */
+  /** Set only in a plan. Absent in a plan: location fields that have no value here count as absent. */
   readonly unknownLocation?: UnknownLocation | undefined;
 }
 

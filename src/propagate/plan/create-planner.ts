@@ -84,7 +84,7 @@ function staleObjectsIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<strin
   return new Map(stale.filter(([, fresh]) => fresh.size > 0));
 }
 
-/** Joins the answers. An object with a repeated dry run keeps only its second answer, if there is one. */
+/** Joins the answers. An object whose mirror was outdated loses its first answer, even if it has no second one. */
 function mergeDryRuns(before: DryRuns, behind: ReadonlyMap<string, ReadonlyMap<string, unknown>>, again: DryRuns): DryRuns {
   const clusters = [...before].map(([cluster, of]): [string, ReadonlyMap<string, DryRun>] => {
     const kept = [...of].filter(([text]) => behind.get(cluster)?.has(text) !== true);

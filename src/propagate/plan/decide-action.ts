@@ -33,7 +33,7 @@ export function decideCopy({ live, entry, conflict, isSuspended, relationToSourc
 
 /** Decides whether a copy is deleted or released. Shared objects, and all objects with policy Orphan, are released. */
 export function decideRemoval(entry: InventoryEntry, { policy }: DeletionSpec): 'DELETE' | 'RELEASE' {
-  // Before its first write is confirmed, a shared object is recognized by its announcement only.
+  // Until its first write is confirmed, only the announcement in `takenOver` shows that an object is shared.
   const isShared = entry.state === 'Shared' || entry.takenOver?.as === 'Shared';
   return policy === 'Orphan' || isShared ? 'RELEASE' : 'DELETE';
 }

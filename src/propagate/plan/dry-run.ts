@@ -173,7 +173,7 @@ async function dryRunWrite(asking: DryRunContext, object: RenderedObject, { addr
   const others = conflicts.filter(({ manager }) => manager !== fieldManager);
   if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
   if (!isForced(asking, object, others)) return { result: 'conflict', fault: answer.fault, conflicts: others };
-  // The object after Muster has taken the conflicting fields.
+  // The forced dry run returns the object as it would be after Muster has taken the conflicting fields.
   const forced = await write.call(true, signal);
   if (forced.result === 'answered') return { result: 'accepted', object: forced.object, conflicts: others };
   return { result: 'conflict', fault: answer.fault, conflicts: others };
@@ -249,7 +249,7 @@ function isForced(
   return spec.conflict === 'Overwrite' || others.every(({ path }) => fingerprintHasPath(sent, path));
 }
 
-/** Turns a live read into an object as a mirror would hold it. */
+/** Returns the `stale` result, with the object of a live read as a mirror would hold it. Returns `failed` if the read failed. */
 function staleDryRun(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectCallResult): DryRun {
   const nowMs = ports.clock.now();
   switch (answer.result) {

@@ -25,8 +25,8 @@ export interface PlacedCluster {
   /** The replicas of all workloads together. Absent if the template has no workload. */
   readonly share?: ReplicaShare;
   /**
-   * Why the copies of the cluster cannot be rendered now: its location is unknown and the intent depends on it. Absent: the location is
-   * known or does not matter.
+   * Why the copies of the cluster cannot be rendered now: its location is unknown and decides which copies are wanted. Absent: the location
+   * is known or does not matter.
    */
   readonly locationFault?: Fault;
 }
@@ -99,7 +99,7 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
       rulesChanged,
     }),
   }));
-  // Replicas of an autoscaler are not divided, and the wanted number is unknown.
+  // With mode External, an autoscaler owns the replicas: they are not divided, and the wanted number is unknown.
   const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
   const clusters = chosen.clusters.map((one, at): PlacedCluster => {
     const shares = divisions.map(({ index, division }) => ({ index, share: division.shares[at] }));
@@ -211,7 +211,9 @@ function chooseClusters(dividing: DivisionInput): ChosenClusters {
   };
 }
 
-/** Returns the choice of a cluster that keeps its replicas. Its location is not checked again, so an unknown location does not matter. */
+/**
+ * Returns the choice for a cluster that keeps its previous replicas. It is not marked `isKept`, because its location is not checked again.
+ */
 function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };
   const { isKept: _isKept, ...choice } = selected;

@@ -19,7 +19,7 @@ export interface DigestedPlan {
  * - the replicas and the wave of each cluster,
  * - the action and the manifest hash of each object, with uid and hash of the existing object.
  *
- * Capacities, scores and times do not change it. The intent that is replaced is not included.
+ * Capacities, scores and times do not change the digest. The intent that is replaced is not included.
  */
 export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
   const { requester: _requester, ...content } = spec;
@@ -43,8 +43,8 @@ export function planDigestOf(content: string, replaced: ReplacedIntent | undefin
 /**
  * Returns the digests by which the plan of a recorded generation may have been requested.
  *
- * The plan was made earlier, when the hub had the previous generation or none. It was made from this generation itself if only the
- * requested digest was changed.
+ * Usually the plan was made when the hub had the previous generation, or none. If only the requested digest was changed since then, the hub
+ * had this generation already.
  */
 export function possibleDigestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
   const before = generation <= 1 ? undefined : { uid, generation: generation - 1 };

@@ -101,8 +101,8 @@ function problemNotes({ problem }: PlacementResult): readonly Note[] {
 }
 
 /**
- * Returns the note of a failed override: an error in a new decision. Later it is information only, because the cluster that joined has the
- * fault.
+ * Returns the note of a failed override: an error in a new decision. For a generation that was decided before, it is information only: the
+ * override fails for a cluster that joined later, and that cluster has the fault.
  */
 function failedOverrideNote({ path, message }: Extract<ClusterCopies, { readonly result: 'failed' }>, { purpose }: PlanSnapshot): Note {
   return { severity: purpose === 'decide' ? 'ERROR' : 'INFO', code: 'OVERRIDE_FAILED', message, path };
@@ -133,7 +133,8 @@ function autoscalerNotes({ snapshot, placing }: NotedPlan): readonly Note[] {
 }
 
 /**
- * Returns notes for sources that are in a cluster of the placement, and for circles.
+ * Returns notes for sources that are in a cluster of the placement, and for circles, where other Propagations make the source from the
+ * copy.
  *
  * A new plan that would change a source, or close a circle, is refused. A generation that was decided before continues, and does not change
  * these objects.

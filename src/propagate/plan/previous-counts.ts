@@ -18,8 +18,9 @@ export type PreviousCounts = (cluster: string, index: number) => number;
 /**
  * Returns the counts from which a new division starts.
  *
- * For several workloads, a decision records only their sum per cluster. The counts of the existing copies are used if they add up to that
- * sum. Otherwise, because a mirror is unread or someone changed a copy, a cluster gets what the other clusters leave of the workload.
+ * For several workloads, a decision records only their sum per cluster. If the counts of the existing copies in a cluster add up to its
+ * sum, they are used. If not, a mirror is unread or a copy was changed. All such clusters divide the replicas that the other clusters leave
+ * of each workload, in proportion to their recorded sums.
  */
 export function previousCounts(
   previous: PreviousDecision | undefined,

@@ -47,8 +47,8 @@ function countRefusals(text: string, answers: DryRuns): RefusalCount {
 }
 
 /**
- * Reasons that count as a refusal. Objects in a namespace or of a kind that the plan itself creates have no dry run. So a missing namespace
- * or kind must be created by others, and waiting does not raise a quota.
+ * Reasons that count as a refusal, because waiting does not remove them. A missing namespace or kind is one of them: objects whose
+ * namespace or kind the plan itself creates have no dry run.
  */
 const refusals: ReadonlySet<CopyReason> = new Set([
   'Invalid',

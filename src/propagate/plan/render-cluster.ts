@@ -27,8 +27,8 @@ export interface RenderContext extends ComparisonRules {
  * Renders one chosen cluster: compares the wanted copies with the existing objects, and adds removals for inventory entries that are not
  * wanted any more.
  *
- * It renders no object if a mirror is unread, because an existing object could then belong to another owner. It also renders none while the
- * wanted copies are in locationFault.
+ * It renders no object if a mirror is unread, because an existing object could then belong to another owner. It also renders none while
+ * `locationFault` is set, because it is then unknown which copies are wanted.
  */
 export function renderCluster(context: RenderContext, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
   const { chosen, entry, share, locationFault } = placed;
@@ -130,7 +130,7 @@ const absentObject: ReadObject = { result: 'absent', asOfMs: 0 };
 
 type ReadObject = Exclude<MirroredObject, { readonly result: 'unread' }>;
 
-/** Treats an unread object as absent. A write that creates never changes an existing object. */
+/** Treats an unread object as absent. That is safe, because a write that creates an object never changes an existing one. */
 function readObjectOrAbsent(live: MirroredObject | undefined): ReadObject {
   return live === undefined || live.result === 'unread' ? absentObject : live;
 }
@@ -198,7 +198,7 @@ function removalsOf(snapshot: PlanSnapshot, entries: readonly InventoryEntry[], 
       key,
       ...removalOf(snapshot, entry, removing),
       desired,
-      // A held copy keeps the hash of its last write.
+      // A copy that is held because its source is missing keeps the hash of its last write.
       desiredHash: (isMissing(removing, key) ? entry.appliedHash : undefined) ?? sha256Of(desired),
       ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? absentObject),
       predicted: false,

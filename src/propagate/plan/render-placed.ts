@@ -10,15 +10,15 @@ import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
 import type { PlacedRequest, PlannerPorts } from './snapshot/plan-request.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
-/** Maximum divided replica count to try. */
+/** The largest replica count that is tried for a divided workload. */
 const maxReplicas = 1_000;
 
 /**
- * Renders the copies that a spec placed in each cluster, as they were written last. A copy is returned if its manifest has the hash of the inventory. A
- * copy is missing if another spec placed it, or if a template or dependency changed since.
+ * Renders the copies that a spec placed in each cluster, as they were written last. Returns a copy only if its manifest has the hash in the
+ * inventory. So a copy is missing if another spec placed it, or if its template or dependency has changed since.
  *
- * The hash proves the match, so clusters are not chosen again and replicas are not divided again. A divided count is found by trying. The count in the
- * mirror is tried first.
+ * The hash proves the match, so clusters are not chosen again and replicas are not divided again. Divided replica counts are found by
+ * trial: first the counts in the mirror, then every count up to the maximum.
  */
 export async function renderPlaced(
   ports: PlannerPorts,
@@ -68,7 +68,8 @@ function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
 }
 
 /**
- * Yields the counts to try, by index in `PlanSnapshot.templates`. Each copy is compared alone, so one try can give the same count to all divided workloads.
+ * Yields the counts to try, by index in `PlanSnapshot.templates`. Each copy is compared alone, so one try can give the same count to all
+ * divided workloads.
  */
 function* countsToTry(
   { spec }: PlanSnapshot,

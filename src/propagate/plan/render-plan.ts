@@ -44,8 +44,8 @@ export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): Rend
 const noCopies: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
 
 /**
- * Ignores the problem that no cluster was chosen for a generation that was decided before: the chosen clusters may be outside the fleet for
- * now.
+ * Removes the problem "no cluster was chosen" for a generation that was decided before, if its copies are in clusters that are outside the
+ * fleet for now.
  */
 function withoutAwayProblem(snapshot: PlanSnapshot, placing: PlacementResult): PlacementResult {
   if (snapshot.purpose === 'decide' || awayShares(snapshot).length === 0) return placing;

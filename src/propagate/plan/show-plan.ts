@@ -37,7 +37,7 @@ export function showPlan(
 ): PropagationPlan {
   const { digest, desired, placed, unplaced, waves, pruneHeld } = rendered;
   const ok = notes.every(({ severity }) => severity !== 'ERROR');
-  // A plan with an error changes no object. Above all it deletes no copy, even if it chooses no cluster.
+  // A plan with an error changes no object. So its removals are not shown, even if it chooses no cluster.
   const owner = { namespace: snapshot.namespace, name: snapshot.name, ...(uid === undefined ? {} : { uid }) };
   const shown = (cluster: ClusterName, objects: readonly RenderedObject[]) =>
     objects

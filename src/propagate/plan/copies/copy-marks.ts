@@ -71,7 +71,7 @@ export function marksRemovalPatch({ metadata }: KubernetesObject): JsonObject {
   return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, annotations) };
 }
 
-/** Names only keys that exist: a null for a missing key would create the map. */
+/** Returns a merge patch that removes the names that exist. A null for a missing name would create the map. */
 function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: readonly string[]): JsonObject {
   const present = names.filter((name) => textAt(metadata, field, name) !== undefined);
   return present.length === 0 ? {} : { [field]: Object.fromEntries(present.map((name) => [name, null])) };
@@ -93,8 +93,8 @@ export function isWrittenByLaterGeneration(
 }
 
 /**
- * True if a Propagation with this namespace and name wrote the object last. It is this Propagation, or one with another uid from a hub that
- * was lost: a hub has only one Propagation of that name.
+ * True if a Propagation with this namespace and name wrote the object last. It is this Propagation, or its predecessor with another uid on
+ * a hub that was lost, because a hub has only one Propagation of that name.
  */
 export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
   const { propagation, source } = marksOf(object);
@@ -131,7 +131,7 @@ export function deletionOf(object: KubernetesObject): { readonly since: string; 
   return { since, finalizers: names };
 }
 
-/** Returns how an existing object came into the inventory. Undefined for objects that Muster created. */
+/** Returns the inventory's record of how Muster took this object over. Undefined for an object that Muster created. */
 export function takenOverOf(
   { takenOver }: Pick<InventoryEntry, 'takenOver'>,
   { metadata: { uid } }: KubernetesObject,

@@ -14,7 +14,7 @@ export interface CopyTask {
   readonly object: RenderedObject;
   readonly address: ObjectAddress;
   readonly entry: InventoryEntry;
-  /** The existing object in the cluster. `unreadFault`: it must be read first. `absent`: there is none. */
+  /** The existing object in the cluster. `unknown`: the cluster must be read first. `absent`: no object has this name. */
   readonly existing: ExistingObject;
   /** `apply`: a field of another manager is a conflict. `correct`: drift is undone, so fields that Muster sent are overwritten by force. */
   readonly purpose: 'apply' | 'correct';

@@ -22,26 +22,27 @@ export interface CopyWork {
    * fault. Once a user has resumed the Propagation after that fault, the copy is written again.
    */
   readonly generation: number;
-  /** The time when a user last resumed the Propagation, in milliseconds of the epoch. Absent: never. */
+  /** The time when a user last resumed the Propagation, in Unix milliseconds. Absent: never. */
   readonly resumedAtMs?: number | undefined;
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion'>;
   /** Returns how the cluster serves a kind, as `MemberObjects.served` does. Undefined: not known yet. */
   readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
   /**
-   * Returns a client with the same identity for the cluster from which the data of a Secret are read. Undefined if it is not in the fleet.
+   * Returns the client of the cluster from which the data of a Secret are read. It acts with the identity of `client`. Undefined if that
+   * cluster is not in the fleet.
    */
   readonly sourceOf: (cluster: string) => ObjectClient | undefined;
   /** The kinds whose mirrors hold metadata only. Secrets are treated like them even if they are not listed here. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
   /** The merge rules for the lists of a kind, from the model. */
   readonly listRulesOf: ListRulesOf;
-  /** The revision of that generation. The old values of objects that the generation takes over are stored with this revision. */
+  /** The revision of `generation`. The old values of objects that this generation takes over are stored with this revision. */
   readonly revision: number;
   /** Stores the old values of objects on the hub before the first write to them. If it fails, these objects are not written. */
   readonly storeOldValues: (values: readonly OldValues[], signal: AbortSignal) => Promise<OldValuesStored>;
   /**
-   * Set if this generation rolls back to an older revision. Objects that were taken over after that revision, and that it does not have,
-   * get their old values back.
+   * Set if this generation rolls back to an older revision. Objects that were taken over since that revision, and that the revision does
+   * not have, get their old values back.
    */
   readonly rollback?: RollbackTarget | undefined;
   /** True if a plan with a digest was requested. Then only objects that still have the planned `RenderedObject.liveHash` are written. */
@@ -95,7 +96,7 @@ export interface CopyOutcome {
 
 /** The result of the work in one cluster. For every `result`, `copies` has the outcomes of the finished objects. */
 export type CopiesOutcome = {
-  /** The share as last saved. The next work starts with it. Without entries and version, it was removed. */
+  /** The share as last saved. The next work starts with this share. A share without entries and version was removed from the hub. */
   readonly share: ClusterShare;
   /** One outcome per requested object, in the requested order. Unless `result` is `done`, objects that were not reached are missing. */
   readonly copies: readonly CopyOutcome[];

@@ -68,7 +68,7 @@ export function entryForUnknownObject({ key, uid, intent, health, fault }: Inven
  * True if the object is our copy. The proof is the saved uid. Before a uid is saved, the proof is the intent token: the inventory saves it
  * before the first write, and only Muster's own write carries it.
  *
- * An object that another Propagation took over is no longer our copy. Only `OVERWRITE` takes it back.
+ * An object that another Propagation took over is no longer our copy. Muster takes it back only with conflict `Overwrite`.
  */
 function isOurs({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   const { uid } = task.entry;
@@ -91,8 +91,8 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
 }
 
 /**
- * True if the object has changed since a plan with a digest was made. After the copy was written as planned, a later change is drift
- * instead, whatever its marks are.
+ * True if the object has changed since a plan with a digest was made. False once the copy was written as planned: a later change is then
+ * drift.
  */
 function isChangedSincePlanned({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   const { liveHash, desiredHash, key } = task.object;
@@ -125,8 +125,8 @@ function judgeForeignObject({ task, work }: CopyToJudge, object: KubernetesObjec
 }
 
 /**
- * True for an object with marks of this Propagation if the entry has no uid. If the entry has another uid, it describes another object, so
- * no entry was lost.
+ * True if the inventory has lost its entry for this object: the object has marks of this Propagation, and `task.entry` has no uid. An entry
+ * with a uid is not lost, but describes another object of that name.
  */
 function isLost({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
   return task.entry.uid === undefined && isMarkedFor(object, work.owner);

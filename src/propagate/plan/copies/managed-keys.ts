@@ -14,7 +14,7 @@ function recordOf(field: KeyedField, prefix: RecordPrefix): string {
   return `${prefix}/managed-${field}`;
 }
 
-/** True if the object has such a record. Every replacement writes one. */
+/** True if the object records which labels or annotations are managed. Every replacement writes such a record. */
 export function hasManagedKeysRecord(object: JsonObject, prefix: RecordPrefix): boolean {
   const annotations = labelsAt(object, 'metadata', 'annotations');
   return annotations[recordOf('annotations', prefix)] !== undefined || annotations[recordOf('labels', prefix)] !== undefined;

@@ -10,7 +10,7 @@ import type { WriteMode } from '../../model/spec.ts';
 import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, withForeignKeys } from './managed-keys.ts';
 import { type RetainResult, retainFieldsOfKind } from './retain-fields.ts';
 
-/** The manifest to send. `write`: send it. */
+/** The manifest of a write, and whether it must be sent. */
 export type ManifestForWrite =
   | { readonly result: 'write'; readonly manifest: Manifest }
   /** A replacement would change nothing, so no write is needed. */
@@ -29,8 +29,8 @@ interface ManifestForWriteRequest {
  * Returns the manifest that a write sends (docs/internals/propagation.md 3.6).
  *
  * - `Apply`: the rendered manifest, with only the fields that Muster sets.
- * - `Replace`: the whole object, with a record of Muster's labels and annotations and with the fields of the member cluster. The result is
- *   `unchanged` if it equals the existing object, apart from fields that a server fills in.
+ * - `Replace`: the whole object, with a record of Muster's labels and annotations and with the fields that the member cluster owns. The
+ *   result is `unchanged` if it equals the existing object, apart from fields that a server fills in.
  */
 export function manifestForWrite({ write, desired, live }: ManifestForWriteRequest): ManifestForWrite {
   switch (write) {
@@ -43,7 +43,7 @@ export function manifestForWrite({ write, desired, live }: ManifestForWriteReque
   }
 }
 
-/** Returns the replacement with the uid of the object. A server then refuses it for another object of the same name. */
+/** Returns the manifest with the uid of the object. The API server then refuses to replace another object of the same name. */
 export function withUid(manifest: Manifest, { metadata: { uid } }: KubernetesObject): Manifest {
   return uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };
 }

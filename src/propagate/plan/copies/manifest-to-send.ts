@@ -22,12 +22,12 @@ const secrets: ServedResource = {
 
 type SentManifest =
   | { readonly result: 'read'; readonly manifest: Manifest }
-  /** The fault names the cluster to write to, because nothing can be sent there. */
+  /** The source Secret could not be read. The fault is about the cluster to write to, because its copy cannot be sent. */
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * Returns the manifest to send. For a Secret that the template refers to (`ref`), it adds the data and the type of the source, read live
- * now. They go to the API server only: they are never stored, hashed or logged.
+ * Returns the manifest to send. For a Secret that the template refers to (`ref`), it reads the source live and adds its data and type. The
+ * data go to the API server only: they are never stored, hashed or logged.
  */
 export async function manifestToSend(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,

@@ -6,7 +6,8 @@ import type { RenderedObject } from '../../model/plan.ts';
 import type { CopyWork } from './copy-work.ts';
 
 /**
- * Returns the address of the object, in the version of its manifest. Undefined if the cluster does not serve its kind, or not yet.
+ * Returns the address of the object, in the version of its manifest. Undefined if the cluster does not serve its kind, or if that is not
+ * known yet.
  *
  * @param made The objects that are written in the same work. A CustomResourceDefinition among them makes its kind known before the
  * cluster's discovery does.

@@ -29,9 +29,10 @@ export function observedHashOf(
   object: KubernetesObject,
   sight: ComparisonRules,
 ): string {
-  // The mirror does not hold the fields. The resourceVersion changes with them, but also with every other change.
+  // Mirrors of these kinds do not hold the fields. The resourceVersion is used instead: it changes with the fields, but also with every
+  // other change.
   if (hasHiddenValues(key, sight)) return object.metadata.resourceVersion ?? '';
-  // The marks show which write a mirror has seen. So they count as sent fields.
+  // The marks show which write a mirror has seen, so they count as sent fields.
   return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(groupKindOfKey(key)));
 }
 

@@ -21,7 +21,7 @@ interface FieldsEntry {
  * Returns the paths in a `fieldsV1`, written like in the conflict messages of API servers: `.spec.replicas`,
  * `.spec.containers[name="web"].image`.
  *
- * For nested paths it returns the deepest ones, and parents that the `fieldsV1` lists themselves.
+ * Of nested paths it returns the deepest one, and each parent that the `fieldsV1` also lists as a field of its own (`.`).
  */
 export function fieldPathsIn(fields: JsonObject, prefix = ''): readonly string[] {
   return Object.entries(fields).flatMap(([element, below]) => {
@@ -40,7 +40,8 @@ export function ownedPaths(object: KubernetesObject): readonly string[] {
 const maxFingerprintLength = 4_096;
 
 /**
- * Returns a fingerprint of paths for `fingerprintHasPath`, with four characters per path. Two different paths collide once in 16 million cases.
+ * Returns a fingerprint of paths for `fingerprintHasPath`, with four characters per path. Two different paths collide once in 16 million
+ * cases.
  *
  * For more than 1,024 paths the fingerprint is empty. Then every field that another manager takes is a conflict.
  */
@@ -101,9 +102,10 @@ export function foreignOwnersIn(object: KubernetesObject): readonly JsonObject[]
 
 /**
  * Returns the `managedFields` without Muster's fields. Fields that had another owner before Muster took the object over get that owner
- * back. Fields without an owner could be changed by any manager, Muster included, without a conflict.
+ * back. Without an owner, any manager could change these fields without a conflict, Muster included.
  *
- * The result is never empty, because an empty list changes nothing: a list with one empty entry resets the owners.
+ * The result is never empty, because an API server ignores an empty list. If no entry is left, the list has one empty entry, which resets
+ * the owners.
  *
  * @param before The result of `foreignOwnersIn` before Muster took the object over.
  */

@@ -5,8 +5,8 @@ import { withoutMembers } from '../../../manifests/json-edits.ts';
 import { isSameItem, keysOfApply, type ListRulesAt } from '../../../manifests/merge-patch.ts';
 
 /**
- * Returns the part of a live object at the fields that `desired` sets. It has the values that the server made of the sent fields, without
- * defaults that it added.
+ * Returns the part of a live object that has the fields of `desired`, with the values that the server made of them. Defaults that the
+ * server added to other fields are left out.
  *
  * A copy has drifted if this part differs from the same part of the server's answer to the write. It is never compared with `desired`
  * itself, because a server writes quantities, defaults and times in its own form.

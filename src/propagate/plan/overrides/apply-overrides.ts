@@ -213,7 +213,7 @@ function overrideEnv(object: Manifest, item: EnvOverride): ItemEdits {
   return withoutEffect(`expected a container with the variable ${JSON.stringify(item.name)}, got none`, '.name');
 }
 
-/** Changes one variable of a list. Undefined if nothing changes. */
+/** Returns the list with one variable added, replaced or removed. Undefined if the variable to replace or remove does not exist. */
 function changedEnv(env: readonly Json[], item: EnvOverride): readonly Json[] | undefined {
   const present = env.some((variable) => textAt(variable, 'name') === item.name);
   if (!present) return item.operator === 'Add' ? [...env, variableOf(item)] : undefined;

@@ -23,7 +23,7 @@ export interface SeatedParty {
 /** Decides between two parties with an equal claim. A negative result means that the first one wins. Must be a total order. */
 export type TieBreak = (a: SeatedParty, b: SeatedParty) => number;
 
-/** Prefers the party with fewer seats, then the first name in order of code units. */
+/** Prefers the party with fewer seats, then the name that is first in order of code units. */
 export const fewestSeatsThenName: TieBreak = (a, b) => a.seats - b.seats || compareText(a.name, b.name);
 
 /** The number of seats of each party by name, and the number of seats that no party can take. */
@@ -101,7 +101,7 @@ function skipAhead(more: number, parties: readonly SeatedParty[]): readonly Seat
   return taken(high);
 }
 
-/** Returns the number of seats of a party after all its seats with a claim above the bound. Adds at most `most` seats. */
+/** Returns the number of seats that a party has once it has got all seats with a claim above the bound. Adds at most `most` seats. */
 function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, most: number): number {
   let low = seats;
   let high = Math.min(cap, seats + most);

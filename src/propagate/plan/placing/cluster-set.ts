@@ -2,13 +2,16 @@ import type { MemberCluster } from '../../../changes/members.ts';
 import { type LabelRequirement, matchesLabelSelector, printLabelSelector } from '../../../core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../model/spec.ts';
 
-/** The first condition of a set that a cluster does not meet, and the deciding value. */
+/** The first condition of a set that a cluster does not meet. `detail` is the cluster or the requirement that decided. */
 interface SetMismatch {
   readonly reason: 'EXCLUDED' | 'LABELS' | 'FIELDS' | 'NOT_NAMED';
   readonly detail: string;
 }
 
-/** True if the cluster meets every condition of the set. A set without conditions matches every cluster. Empty `clusters` match none. */
+/**
+ * True if the cluster meets every condition of the set. A set without conditions matches every cluster. An empty list `clusters` matches
+ * none.
+ */
 export function matchesSet(set: ClusterSet, cluster: MemberCluster): boolean {
   return mismatchOf(set, cluster) === undefined;
 }

@@ -11,11 +11,11 @@ export type CapacityOffer = Party & { readonly cap: number };
 /**
  * Divides `count` replicas by the room of the clusters.
  *
- * - All anew: the room of a cluster is its capacity plus its existing replicas.
- * - `keepsPrevious` and replicas are missing: existing replicas stay, and the missing ones are divided by capacity. Aggregated fills
- *   clusters in use first.
- * - `keepsPrevious` and there are too many: replicas are removed in proportion to the existing ones. Aggregated keeps the clusters with the
- *   most replicas.
+ * - Without `keepsPrevious`: all replicas are divided anew. The room of a cluster is its capacity plus its existing replicas.
+ * - With `keepsPrevious`, if there are too few replicas: existing replicas stay, and the missing ones are divided by capacity. Aggregated
+ *   first fills clusters that have replicas.
+ * - With `keepsPrevious`, if there are too many replicas: `count` is divided in proportion to the existing replicas, and no cluster gets
+ *   more than it has. Aggregated keeps the clusters with the most replicas.
  *
  * No cluster exceeds its room or the maximum of its rules. Unlimited room counts as the largest known room, or as `count` if that is more.
  * With Aggregated, the order of the candidates decides between equal rooms.
@@ -33,7 +33,10 @@ export function divideByCapacity(
   return { seats: addSeats(candidates, more.seats), unplaced: more.unplaced };
 }
 
-/** Divides `seats` by weight. Aggregated uses only the first offers that together have room for all seats, if there are such. */
+/**
+ * Divides `seats` by weight. Aggregated uses only as many of the first offers as have room for all seats together, or all offers if the
+ * room is too small.
+ */
 export function apportionOffers(
   seats: number,
   offers: readonly CapacityOffer[],

@@ -160,8 +160,8 @@ function shareOf(
  * Divides `count` replicas by the weights and bounds of the rules. A cluster without a matching rule gets none. If no cluster has a
  * matching rule, all have equal weights.
  *
- * With `keepsPrevious`, only as many replicas are added or removed as the sum changes by. They move the counts towards the result of
- * a new division.
+ * With `keepsPrevious`, the existing counts change only by the difference between their sum and `count`. The difference goes to the
+ * clusters in proportion to their distance from a new division.
  */
 function divideByWeight(
   count: number,

@@ -16,7 +16,7 @@ export interface NodeRoom {
 
 /**
  * Returns the free resources of each Node: its allocatable resources minus the requests of its Pods. Pods that have ended are not counted.
- * The entry of a Node that takes no Pods has a count of 0. Takes about 10 µs per Pod.
+ * The entry of a Node that takes no new Pods has a count of 0. Takes about 10 µs per Pod.
  */
 export function nodeRoomsOf(nodes: Iterable<TypedObject<V1Node>>, pods: Iterable<TypedObject<V1Pod>>): readonly NodeRoom[] {
   const used = new Map<string, ResourceAmounts>();

@@ -23,11 +23,11 @@ export interface GroupLimits {
  * Returns the best set of groups within the limits, sorted by weight (largest first), then by name. Undefined if there is no such set.
  * Empty if the limits need no group (docs/internals/propagation.md 3.2, "By group").
  *
- * Sort the groups of a set by clusters (fewest first), weight (largest first) and name. The set is a candidate if it meets the limits and
- * would not meet them without its last group.
+ * The candidates are the sets that meet the limits and would not meet them without their last group. To find the last group, the groups of
+ * a set are sorted by clusters (fewest first), then by weight (largest first), then by name.
  *
- * The best candidate has the largest total weight, then the most clusters, then comes first in this order. If its heaviest groups alone are
- * a candidate too, the shortest such list is returned instead.
+ * The best candidate has the largest total weight. Of equal weights, it has the most clusters. Of equal numbers, it comes first in the
+ * order above. If some of its heaviest groups alone are also a candidate, the shortest list of them is returned instead.
  */
 export function pickGroups<T extends WeightedGroup>(groups: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   if (suffices(0, 0, limits)) return [];
@@ -59,8 +59,8 @@ function isCandidate(ordered: readonly WeightedGroup[], limits: GroupLimits): bo
 }
 
 /**
- * A dynamic-programming table. An entry stands for a partial set with some number of groups and clusters. It has the best way to complete
- * that set with groups from a certain position on.
+ * A dynamic-programming table. Each entry is for the partial sets with a certain number of groups and clusters. The entry has the best way
+ * to complete such a set with the groups that are processed so far.
  */
 interface CompletionTable {
   /** The index of an entry is (groups × `width`) + clusters. Groups are below `lengths`, clusters below `width`. */
@@ -101,9 +101,12 @@ interface GroupStep {
   readonly marks: Uint8Array;
 }
 
-/** Updates every entry for which adding the group is at least as good as leaving it out. So the first group in order wins a tie. */
+/**
+ * Updates every table entry for which adding the group is at least as good as leaving it out. Groups are processed from last to first, so
+ * the first group in order wins a tie.
+ */
 function considerGroup({ lengths, width, weights, values }: CompletionTable, { group, before, limits, marks }: GroupStep): void {
-  // Lengths are processed upwards: the entry of the next length must still have its value from the position after this group.
+  // Lengths are processed upwards, because each entry is computed from that of the next length, which must not include this group yet.
   for (let length = 0; length < lengths && length <= before; length += 1) {
     for (let value = length; value + group.value < width && !suffices(length, value, limits); value += 1) {
       const here = length * width + value;

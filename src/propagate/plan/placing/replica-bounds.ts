@@ -27,7 +27,7 @@ export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster):
   };
 }
 
-/** One cluster between which and others replicas are divided. */
+/** One of the clusters between which replicas are divided. */
 export interface ReplicaCandidate {
   readonly name: string;
   /** The number of replicas that the cluster has now. */

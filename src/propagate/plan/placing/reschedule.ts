@@ -21,7 +21,7 @@ export function isRescheduleRequested({ rescheduleAt, scheduledAt }: RescheduleT
   return requested.ms > last.ms || (requested.ms === last.ms && requested.nanos > last.nanos);
 }
 
-/** Returns the time of the requested reschedule, in milliseconds of the epoch. It may be past. Undefined if none is due. */
+/** Returns the time of the requested reschedule, in Unix milliseconds. It may be past. Undefined if no reschedule is requested. */
 export function rescheduleDueMs(times: RescheduleTimes): number | undefined {
   return isRescheduleRequested(times) ? parseInstant(times.rescheduleAt ?? '')?.ms : undefined;
 }

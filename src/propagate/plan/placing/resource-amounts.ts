@@ -4,7 +4,7 @@ import { objectAt } from '../../../core/json-at.ts';
 import { parseQuantity } from '../../../core/quantities.ts';
 import { itemsOf, type Stored } from '../../../core/stored.ts';
 
-/** Amounts of resources by name, in whole units: `cpu` in millicores, `memory` in bytes, `pods` as a number. Exact below 2⁵³. */
+/** Amounts of resources by name, in whole units: CPU in millicores, memory in bytes, Pods as a number. Exact below 2⁵³. */
 export type ResourceAmounts = ReadonlyMap<string, number>;
 
 /** Reads a ResourceList (core/v1). Rounds up to whole units, and leaves out values that are not quantities. */

@@ -12,7 +12,8 @@ type LocationField = ClusterFieldRequirement['field'];
 /**
  * Waits for the Nodes of all clusters whose provider, region or zones the intent uses and the gateway does not know.
  *
- * Resolves when they are read or known to be unreadable, after `maxHubWaitMs`, or when the signal aborts. Resolves at once if no field is used.
+ * Resolves when these Nodes are read or known to be unreadable, or after `waitMs`. Resolves at once if no field is used. Rejects if the
+ * signal aborts.
  */
 export async function whenLocationsAreRead(
   members: Members,
@@ -49,8 +50,8 @@ function absentFieldsOf(cluster: MemberCluster, fields: readonly LocationField[]
 }
 
 /**
- * Returns the unknown fields of a cluster. Undefined: the fields are known to be absent. A cluster that holds copies but has no Nodes may
- * get Nodes soon, so its fields count as unknown.
+ * Returns the unknown fields of a cluster. Undefined: the fields count as absent, because the Nodes do not have them, or because Nodes are
+ * not readable and the cluster has no copies. A cluster that has copies but no Nodes may get Nodes soon, so its fields count as unknown.
  */
 function unknownLocationOf(
   { objects }: Members,

@@ -69,7 +69,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   };
 }
 
-/** Adds the clusters from which other Propagations make the source of the template. */
+/** Adds `madeFrom` to the source of the template: the clusters from which other Propagations make this source. */
 function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
   const { source } = object;
   return source === undefined || hub === undefined

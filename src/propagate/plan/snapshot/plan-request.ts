@@ -64,7 +64,7 @@ export interface PlannerPorts {
   /** The hub: its inventories, and the cluster in which the dependencies of manifests are found. Absent: there is no hub. */
   readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
-  /** The merge rules for lists: `listRulesIn` the model. */
+  /** The merge rules for lists, from `listRulesIn`. */
   readonly listRulesOf: ListRulesOf;
   /** The kinds whose values are never shown. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };

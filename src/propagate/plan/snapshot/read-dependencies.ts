@@ -24,7 +24,8 @@ export interface ReadDependencies {
 
 /**
  * Reads the dependencies of a template that the template itself does not contain, sorted by key. Each is read live, with the identity of
- * the intent, from the cluster of the object that needs it. A dependency with several users is returned once.
+ * the intent, from the cluster of the object that needs it. A dependency with several users is read once, from the cluster of the first
+ * user.
  */
 export async function readDependencies(
   ports: PlannerPorts,

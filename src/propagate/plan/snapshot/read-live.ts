@@ -13,7 +13,7 @@ import { copyFault } from '../copies/copy-reason.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
-/** An object to propagate, and the cluster of its dependencies. `from` is undefined for a manifest without a hub. */
+/** An object to propagate, and the cluster of its dependencies. `from` is undefined for a manifest if there is no hub. */
 export interface FoundTemplate {
   readonly type: 'found';
   readonly object: TemplateObject;
@@ -25,7 +25,7 @@ export interface MissingTemplate {
   readonly type: 'missing';
   readonly note: Note;
   readonly fault?: Fault;
-  /** Set for a dependency that does not exist. Its copies are not removed because of that. */
+  /** Set for a dependency that does not exist. Its existing copies stay. */
   readonly dependency?: MissingDependency;
 }
 
@@ -65,8 +65,8 @@ export async function readLive(
 }
 
 /**
- * Turns an object into a template: pruned, without the notes of kubectl and Muster about its writer. Of a Secret, only metadata and type
- * remain, with the reference from which its data are read.
+ * Returns an object as a template: without the fields that a server fills in, and without the labels and annotations about its writer. Of a
+ * Secret, only metadata and type remain, and `secretOf` refers to the Secret from which the data are read.
  */
 export function templateOf(
   { object, key, resource }: Extract<LiveRead, { readonly result: 'read' }>,

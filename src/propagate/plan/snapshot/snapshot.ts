@@ -31,9 +31,9 @@ export interface PlanSnapshot {
   readonly replaced?: ReplacedIntent;
   /** The objects from which templates were read, including missing dependencies. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
-  /** The time of the last sync of the oldest mirror that was read, in milliseconds of the epoch. */
+  /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
-  /** The time of the snapshot, in milliseconds of the epoch. */
+  /** The time of the snapshot, in Unix milliseconds. */
   readonly nowMs: number;
 }
 

@@ -13,15 +13,19 @@ export interface SourceObject {
   readonly key: ObjectKey;
   readonly uid?: string | undefined;
   /**
-   * The clusters from which other Propagations make the source, directly or through further Propagations. The object has the same key
-   * there, and a copy there would create a circle. The value is one of these Propagations, as `namespace/name`.
+   * The clusters from which other Propagations make this source, directly or in several steps: they read the object with the same key
+   * there. A copy in such a cluster would close a circle, because the source would be made from its own copy. The value is one of these
+   * Propagations, as `namespace/name`.
    */
   readonly madeFrom: ReadonlyMap<string, string>;
   /** True if it is not known whether the dependency was read from this cluster or from another one. Default: false. */
   readonly isGuess?: boolean;
 }
 
-/** True if the inventory entry must be removed without a write, because its object is a source or contains one. */
+/**
+ * True if the object of the inventory entry is a source, or if its deletion would delete a source. The entry is then removed without a
+ * write to the object.
+ */
 export function isSourceEntry(
   sources: readonly SourceObject[],
   { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateCreations },
@@ -31,7 +35,8 @@ export function isSourceEntry(
   return sources.some((source) => {
     const isSameKey = textOfKey(source.key) === text;
     if (source.uid !== undefined && source.uid === entry.uid) return true;
-    // A copy that Muster created, and did not take over, is no source. In a circle another Propagation reads it, and it may be deleted.
+    // In a circle, only an object that was taken over counts as a source. A copy that Muster created may be deleted, although another
+    // Propagation reads it.
     if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
     if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
     return isSameKey || containersOf(source.key, makes).includes(text);
