@@ -57,8 +57,8 @@ export interface RefusedAnswer {
 }
 
 /**
- * Turns an HTTP answer with a status of 300 or more into a failure. The failure always has a `status`, with the HTTP code. A redirect is `MALFORMED`, because
- * the gateway never follows one.
+ * Turns an HTTP answer with a status of 300 or more into a failure. Its `status` has the HTTP code. A redirect is `MALFORMED` and has no
+ * `status`, because the gateway never follows one.
  */
 export function failureOfAnswer(answer: RefusedAnswer, clock: Clock): ClusterFailure {
   if (answer.httpStatus < 400)

@@ -128,7 +128,7 @@ class UndiciPools implements Http1Pool {
   /** Sends the server a request while a stream is open and no byte arrives. Any answer is a sign of life. */
   #supervise(): void {
     const activity = this.#activity;
-    const ask = () => {
+    const probe = () => {
       if (this.#streams === 0) return activity.markReceived();
       const request: WireRequest = {
         method: 'GET',
@@ -138,8 +138,8 @@ class UndiciPools implements Http1Pool {
       };
       void dispatch(this.#pools.request, { request, activity, ended: () => undefined }, this.#ending.signal).then(readToEnd);
     };
-    const dead = () => this.#destroy(clusterFailure('UNREACHABLE', 'the API server has sent nothing for 40 s'));
-    void superviseConnection({ clock: this.#options.clock, activity, probe: ask, onDead: dead, silenceMs: probeMs }, this.#ending.signal);
+    const onDead = () => this.#destroy(clusterFailure('UNREACHABLE', 'the API server has sent nothing for 40 s'));
+    void superviseConnection({ clock: this.#options.clock, activity, probe, onDead, silenceMs: probeMs }, this.#ending.signal);
   }
 }
 

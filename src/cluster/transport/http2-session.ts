@@ -162,10 +162,10 @@ class SupervisedSession implements Http2Session {
       life.abort();
       changed();
     });
-    const ask = () => {
+    const probe = () => {
       if (!client.destroyed) client.ping((error) => error ?? activity.markReceived());
     };
-    const dead = () => this.destroy(clusterFailure('UNREACHABLE', 'the API server has sent nothing for 25 s'));
-    void superviseConnection({ clock, activity, probe: ask, onDead: dead }, life.signal);
+    const onDead = () => this.destroy(clusterFailure('UNREACHABLE', 'the API server has sent nothing for 25 s'));
+    void superviseConnection({ clock, activity, probe, onDead }, life.signal);
   }
 }

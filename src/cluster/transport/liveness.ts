@@ -41,22 +41,22 @@ export interface LivenessOptions {
  * within 25 s after its last byte. TCP alone takes 15 minutes.
  */
 export async function superviseConnection(
-  { clock, activity, probe: ask, onDead: dead, silenceMs: borne = silenceMs }: LivenessOptions,
+  { clock, activity, probe, onDead, silenceMs: allowedMs = silenceMs }: LivenessOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const silentMs = clock.monotonic() - activity.lastReceivedMs;
-    if (silentMs < borne) {
-      await clock.sleep(borne - silentMs, signal);
+    if (silentMs < allowedMs) {
+      await clock.sleep(allowedMs - silentMs, signal);
       continue;
     }
-    const askedMs = clock.monotonic();
-    const heardBefore = activity.lastReceivedMs;
-    ask();
+    const probedMs = clock.monotonic();
+    const lastBeforeMs = activity.lastReceivedMs;
+    probe();
     await clock.sleep(answerDeadlineMs, signal);
     // A stopped process runs its timers first when it resumes. Bytes that arrived meanwhile are still in the socket.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) return;
-    if (activity.lastReceivedMs === heardBefore && activity.lastReceivedMs <= askedMs) return dead();
+    if (activity.lastReceivedMs === lastBeforeMs && activity.lastReceivedMs <= probedMs) return onDead();
   }
 }

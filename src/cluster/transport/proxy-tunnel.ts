@@ -24,8 +24,8 @@ export async function openTunnel(socket: net.Socket, { proxy, host, port }: Tunn
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
   if (status?.startsWith('2')) return;
   socket.destroy();
-  const said = status === undefined ? 'something other than HTTP' : `HTTP ${status}`;
-  throw new ClusterFailureError(clusterFailure('UNREACHABLE', `the proxy did not open a tunnel: it answered ${said}`));
+  const answer = status === undefined ? 'something other than HTTP' : `HTTP ${status}`;
+  throw new ClusterFailureError(clusterFailure('UNREACHABLE', `the proxy did not open a tunnel: it answered ${answer}`));
 }
 
 function readHead(socket: net.Socket, signal: AbortSignal): Promise<string> {

@@ -160,7 +160,8 @@ interface PathStep {
 }
 
 /**
- * The name that stands for all unknown members of a structure. zod refuses this name, so the checks of the structure and of those around it do not run.
+ * The name that stands for all unknown members of a structure. zod refuses this name, so the checks of the structure and of the structures
+ * around it do not run.
  * Without it, a misspelled `json` would cause a second problem: "expected one of json, yaml and ref".
  */
 const unknownMembers = '';

@@ -28,8 +28,9 @@ export function hintsOfSelector({ requirements }: LabelSelector): readonly Index
  * Returns the lookup that finds exactly the objects of the filter. Undefined unless the filter is one comparison by `eq` that has an index.
  */
 export function exactLookupOfWhere(where: WhereInput, find: Find): IndexLookup | undefined {
-  const said = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
-  if (said.length !== 2 || where.path == null || where.eq == null) return undefined;
+  const members = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
+  // The two members are `path` and `eq`.
+  if (members.length !== 2 || where.path == null || where.eq == null) return undefined;
   const [hint] = hintOf(where, find);
   return hint === undefined || hint.by === 'name' || hint.by === 'namespace' ? undefined : hint;
 }

@@ -74,9 +74,9 @@ export function canonicalFilter({ kinds, clusters, namespaces, selector, where, 
 }
 
 function canonicalWhere(where: WhereInput): readonly unknown[] {
-  const said = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
-  said.sort(([a], [b]) => (a < b ? -1 : 1));
-  return said.map(([key, value]: [string, unknown]) => {
+  const members = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.map(([key, value]: [string, unknown]) => {
     if (key === 'not' || key === 'some') return [key, canonicalWhere(value as WhereInput)];
     if (key === 'and' || key === 'or') return [key, (value as readonly WhereInput[]).map(canonicalWhere)];
     return [key, value];
