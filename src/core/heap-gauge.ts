@@ -1,15 +1,15 @@
 /** Measures how full the heap of the process is. Garbage does not count. */
 export interface HeapGauge {
-  /** Returns the share of the heap limit, 0 to 1, that was in use after the last full garbage collection. 0 before the first one. */
+  /** Returns the fraction of the heap limit, 0 to 1, that was in use after the last full garbage collection. 0 before the first one. */
   used(): number;
   /** Calls back after each full garbage collection, until the signal aborts. */
   onMeasured(callback: () => void, signal: AbortSignal): void;
 }
 
-/** Heap share above which no new stream starts and idle mirrors end (docs/promises.md, C6). */
+/** Fraction of the heap limit above which no new stream starts and idle mirrors end (docs/promises.md, C6). */
 export const maxHeapForStreams = 0.8;
 
-/** Heap share above which a kind or namespace is not listed for the first time. */
+/** Fraction of the heap limit above which a kind or namespace is not listed for the first time. */
 export const maxHeapForKinds = 0.9;
 
 /** A gauge that always reports an empty heap, for code that runs without measurements. */

@@ -7,8 +7,8 @@ import { itemsOf, type Stored, textsOf } from './stored.ts';
 const known = new WeakMap<object, { readonly selector: LabelSelector | undefined }>();
 
 /**
- * Reads the LabelSelector of a workload as its controller does. Without conditions it selects every object. Undefined if there is no
- * selector, or if it has an unknown condition; it then selects no object.
+ * Reads the LabelSelector of a workload as its controller does. A selector without conditions selects every object. Undefined if there is
+ * no selector, or if it has an unknown condition: the workload then selects no object.
  */
 export function labelSelectorOf(value: Stored<V1LabelSelector> | undefined): LabelSelector | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -25,7 +25,7 @@ function readSelector(value: Stored<V1LabelSelector>): LabelSelector | undefined
   return expressions.includes(undefined) ? undefined : { requirements: [...labels, ...expressions.filter((one) => one !== undefined)] };
 }
 
-/** Undefined if the operator is unknown. */
+/** Converts one condition of a LabelSelector. Undefined if it has no key or an unknown operator. */
 export function labelRequirementOf({ key, operator, values }: Stored<V1LabelSelectorRequirement>): LabelRequirement | undefined {
   if (typeof key !== 'string') return undefined;
   switch (operator) {

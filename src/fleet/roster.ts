@@ -35,7 +35,10 @@ interface MemberEntry {
   plan: PlannedMember;
 }
 
-/** The list of members. It turns sets of candidates into members that join and leave, and logs each. All changes happen during the call. */
+/**
+ * The list of members. From each set of candidates it decides which members join and leave, connects to them, logs each change, and calls
+ * back. All of this happens during the call that brings the change.
+ */
 export class Roster {
   readonly #connect: ConnectCluster;
   readonly #log: Log;

@@ -52,7 +52,7 @@ function structOrder(bytes: Buffer, start: number): ObjectIdentity | undefined {
     if (bytes[to + 1] !== 0x2c) break;
   }
   const [name = '', , namespace = '', , uid = '', version = ''] = found;
-  // If one of the last two is missing, the scan may have stopped too early: the keys are in another order.
+  // If uid or resourceVersion is missing, the keys may be in another order, and the scan stopped too early.
   return name !== '' && uid !== '' && version !== '' ? { namespace, name, uid, version } : undefined;
 }
 

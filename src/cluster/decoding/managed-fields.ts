@@ -13,8 +13,8 @@ export interface ByteRange {
 /**
  * Finds the member `metadata.managedFields` of the object that begins at `at`, with the comma that must be removed with it.
  *
- * Only the top-level metadata counts. A member of that name in a pod template or in a string is data of the user. Undefined if there is
- * none.
+ * Only the top-level metadata counts. A member of that name in a pod template or in a string is data of the user. Undefined if the
+ * metadata has no such member, or if the bytes end before it does.
  */
 export function managedFieldsOf(bytes: Buffer, at: number): ByteRange | undefined {
   if (bytes.indexOf(quotedManagedFields, at) < 0) return undefined;

@@ -10,10 +10,10 @@ import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
 /** Maximum number of open streams on one session, even if the peer allows more. */
 const maxStreams = 200;
-/** The share of a session for watches and followed logs together. The rest is for lists and live requests. */
-const standingShare = 0.8;
-/** The share of a session for followed logs, smaller because mirrors are more important. */
-const followShare = 0.4;
+/** Maximum fraction of a session's streams for watches and followed logs together. The other streams are for lists and live requests. */
+const longLivedFraction = 0.8;
+/** Maximum fraction of a session's streams for followed logs. It is smaller, because mirrors are more important. */
+const followFraction = 0.4;
 const streamWindowBytes = 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;
 const closed = clusterFailure('UNREACHABLE', 'the connection was closed');
@@ -125,8 +125,8 @@ class SupervisedSession implements Http2Session {
     if (this.draining || this.closed || this.streams >= limit) return false;
     if (lane === 'request') return true;
     const { watch, follow } = this.#counts;
-    const shareOf = (share: number) => Math.max(1, Math.floor(limit * share));
-    return watch + follow < shareOf(standingShare) && (lane === 'watch' || follow < shareOf(followShare));
+    const streamsOf = (fraction: number) => Math.max(1, Math.floor(limit * fraction));
+    return watch + follow < streamsOf(longLivedFraction) && (lane === 'watch' || follow < streamsOf(followFraction));
   }
 
   // An async function, so that an exception rejects the promise of this caller. The stream is counted before the first await.

@@ -292,7 +292,7 @@ export function checkedSchema<S extends z.ZodType>(schema: S, check: (value: z.o
   });
 }
 
-/** Defines values of another type for the same document. `decode` may report problems. */
+/** Defines a value that code holds in another type than documents, such as a duration in milliseconds. `decode` may report problems. */
 export function translatedSchema<S extends z.ZodType, T>(
   schema: S,
   {

@@ -164,7 +164,11 @@ function isScalar(value: Json | undefined): value is Scalar {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** @param holds Undefined if the elements cannot be compared. */
+/**
+ * Selects the elements of lists for which `holds` returns true.
+ *
+ * @param holds Returns undefined if the element cannot be compared. The whole path then has no result.
+ */
 function elementsThat(holds: (element: Json) => boolean | undefined): Selection {
   return (input) => {
     const elements: Json[] = [];

@@ -28,7 +28,7 @@ export interface TimeSlices {
 /** Milliseconds for the slices of all operations in one event-loop turn. */
 const turnMs = 8;
 
-/** Milliseconds of one slice while several operations wait. */
+/** Milliseconds of one slice while several operations wait. An operation that waits alone may use the whole turn. */
 const sliceMs = 4;
 
 /**

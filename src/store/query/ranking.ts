@@ -25,7 +25,7 @@ interface TopEntries<T> {
   list(): readonly T[];
 }
 
-/** Creates a bounded heap. Its root is the last of the best entries, so one comparison rejects any later entry. */
+/** Creates a bounded heap. Its root is the last of the kept entries in the order, so one comparison rejects an entry that comes after all of them. */
 export function createTopEntries<T>(limit: number, compare: (a: T, b: T) => number): TopEntries<T> {
   const heap: T[] = [];
   return {

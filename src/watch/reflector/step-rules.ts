@@ -125,7 +125,10 @@ export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult 
   };
 }
 
-/** Row 19: waits by the backoff, or for the breaker if it is open. A missing right limits either wait. */
+/**
+ * Row 19: waits by the backoff, or for the breaker if it is open. If a right is missing, the sleep ends at the latest when the objects must
+ * be dropped.
+ */
 export function waitByBackoff({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: Wait): StepResult {
   const { nowMs, random } = moment;
   const waitsForBreaker = moment.breaker !== undefined;

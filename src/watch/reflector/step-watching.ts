@@ -28,7 +28,7 @@ type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watchin
 /** A watch that ends sooner than this without an event has not ended because of `timeoutSeconds`. */
 const minWatchMs = 1_000;
 
-/** Maximum number of ERROR events in a row without a rule of their own. Then the server may not be able to watch from v. */
+/** Number of ERROR events in a row, for which no other rule exists, after which the kind is listed: the server may be unable to watch from v. */
 const maxErrorEvents = 3;
 
 /**

@@ -31,8 +31,9 @@ interface BreakerOptions {
 }
 
 /**
- * Creates the breaker of one cluster (docs/internals/mirror.md 3.2). Three connection failures in a row open it, because a lost session
- * fails with all its streams. While it is open, a probe is sent after each step of the backoff. Any answer closes it.
+ * Creates the breaker of one cluster (docs/internals/mirror.md 3.2). Three connection failures in a row open it. All streams of a lost
+ * session fail together, so a lost session usually opens it at once. While it is open, a probe is sent after each step of the backoff. Any
+ * answer closes it.
  *
  * Stops probing when the signal aborts.
  */
