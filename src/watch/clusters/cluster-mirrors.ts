@@ -279,10 +279,7 @@ export class ClusterMirrors {
     this.#awaitDefined(resources);
   }
 
-  /**
-   * Discovers again while an established definition is not served, at most six times, after 0.5 to 16 s. A server serves a new definition
-   * only after a delay.
-   */
+  /** Discovers again, at most six times, while an established kind is not served yet. A server serves a new kind only after a delay. */
   #awaitDefined(resources: ReadonlyMap<string, ServedResource>): void {
     const missing = this.#customKinds.established().some((kind) => !resources.has(keyOfKind(kind)));
     this.#rediscoveries = missing ? this.#rediscoveries + 1 : 0;
