@@ -196,7 +196,8 @@ function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome:
         ...nameArguments(t.arg),
         confirmPrune: t.arg.boolean({ defaultValue: false, description: 'True: confirm the deletions that are held now.' }),
         abandon: t.arg.stringList({
-          description: 'The names of clusters whose pending deletions are given up: their copies stay for ever. Default: none.',
+          description:
+            'The names of clusters whose pending deletions are given up. Muster forgets the copies, which may stay there. Default: none.',
         }),
       },
       resolve: (_root, { confirmPrune, abandon, ...name }, { propagations, read }) =>

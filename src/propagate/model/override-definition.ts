@@ -142,7 +142,7 @@ export const override = structureSchema({
 })
   .register(graphqlHints, { name: 'OverrideInput' })
   .describe(
-    'Differences for some clusters. They take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
+    'Changes of the objects for some clusters. They take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
   );
 
 /** The number of patch operations of an entry, including those in `fields`. */

@@ -195,7 +195,9 @@ const fields = {
   replicas: replicas
     .default(defaultReplicas)
     .describe('The number of replicas in each cluster. Default: each cluster gets the number in the template.'),
-  overrides: listSchema(override, { max: 200 }).default([]).describe('Differences for some clusters. The entries take effect in order.'),
+  overrides: listSchema(override, { max: 200 })
+    .default([])
+    .describe('Changes of the objects for some clusters. The overrides take effect in order.'),
   rollout: rollout
     .default({ waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' })
     .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
@@ -209,8 +211,8 @@ const fields = {
     .default('Abort')
     .describe('How to treat an object that already exists under the name of a copy.'),
   write: describedEnum('WriteMode', 'How copies are written.', {
-    Apply: 'Copies are written by server-side apply: only the fields of the template and the overrides.',
-    Replace: 'Copies are written as a whole, with the values that the cluster itself has set.',
+    Apply: 'Copies are written by server-side apply. Only the fields that the template and the overrides set are sent.',
+    Replace: 'Copies are replaced as a whole. Values that the cluster itself has set are kept.',
   })
     .default('Apply')
     .describe('How copies are written.'),
