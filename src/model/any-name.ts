@@ -26,7 +26,10 @@ export function kindByAnyName(model: Model, text: string): ModelKind {
   throw new MusterError('BAD_INPUT', `${shown(text)} is ambiguous: expected one of ${names.join(', ')}`);
 }
 
-/** Cached by model, because a request may name thousands of kinds. The names are collected at the first request. */
+/**
+ * The kinds of each model by all their names. Cached, because a request may name thousands of kinds. The names are collected at the first
+ * request.
+ */
 const known = new WeakMap<Model, ReadonlyMap<string, readonly ModelKind[]>>();
 
 function namesIn(model: Model): ReadonlyMap<string, readonly ModelKind[]> {

@@ -38,7 +38,10 @@ export function isEstablished(definition: KubernetesObject): boolean {
   return established === undefined ? areNamesAccepted(definition) : established.status === 'True';
 }
 
-/** False if another definition has the names, so that the kind is never served. Accepted names may be served some seconds later. */
+/**
+ * True if the names of the kind are accepted or not checked yet. The kind may then be served some seconds later. False if another
+ * definition has the names, so that the kind is never served.
+ */
 export function areNamesAccepted(definition: KubernetesObject): boolean {
   return conditionOf(definition, 'NamesAccepted')?.status !== 'False';
 }

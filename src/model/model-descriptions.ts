@@ -83,7 +83,7 @@ function referencesIn({ properties }: JsonObject): readonly string[] {
   });
 }
 
-/** Lists of lists are rare, and deeper nesting does not occur. */
+/** Maximum nesting of lists and maps. Lists of lists are rare, and deeper nesting does not occur. */
 const maxListDepth = 8;
 
 function referenceWithin(schema: Json | undefined, depth: number): string | undefined {

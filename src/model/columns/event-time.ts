@@ -8,7 +8,7 @@ import { textOrUndefined } from '../../core/stored.ts';
  * time. Undefined if no value is a time.
  */
 export function lastSeenOf({ series, lastTimestamp, firstTimestamp, eventTime, metadata }: TypedObject<CoreV1Event>): string | undefined {
-  // In the order in which kubectl prefers them.
+  // The order is that in which kubectl prefers these times.
   const times = [series?.lastObservedTime, lastTimestamp, firstTimestamp, eventTime, metadata.creationTimestamp];
   return times.map(textOrUndefined).find((time) => time !== undefined && parseInstant(time) !== undefined);
 }

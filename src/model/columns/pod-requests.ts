@@ -43,7 +43,10 @@ interface ReportedStatus {
   readonly pod: Stored<V1PodStatus>;
 }
 
-/** Init containers run one after the other, each next to the sidecars that were started before it. */
+/**
+ * Adds the requests of the sidecars to `total`, and raises `total` to the most that is needed while the init containers run. They run one
+ * after the other, each next to the sidecars that were started before it.
+ */
 function addInitContainers(total: Amounts, initContainers: readonly Stored<V1Container>[], reported: ReportedStatus): void {
   if (initContainers.length === 0) return;
   const sidecars: Amounts = new Map();
@@ -131,5 +134,5 @@ function isLess(a: string, b: string): boolean {
   return x !== undefined && y !== undefined && compareQuantities(x, y) < 0;
 }
 
-/** Cached, because parsing an amount takes longer than all other steps. */
+/** Parses an amount. Cached, because parsing takes longer than all other steps. */
 const quantityOf = memoizeByText(parseQuantity);

@@ -61,7 +61,10 @@ interface InitProgress {
 
 const withoutInit: InitProgress = { ready: 0, waiting: undefined };
 
-/** Init containers run one after the other. The first unfinished one gives the reason why the Pod waits. The ones after it have not started. */
+/**
+ * Reads the progress of the init containers, which run one after the other. The first unfinished one gives the reason why the Pod waits.
+ * The containers after it have not started.
+ */
 function readInit(pod: Pod): InitProgress {
   const statuses = itemsOf(pod.status?.initContainerStatuses);
   if (statuses.length === 0) return withoutInit;

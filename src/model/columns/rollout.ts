@@ -40,7 +40,10 @@ export function workloadRolloutOf(kind: GroupKind, object: JsonObject): Workload
   }
 }
 
-/** Set while the controller has not observed the newest spec. Until then the numbers of the status are about an older spec. */
+/**
+ * Returns the state `progressing` while the controller has not observed the newest spec: the numbers of the status are then about an older
+ * spec. Otherwise undefined.
+ */
 function unobserved({ metadata, status }: Stored<Workload>, noun: string): WorkloadRollout | undefined {
   const generation = numberOrZero(metadata?.generation);
   const observed = numberOrZero(status?.observedGeneration);
