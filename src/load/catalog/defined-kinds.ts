@@ -32,7 +32,10 @@ export interface DefinedKinds {
 }
 
 interface Definition extends LockedDefinition {
-  /** False if the cluster is away or no longer defines the kind. Then `servedOn` is the last day on which it did. */
+  /**
+   * True if the cluster defines the kind now. False if the cluster is away or no longer defines it: `servedOn` is then the last day on
+   * which it did.
+   */
   readonly isCurrent: boolean;
 }
 

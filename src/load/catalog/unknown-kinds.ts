@@ -113,7 +113,7 @@ function questionsAbout(
   }));
 }
 
-/** The list of documents has no content type of its own, so API servers send it as text. */
+/** The accepted content types. API servers send the documents as JSON, and the list of documents as plain text. */
 const expected = ['application/json', 'text/plain'];
 
 /** Fetches OpenAPI documents from the API servers. Undefined for a cluster that has left, does not answer, or does not answer with JSON. */

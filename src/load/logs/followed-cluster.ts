@@ -43,7 +43,7 @@ export class FollowedCluster implements PodsListener, Disposable {
   readonly #options: FollowedClusterOptions;
   readonly #host: ContainerHost;
   readonly #pods: FollowedPods;
-  /** By the uid and name of the Pod, then by container. */
+  /** The followed containers, by the uid and name of the Pod, then by container. */
   readonly #containers = new Map<string, Map<string, FollowedContainer>>();
   #rights: FollowRights;
 

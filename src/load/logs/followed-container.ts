@@ -31,7 +31,7 @@ export class FollowedContainer implements WaitingFollow {
   readonly #host: ContainerHost;
   readonly #waiters = new Set<() => void>();
   #life: AbortController | undefined;
-  /** Undefined after the Pod is gone. */
+  /** The latest state of the Pod. Undefined after the Pod is gone. */
   #pod: KubernetesObject | undefined;
   #begin: LogBegin;
   #phase: 'idle' | 'waiting' | 'active' = 'idle';

@@ -41,7 +41,7 @@ export function checkSelection({ clusters, namespaces, labels, names, container 
 }
 
 /**
- * Undefined and null mean the default.
+ * Checks the extent and fills in the defaults, which undefined and null stand for.
  *
  * @param defaultTailLines Default for `tailLines`.
  * @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value.

@@ -17,7 +17,7 @@ interface LogOutboxOptions {
   readonly onThrow: (error: unknown) => void;
 }
 
-/** Milliseconds for which lines are gathered after a message was announced. So frequent lines become few messages. */
+/** Minimum milliseconds between two announcements. Lines that come meanwhile are gathered, so frequent lines become few messages. */
 const windowMs = 50;
 
 /**

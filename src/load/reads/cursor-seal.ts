@@ -132,7 +132,7 @@ function decrypt(key: Uint8Array, bytes: Uint8Array, scope: SealScope): Uint8Arr
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]);
 }
 
-/** Cached by scope, because one list seals all its cursors with one scope. */
+/** The digests of scopes. Cached, because one list seals all its cursors with one scope. */
 const digests = new WeakMap<SealScope, Uint8Array>();
 
 function digestOf(scope: SealScope): Uint8Array {

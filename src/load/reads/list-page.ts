@@ -157,7 +157,10 @@ class QueriedPage implements ListPage {
     return [...clusters].map((cluster) => related.readsIn(cluster));
   }
 
-  /** Cached, because sealing returns another text at each call. Clients expect `endCursor` to equal the cursor of the last edge. */
+  /**
+   * Returns the cursor of an item. Cached, because sealing returns another text at each call, and clients expect `endCursor` to equal the
+   * cursor of the last edge.
+   */
   cursorOf(row: Row): string {
     this.#cursors ??= new Map();
     const cursor = this.#cursors.get(row) ?? this.#seal(this.#contents.result.hits[this.items.indexOf(row)]);

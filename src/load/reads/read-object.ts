@@ -113,9 +113,9 @@ async function find(options: ReadObjectOptions, context: ReadContext, request: O
 }
 
 /**
- * False if the cluster has the kind in namespaces and the key has none, or the other way round. Such an object does not exist.
+ * True if the key has a namespace exactly where the cluster has the kind in namespaces. Otherwise the object does not exist.
  *
- * True for a custom kind of a cluster whose discovery is not known yet, because clusters may differ in the scope of the kind.
+ * Always true for a custom kind of a cluster whose discovery is not known yet, because clusters may differ in the scope of the kind.
  */
 function isInScope({ mirrors }: ReadObjectOptions, { cluster, kind, key }: ObjectInClusterRequest): boolean {
   if (kind.source !== 'BUILT_IN' && mirrors.cluster(cluster.name)?.resources === undefined) return true;

@@ -166,7 +166,7 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
   return [...new Set(kinds.map((kind) => known.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
 }
 
-/** @param via The source of the kind through which the objects are found, if there is one. */
+/** @param via The source of the kind of a `RelatedThrough`. Undefined for other conditions. */
 function relatedOf({ context }: OperationReads, { related, namespace }: RelationQuery, [source]: readonly ReadSource[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];
@@ -175,7 +175,10 @@ function relatedOf({ context }: OperationReads, { related, namespace }: Relation
   return related.then(between);
 }
 
-/** False for a kind that the query did not name and that the caller or the gateway may not list. Such a kind is left out without a fault. */
+/**
+ * True if the answer reports the source. False for a kind that the query did not name and that the caller or the gateway may not list: it
+ * is left out without a fault.
+ */
 function isReported(source: ReadSource, { kinds }: RelationQuery): boolean {
   if (kinds !== undefined || source.type === 'notServed') return true;
   const { phase, fault } = source.sync;

@@ -26,7 +26,7 @@ export function targetOfOwner(
   return owner;
 }
 
-/** Cached by reference. Mirrored objects with the same owner share the reference. */
+/** The targets of owner references. Cached by reference, because mirrored objects with the same owner share the reference. */
 const owners = new WeakMap<object, ReferenceTarget>();
 
 /**

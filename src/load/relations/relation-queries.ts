@@ -96,7 +96,10 @@ export function servicesOfPod({ object }: Row): RelationQuery {
 
 const pairsByLabels = new WeakMap<object, readonly string[]>();
 
-/** Cached by labels, which mirrored objects share. Creating the pairs for each Pod would cost more than all the other work. */
+/**
+ * Returns the labels as texts of `pairOf`. Cached by the labels object, which mirrored objects share: creating the pairs for each Pod would
+ * cost more than all the other work.
+ */
 function pairsOfLabels(labels: Labels = {}): readonly string[] {
   const pairs = pairsByLabels.get(labels) ?? Object.entries(labels).map(([key, value]) => pairOf(key, value));
   pairsByLabels.set(labels, pairs);
