@@ -18,7 +18,7 @@ const pieceLength = 256 << 10;
 /** An answer of fewer characters is encoded at once. */
 const smallLength = 1 << 20;
 
-/** Milliseconds of one slice. An answer that takes longer to encode lets other work run after each slice. */
+/** Milliseconds of one slice of encoding. Other work runs between two slices of a large answer. */
 const sliceMs = 8;
 
 /** Turns answers into the bytes of their JSON, within bounds of time and bytes. */

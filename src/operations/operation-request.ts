@@ -73,7 +73,7 @@ export function parseJsonText(text: string, name = 'the body'): Json {
   } catch {
     throw badRequest(`${name} is not JSON`);
   }
-  // In valid UTF-8 only escapes can make lone surrogates and NUL.
+  // The text was valid UTF-8, so only escapes can make lone surrogates and NUL.
   if (/\\u(?:d[89a-f]|0000)/i.test(text)) checkCharacters(value);
   return value;
 }

@@ -41,7 +41,7 @@ export class TurnGate {
     this.#beganMs = undefined;
     this.#planned = this.#waiting.length > 0;
     if (!this.#planned) return;
-    // Each request gets a callback of its own, so that its work is done when the next one checks the time.
+    // Each request has its own callback. So the work of one request is done before the next callback checks the time.
     for (let count = Math.min(this.#waiting.length, maxPerTurn); count > 0; count--) setImmediate(this.#letIn);
     setImmediate(this.#endTurn);
   };

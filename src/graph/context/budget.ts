@@ -122,7 +122,7 @@ interface Charging {
   readonly read: { readonly timeSlices: TimeSlices };
 }
 
-/** Lists with fewer elements are completed in one piece. */
+/** The number of elements from which a list is completed in time slices. */
 const shortList = 8;
 
 function* inTimeSlices<T>(list: readonly T[], slices: TimeSlices): Iterable<PromiseOrValue<T>> {

@@ -62,7 +62,7 @@ export function refusalOfCost(estimated: EstimatedOperation): GraphQLError | und
 
 type Estimate = (variables: JsonObject) => number;
 
-// Cached by document, because parsed documents are kept over many requests, and by schema, because it decides which fields take `first`.
+// The estimates by schema and operation. Parsed documents are kept over many requests, and the schema decides which fields take `first`.
 const estimates = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, Estimate>>();
 
 /** The lists and fragments in a selection set. Each fragment is counted once per place where it is spread, and computed once. */

@@ -89,7 +89,10 @@ function reaches(mark: Mark, { schema, document, root }: Searched): boolean {
     });
   }
 
-  /** Each fragment is searched once, however often it is spread, because its fields are always those of its own type. */
+  /**
+   * Searches a fragment. Each fragment is searched once, however often it is spread, because its type does not depend on the place of the
+   * spread.
+   */
   function inFragment(name: string): boolean {
     const fragment = fragments.get(name);
     if (!fragments.delete(name) || fragment === undefined) return false;

@@ -109,7 +109,7 @@ const pathArguments: ReadonlyMap<string, string> = new Map([
   ['groups', 'by'],
 ] satisfies readonly (readonly [keyof Aggregates | 'groups', string])[]);
 
-/** Cached by field node, because the arguments of a node never change. */
+/** The values of the path arguments below each field node. Cached, because the arguments of a node never change. */
 const known = new WeakMap<FieldNode, readonly ValueNode[]>();
 
 /**

@@ -31,7 +31,7 @@ export function addRelations(builder: GraphBuilder, connections: ConnectionTypes
 }
 
 function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: ConnectionTypes): void {
-  // Cached by list: the list in a variable is the same object for each row.
+  // The kinds by the list of their names. The list in a variable is the same object for each row, so its names are looked up once.
   const known = new WeakMap<readonly string[], readonly ModelKind[]>();
   const kindsNamed = (names: readonly string[], { budget }: GraphContext): readonly ModelKind[] => {
     const kinds = known.get(names) ?? [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];

@@ -40,7 +40,7 @@ const pingMs = 12_000;
 /** Time for a client to answer a close frame. */
 const closeMs = 10_000;
 
-/** The same time when the gateway ends. */
+/** Time for a client to answer a close frame when the gateway ends. */
 const lastWordsMs = 2_000;
 
 const serverOptions = {

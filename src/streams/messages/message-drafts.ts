@@ -23,7 +23,7 @@ export interface MessageSource {
 
 /** The knowledge of a reader about one source: what it has received. */
 export interface SourceKnowledge {
-  /** Undefined if the reader has received nothing about its objects. */
+  /** The position of the reader. Undefined if the reader has received nothing about the objects of the source. */
   readonly position: SourcePosition | undefined;
   /** The fault that was sent last. Undefined if none was sent, or if the source was reported in sync since. */
   readonly fault: Fault | undefined;

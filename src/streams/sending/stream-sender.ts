@@ -144,7 +144,10 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     if (this.#send(rendering, 'nothing')) this.#options.scheduler.schedule(this);
   }
 
-  /** False if the stream has ended. */
+  /**
+   * Sends the rendered message. Keeps the parts of a split message for the next calls, and ends the stream after its last message. False if
+   * the stream has ended.
+   */
   #send(rendering: MessageRendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
       this.end({ reason: rendering.code, last: rendering.tell(this.#options.masking) });

@@ -37,7 +37,7 @@ export interface SubscriptionsOptions {
   readonly served: () => ServedSchema;
   /** Maximum number of streams in the process, over all transports. */
   readonly maxStreams: number;
-  /** From `maxHeapForStreams` on, no new stream begins. Running streams continue. */
+  /** Measures how full the heap is. From `maxHeapForStreams` on, no new stream begins. Running streams continue. */
   readonly heap: HeapGauge;
   /** Called with the reason when a stream that had begun has ended: `CLIENT`, `LIFETIME`, or a code. */
   readonly onClosed: (reason: string) => void;

@@ -76,7 +76,10 @@ function sightOf({ visibility }: ViewSource): Visibility {
   return 'code' in visibility ? { type: 'none', fault: visibility } : visibility;
 }
 
-/** Undefined if the source is incomplete, so that the missed changes are not known yet. */
+/**
+ * Returns what a reader at this position has missed in a source. Undefined if the source is incomplete, so that the missed changes are not
+ * known yet.
+ */
 function missedOf(source: ViewSource, position: SourcePosition): SourceSlice | undefined {
   const fault = source.voidFault;
   if (fault === undefined) return source.sliceSince(position);

@@ -251,7 +251,7 @@ export class ViewSources {
     return this.#options.query.clusters !== undefined;
   }
 
-  /** False if the scope does not cover the source, or if it exists already. */
+  /** Creates a source. Returns false if the scope does not cover the source, or if the source exists already. */
   #add(name: ClusterName, kind: ModelKind, scope: WatchScope): boolean {
     const key = sourceKey(name, kind);
     const visibility = scope.sightOf(name, kind);
@@ -295,7 +295,7 @@ export function unknownCluster(name: ClusterName): ClusterView {
   return { name, labels: {}, taints: [], zones: [], phase: 'UNREACHABLE', faults: [] };
 }
 
-/** False if the model has not all of these kinds, or if no cluster serves any of them any more. */
+/** True if the model has all of these kinds, and if not all of them have lost their last cluster since the stream began. */
 export function areServed(kinds: readonly ModelKind[], model: Model['kinds']): boolean {
   const now = kinds.map((kind) => ({ kind, known: model.get(keyOfKind(kind)) }));
   const isAbsent = now.some(({ known }) => known === undefined);

@@ -8,7 +8,10 @@ import { sourceKey } from '../messages/stream-cursor.ts';
 export interface WatchScope {
   /** Equal for equal scopes only. */
   readonly digest: string;
-  /** Undefined for a cluster that is hidden from the caller, or that was no member when the scope was made. */
+  /**
+   * Returns what the caller may watch of the kind in the cluster. Undefined for a cluster that is hidden from the caller, or that was no
+   * member when the scope was made.
+   */
   sightOf(cluster: ClusterName, kind: ModelKind): Visibility | undefined;
   /** True if the caller may watch nothing in any cluster. */
   readonly isEmpty: boolean;
