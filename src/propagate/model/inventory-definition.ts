@@ -42,7 +42,9 @@ const inventoryState = describedEnum('InventoryState', 'The relation of a copy t
 
 const takenOver = structureSchema({
   uid: anyText.describe('The uid of the object.'),
-  as: textEnum(['Owned', 'Shared']).describe('Owned: it was taken into the inventory. Shared: it still belongs to its owner.'),
+  as: textEnum(['Owned', 'Shared']).describe(
+    'Owned: the object now belongs to the Propagation. Shared: the object still belongs to its owner.',
+  ),
   revision: count.describe('The revision that took over the object. The previous values of the object are kept with that revision.'),
   values: anyText.exactOptional().describe('A hash of the previous values. Not set if none are kept, as for Secrets and shared objects.'),
 });
@@ -92,5 +94,5 @@ export const shareContent = structureSchema({
   cluster: clusterText.describe('The name of the cluster in the fleet.'),
   objects: listSchema(entry, { max: maxEntries }).describe('The copies in that cluster.'),
 }).describe(
-  'The inventory of one Propagation in one cluster. Only objects whose uid it holds are changed or deleted. Written by the gateway alone.',
+  'The inventory of one Propagation in one cluster. Muster changes and deletes only objects whose uid is in it. Only the gateway writes it.',
 );

@@ -155,7 +155,7 @@ export interface PlannedCluster {
   readonly fault?: Fault;
 }
 
-/** The result of `planPropagation`, with every cluster of the fleet by name. */
+/** A plan as users see it: with every cluster of the fleet, sorted by name. */
 export interface PropagationPlan {
   readonly digest: string;
   readonly ok: boolean;

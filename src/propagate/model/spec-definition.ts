@@ -40,11 +40,11 @@ const rolloutFields = structureSchema({
   maxConcurrency: amount(1)
     .exactOptional()
     .describe(
-      'The maximum number of clusters of a wave that are changed at the same time: a number, or a percentage that is rounded up. Default: all.',
+      'The maximum number of clusters of a wave that are changed at the same time: a number, or a percentage of the wave, rounded up. Default: all.',
     ),
   maxFailures: amount(0)
     .default(0)
-    .describe('The number of clusters of a wave that may fail: a number, or a percentage that is rounded up.'),
+    .describe('The number of clusters of the whole rollout that may fail: a number, or a percentage of all its clusters, rounded up.'),
   soak: duration.default(0).describe('The time for which copies must be healthy before their cluster counts as done, such as 90s or 10m.'),
   deadline: duration
     .exactOptional()

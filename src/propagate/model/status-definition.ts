@@ -35,7 +35,7 @@ export const propagationPhase = describedEnum(
     Planning: 'The current generation has no plan yet.',
     Rolling: 'Copies are being written or are not healthy yet.',
     Paused: 'No further cluster is changed, because a user paused the rollout or too many clusters have failed.',
-    Held: 'A user must decide: a prune waits to be confirmed, the plan is out of date, or there is no room for a surge.',
+    Held: 'A user must decide: deletions wait to be confirmed, the requested plan is out of date, or replacements for removed replicas failed.',
     RollingBack: 'Clusters get their previous state back.',
     Settled: 'Every copy has the planned state and is healthy.',
     Degraded: 'No rollout is running, but a copy has failed, is unhealthy or is unknown, or some replicas have no cluster.',
@@ -114,7 +114,7 @@ export const line = structureSchema({
   since: time.describe('The time since which the copies are in this phase.'),
   asOf: time.exactOptional().describe('The time of the last known state.'),
   fault: recordedFault.exactOptional().describe('The fault of the cluster. Not set if it has none.'),
-  generation: generation.exactOptional().describe('The generation of the copies. Not set before the first.'),
+  generation: generation.exactOptional().describe('The generation that was last started in the cluster. Not set before the first one.'),
   rollout: rollout
     .exactOptional()
     .describe('The rollout of that generation in this cluster. It stays while the cluster cannot be reached.'),
@@ -161,11 +161,13 @@ export const completion = structureSchema({
 });
 
 const prune = structureSchema({
-  digest: anyText.describe('A hash of these deletions. As annotation `muster.dev/confirm-prune` it confirms exactly them.'),
+  digest: anyText.describe(
+    'A hash of these deletions. A user writes it to the annotation `muster.dev/confirm-prune` to confirm exactly these deletions.',
+  ),
   since: time.describe('The time since which the deletions wait.'),
   objects: count.describe('The number of objects that would be deleted.'),
   clusters: listSchema(
-    structureSchema({ cluster: clusterText.describe('The cluster.'), digest: anyText.describe('A hash of the deletions in it.') }),
+    structureSchema({ cluster: clusterText.describe('The cluster.'), digest: anyText.describe('A hash of the deletions in the cluster.') }),
     {
       max: maxLines,
     },
@@ -192,7 +194,7 @@ export const status = structureSchema({
   scheduledAt: time.exactOptional().describe('The last time at which all clusters and replicas were decided anew.'),
   affinityGroup: anyText.exactOptional().describe('The affinity group that is used. Not set without affinity groups.'),
   phase: propagationPhase.exactOptional().describe('The phase of the Propagation.'),
-  paused: flag.exactOptional().describe('True: no further cluster is changed until it is resumed.'),
+  paused: flag.exactOptional().describe('True: no further cluster is changed until the rollout is resumed.'),
   progress: progress.exactOptional().describe('The progress of the rollout.'),
   mostObjects: count
     .exactOptional()
