@@ -83,7 +83,11 @@ function withSurge(assessments: readonly ClusterAssessment[], { surge }: Rollout
   );
 }
 
-/** Saves the revision first and then the status, because the status names the revision. */
+/**
+ * Saves the decision on the hub: first the revision and then the status, because the status names the revision. If this generation goes
+ * back to an older revision, marks the revisions between the two as rolled back. Returns the saved Propagation, or the result of the pass
+ * if the hub did not save the decision.
+ */
 async function saveDecision(
   pass: Pass,
   { propagation, spec, plan }: PlannedPropagation,
@@ -115,6 +119,10 @@ async function saveDecision(
   return { result: 'passed', ...(written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass)) };
 }
 
+/**
+ * Starts a job in each cluster that has work, is not busy, may be written to, and whose retry is due. If a cluster that is leaving does not
+ * answer, its job writes only to the hub (`taskForLostCluster`).
+ */
 function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessments, rollout, nowMs }: PassSnapshot): void {
   const { state, ports } = pass;
   const { members } = ports.hub;
@@ -139,6 +147,7 @@ function isPruneOver({ state, ports }: Pass, { verdict, rendered }: CurrentPlan)
   return openPrune(rendered, state.shares, (cluster) => ports.hub.members.get(cluster) !== undefined).objects === 0;
 }
 
+/** Writes the status, removes abandoned clusters from the annotation, and returns when the next pass is due. */
 async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassResult> {
   const { state } = pass;
   const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));

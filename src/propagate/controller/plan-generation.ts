@@ -84,7 +84,9 @@ function hasSpec(kept: readonly PropagationRevision[], target: number, spec: Pro
   return found !== undefined && canonicalJson(found.document) === canonicalJson(documentWithoutRequester(spec));
 }
 
-/** Returns the old values of objects that the revisions between the two took over. */
+/**
+ * Returns the target of a rollback, with the old values of all objects that were taken over by revisions after `to` and before `revision`.
+ */
 async function takenOverSince(
   { stores: { revisions } }: ControllerPorts,
   propagation: Propagation,
@@ -165,6 +167,7 @@ function requestedPlanOf({ metadata, status }: Propagation): RequestedPlan | und
   return status.asked?.digest === digest ? status.asked : { digest, generation: metadata.generation };
 }
 
+/** Decides whether the plan may be carried out. A digest that a user requested counts only until the generation is decided. */
 function verdictOf(ports: ControllerPorts, { state, propagation }: PlanContext, rendered: RenderedPlan): PlanVerdict {
   const { metadata, status } = propagation;
   const asked = requestedPlanOf(propagation);
@@ -185,6 +188,7 @@ function isFatal({ severity, code }: Note): boolean {
   return severity === 'ERROR' && code !== 'NOTHING_CHOSEN' && code !== 'PRUNE_HELD';
 }
 
+/** Returns the clusters of the plan that joined after the generation was decided. Empty before the decision. */
 function lateClustersOf(rendered: RenderedPlan, propagation: Propagation): ReadonlySet<ClusterName> {
   if (!isDecided(propagation)) return new Set();
   const lines = propagation.status.clusters ?? [];

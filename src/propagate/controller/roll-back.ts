@@ -48,8 +48,9 @@ async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropaga
 }
 
 /**
- * Returns the rollback that is under way, or starts one. Computes it again while the previous state of a cluster is unknown. Does not mark
- * the revision if the previous revision is unknown. Undefined if the hub does not answer.
+ * Returns the rollback that is under way. If there is none, starts one: marks the revision on the hub as rolled back and keeps the rollback
+ * in `state`. While the previous state of a cluster is unknown, computes the rollback again. If the previous revision is unknown, starts
+ * nothing and returns the reason. Undefined if the hub does not answer.
  */
 async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise<BreachRollback | Unknown | undefined> {
   const { state } = pass;
@@ -107,8 +108,8 @@ function errorsIn(notes: readonly Note[]): string {
 }
 
 /**
- * Sets the stage of a cluster in which this generation was started, or in which the previous revision has copies. Other clusters were not
- * changed, and stay as they are.
+ * Sets the stage of the cluster to `rollingBack`, or to `restored` once it is rolled back. Only if this generation was started in the
+ * cluster, or if the previous revision has copies there. The assessment of any other cluster stays unchanged.
  */
 function withStage(assessment: ClusterAssessment, { wanted, unknown, doneClusters: done }: BreachRollback): ClusterAssessment {
   const { facts, cluster } = assessment;
