@@ -27,7 +27,7 @@ export interface OpenClustersOptions {
 /**
  * Opens the clusters of the config file or the kubeconfig; starts the embedded fleet if `demo` is set, or if no cluster is named and none is found.
  *
- * @throws {MusterError} `BAD_INPUT` if what the config names is absent or broken.
+ * @throws {MusterError} `BAD_INPUT` if a file, context or cluster that the config names is absent or broken.
  */
 export async function openClusters({ config, withoutClusters, clock, log }: OpenClustersOptions): Promise<OpenedClusters> {
   const { configFile, kubeconfig } = config;

@@ -7,10 +7,11 @@ export interface ReflectorFacts {
   readonly phase: ReflectorState['phase'];
   /** True once a list was committed, by this reflector or by its predecessor. */
   readonly listed: boolean;
-  /** True while its stream is open, or while it waits for the next poll. */
+  /** True while the reflector has an open stream, or waits for the next poll. */
   readonly isFollowing: boolean;
   /**
-   * True if it has failed since the last list, so that no request needs to wait for it. A 429 that is retried within 5 s does not count.
+   * True if a request of the reflector has failed since the last list. No query then needs to wait for it. A 429 that is retried within
+   * 5 s does not count.
    */
   readonly failedOnce: boolean;
   /** True if the kind cannot be watched and is polled instead. */

@@ -164,7 +164,7 @@ export function waitForRight({ memory, moment }: MemoryAtMoment, { fault, retry 
   return { state, memory: remembered, effects: sleepEffects(state, remembered, nowMs) };
 }
 
-/** True once the right has been missing for a minute. The objects are then dropped. */
+/** True once the right to list or watch has been missing for a minute. The objects must then be dropped. */
 export function rightLostForGood({ forbiddenSinceMs }: ReflectorMemory, { nowMs }: StepMoment): boolean {
   return forbiddenSinceMs !== undefined && nowMs >= forbiddenSinceMs + droppedAfterMs;
 }
