@@ -40,7 +40,7 @@ export interface MemberCluster {
   readonly unknownLocation?: UnknownLocation | undefined;
 }
 
-/** The clusters of the fleet, as the propagation code sees them. */
+/** The clusters of the fleet, as the propagation code sees them. Created by `membersOf` in write-side.ts. */
 export interface Members {
   /** Returns all clusters, sorted by name in code unit order. */
   all(): readonly MemberCluster[];

@@ -58,7 +58,7 @@ export type TargetInput =
 
 /**
  * Changes single objects. Each object has its own result, and a failed write stops no other. Bad input is refused before the first call to
- * a cluster.
+ * a cluster. Created by create-object-changes.ts.
  *
  * @throws {MusterError} Every method: `BAD_INPUT` for invalid manifests and targets, and for unknown or hidden clusters.
  */

@@ -85,7 +85,7 @@ export interface AccessReview {
 
 /**
  * Reads and writes objects of one API server, with one identity and one call each. A call without an answer ends after 10 s with
- * `TIMED_OUT`.
+ * `TIMED_OUT`. Created by create-object-client.ts.
  */
 export interface ObjectClient {
   readonly cluster: ClusterName;

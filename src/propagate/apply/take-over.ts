@@ -6,8 +6,8 @@ import { planTakeOver } from './plan-take-over.ts';
 import { updateCopy } from './update-copy.ts';
 
 /**
- * Writes to an object that existed before. First it saves who owns the object and stores its old values. So after a crash, the object
- * cannot be mistaken for a created copy, and its old values are not lost.
+ * Writes to an object that existed before. First it stores the old values of the object and saves in the inventory that the object is taken
+ * over. So after a crash, the object cannot be mistaken for a created copy, and its old values are not lost.
  */
 export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 'Owned' | 'Shared'): Promise<CopyWriteAttempt> {
   const announced = await saveTakeOver(copy, object);

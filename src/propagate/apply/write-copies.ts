@@ -38,7 +38,8 @@ interface CopyBatch extends CopyContext {
  * Writes the copies of one cluster in three steps.
  *
  * 1. It announces all new and taken-over copies in the inventory with one save. It stores the old values of taken-over objects first.
- * 2. It writes the copies rank by rank. Copies of one rank are written at the same time. A failure of one copy stops no other.
+ * 2. It writes the copies rank by rank, each with `writeCopy` (write-copy.ts). Copies of one rank are written at the same time. A failure
+ *    of one copy stops no other.
  * 3. It saves the results with one save.
  *
  * It makes no call and no save if nothing has changed.
@@ -145,7 +146,7 @@ async function prepareForeign(
 
 /**
  * Prepares a copy that the inventory has and the mirror does not. Its object is read live, because it may be deleted, or the mirror may not
- * show it yet.
+ * show it yet. A deleted copy is created again, unless it is a Job that had finished.
  */
 async function prepareMissing(
   { work, guardedClient, purpose }: CopyBatch,

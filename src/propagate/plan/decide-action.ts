@@ -11,7 +11,10 @@ interface CopyFacts {
   readonly entry: InventoryEntry | undefined;
   readonly conflict: ConflictMode;
   readonly isSuspended: boolean;
-  /** The relation of the existing object to the source of the copy. Absent: the object is neither the source nor closes a circle. */
+  /**
+   * The relation of the existing object to the source of the copy. `Circle`: other Propagations make the source from this object. Absent:
+   * neither.
+   */
   readonly relationToSource?: 'Source' | 'Circle' | undefined;
   /** Returns true if the existing object equals the last write and the wanted manifest equals it too. */
   readonly isUnchanged: (entry: InventoryEntry) => boolean;

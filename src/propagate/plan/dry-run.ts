@@ -119,14 +119,14 @@ interface DryRunContext {
   readonly entries: ReadonlyMap<string, InventoryEntry>;
 }
 
-async function dryRunObject(asking: DryRunContext, object: RenderedObject, signal: AbortSignal): Promise<DryRun> {
-  const { ports, client } = asking;
+async function dryRunObject(context: DryRunContext, object: RenderedObject, signal: AbortSignal): Promise<DryRun> {
+  const { ports, client } = context;
   const resource = ports.members.objects.served(client.cluster, object.key);
   if (resource === undefined || resource === 'absent') return { result: 'unserved' };
   const address = { resource, namespace: resource.namespaced ? object.key.namespace : undefined, name: object.key.name };
-  const whole = await withHiddenValues(asking, object, { address, signal });
+  const whole = await withHiddenValues(context, object, { address, signal });
   if (whole.result !== 'known') return whole;
-  const answer = await dryRunWrite(asking, whole.object, { address, signal });
+  const answer = await dryRunWrite(context, whole.object, { address, signal });
   const { before } = whole;
   return answer.result === 'accepted' && before !== undefined ? { ...answer, before } : answer;
 }
@@ -162,9 +162,9 @@ async function withHiddenValues(
   return { result: 'known', object: { ...filled, live: read.object }, before: read.object };
 }
 
-async function dryRunWrite(asking: DryRunContext, object: RenderedObject, { address, signal }: CallTarget): Promise<DryRun> {
-  const { ports, client } = asking;
-  const write = dryRunCallOf(asking, object, address);
+async function dryRunWrite(context: DryRunContext, object: RenderedObject, { address, signal }: CallTarget): Promise<DryRun> {
+  const { ports, client } = context;
+  const write = dryRunCallOf(context, object, address);
   if (write.result !== 'write') return write.dryRun;
   const answer = await write.call(false, signal);
   if (answer.result === 'answered') return { result: 'accepted', object: answer.object, conflicts: [] };
@@ -172,7 +172,7 @@ async function dryRunWrite(asking: DryRunContext, object: RenderedObject, { addr
   const conflicts = conflictsIn(answer.fault);
   const others = conflicts.filter(({ manager }) => manager !== fieldManager);
   if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
-  if (!isForced(asking, object, others)) return { result: 'conflict', fault: answer.fault, conflicts: others };
+  if (!isForced(context, object, others)) return { result: 'conflict', fault: answer.fault, conflicts: others };
   // The forced dry run returns the object as it would be after Muster has taken the conflicting fields.
   const forced = await write.call(true, signal);
   if (forced.result === 'answered') return { result: 'accepted', object: forced.object, conflicts: others };

@@ -33,9 +33,9 @@ export interface PlacedCluster {
 
 /** The result of placement: the chosen clusters with their replicas. */
 export interface PlacementResult {
-  /** By name. */
+  /** Sorted by name. */
   readonly clusters: readonly PlacedCluster[];
-  /** By name. */
+  /** Sorted by name. */
   readonly rejected: readonly RejectedCluster[];
   readonly affinityGroup?: string;
   /** Why no cluster could be chosen. Absent: at least one was chosen. */

@@ -3,7 +3,7 @@ import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/pla
 import type { PlacedRequest, PlanRequest } from './snapshot/plan-request.ts';
 
 /**
- * Plans the work of a Propagation in each cluster. Writes nothing.
+ * Plans the work of a Propagation in each cluster. Writes nothing. Created by create-planner.ts.
  *
  * All methods compute digests in the same way: from the mirrors, plus live reads where a dry run showed that a mirror was outdated. An
  * abort rejects with the signal's reason.

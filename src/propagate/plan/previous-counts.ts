@@ -51,8 +51,8 @@ function countsIn({ live }: SnapshotCluster, workloads: readonly CountedWorkload
     workloads.map(({ index, key }) => {
       const copy = live.get(textOfKey(key));
       // Items of lists have no kind and apiVersion.
-      const stands = copy?.result === 'held' ? { ...copy.object, apiVersion: key.apiVersion, kind: key.kind } : undefined;
-      return [index, (stands === undefined ? undefined : workloadCountOf(stands))?.count ?? 0];
+      const existing = copy?.result === 'held' ? { ...copy.object, apiVersion: key.apiVersion, kind: key.kind } : undefined;
+      return [index, (existing === undefined ? undefined : workloadCountOf(existing))?.count ?? 0];
     }),
   );
 }

@@ -27,13 +27,13 @@ export function hasHiddenValues(key: ObjectKey, { sensitiveKinds }: Pick<Compari
 export function observedHashOf(
   { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
   object: KubernetesObject,
-  sight: ComparisonRules,
+  rules: ComparisonRules,
 ): string {
   // Mirrors of these kinds do not hold the fields. The resourceVersion is used instead: it changes with the fields, but also with every
   // other change.
-  if (hasHiddenValues(key, sight)) return object.metadata.resourceVersion ?? '';
+  if (hasHiddenValues(key, rules)) return object.metadata.resourceVersion ?? '';
   // The marks show which write a mirror has seen, so they count as sent fields.
-  return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(groupKindOfKey(key)));
+  return sentHashOf(withMarks(desired, someMarks), object, rules.listRulesOf(groupKindOfKey(key)));
 }
 
 /**
@@ -80,11 +80,11 @@ function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifes
 export function cachedObservedHashOf(
   copy: { readonly key: ObjectKey; readonly manifest: Manifest; readonly hash: string },
   object: KubernetesObject,
-  sight: ComparisonRules,
+  rules: ComparisonRules,
 ): string {
   const before = lastHashes.get(object);
   if (before?.sent === copy.hash) return before.hash;
-  const hash = observedHashOf({ key: copy.key, desired: copy.manifest }, object, sight);
+  const hash = observedHashOf({ key: copy.key, desired: copy.manifest }, object, rules);
   lastHashes.set(object, { sent: copy.hash, hash });
   return hash;
 }

@@ -37,7 +37,7 @@ type FilterResult =
  * deciding value.
  *
  * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. A cluster without copies is not chosen
- * until the location fields that decide are known.
+ * while the location fields that decide are unknown. Fields that cannot become known count as absent.
  */
 export function filterCandidate(candidate: PlacementCandidate, filters: CandidateFilters): FilterResult {
   const found = filterByKnown(candidate, filters);

@@ -20,7 +20,7 @@ import { clustersOfMakers } from './sources.ts';
 import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
 /**
- * Gathers the snapshot from which the plan of this request is made.
+ * Gathers the snapshot from which the plan of this request is made. Next: `renderPlan` (render-plan.ts) renders the plan from it.
  *
  * It needs the mirrors of the clusters that may be chosen or hold copies, and Nodes where the intent depends on the location of clusters.
  * It waits for mirrors that were never read before, at most 10 s for all together.

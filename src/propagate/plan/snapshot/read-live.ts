@@ -101,7 +101,7 @@ const writerAnnotations: readonly string[] = [
   marks.intent,
 ];
 
-/** Removes the annotations and labels in which kubectl and Muster note who wrote the object. They are no content of the object. */
+/** Removes the annotations and labels in which kubectl and Muster note who wrote the object. These are not content of the object. */
 function withoutWriterNotes(metadata: JsonObject): JsonObject {
   const { labels, annotations, ...rest } = metadata;
   return { ...rest, ...mapWithout('labels', labels, writerLabels), ...mapWithout('annotations', annotations, writerAnnotations) };
