@@ -55,13 +55,16 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   return { waves, surge: counts, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
-/** True if this generation may write in the cluster: it was started there, or the copies there may be deleted. */
+/** True if this generation may write in the cluster: it was started there, or the cluster is leaving and its copies may be deleted now. */
 export function mayBegin({ cluster, stage, member }: ClusterFacts, { surge: counts, mayDrain }: RolloutDecision): boolean {
   if (stage !== 'leaving') return stage === 'begun';
   return mayDrain && member !== undefined && !counts.waiting.includes(cluster) && !counts.held.includes(cluster);
 }
 
-/** Leaves out clusters that joined after the generation was decided. They start after all waves. */
+/**
+ * Returns the clusters of a wave of the plan. Leaves out clusters that joined after the generation was decided, because they start after
+ * all waves.
+ */
 function clustersIn({ rendered, lateClusters: late }: CurrentPlan, index: number): readonly ClusterName[] {
   return rendered.clusters.flatMap(({ chosen: { cluster }, wave }) => (wave === index && !late.has(cluster) ? [cluster] : []));
 }

@@ -183,8 +183,8 @@ function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: Ro
 }
 
 /**
- * Handles a change of a cluster. Its readiness concerns the Propagations with copies in it, or without a plan for it. Its labels, and its
- * joining and leaving, concern all.
+ * Handles a change of a cluster. If its readiness has changed, this concerns the Propagations that have copies in it, could not plan it, or
+ * have a refused plan. If its labels have changed, or it has joined or left, this concerns all Propagations.
  */
 function onClusterChange(context: TermContext, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
   const { states, queue } = context;

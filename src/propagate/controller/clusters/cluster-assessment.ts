@@ -176,6 +176,7 @@ function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: W
   return rest;
 }
 
+/** Returns what the cluster needs. In a suspended cluster, changed copies are only watched, and no copy is deleted. */
 function needsIn({ input, cluster, objects, share, clusterState, isSuspended }: AssessmentContext): ClusterNeeds {
   const { plan, spec, isKept } = input;
   return needsOf({
