@@ -112,7 +112,7 @@ export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before
       const { batches } = news;
       const live = batches.map((batch, index) => draft('LIVE', index === batches.length - 1 ? position : voidPosition, batch));
       const recovered = live.length === 0 && known.fault !== undefined && after.fault === undefined ? [draft('LIVE', position)] : [];
-      // After a LIVE message the client takes the cluster as in sync. So a fault that lasts is sent again.
+      // After a LIVE message the client regards the cluster as in sync. So a fault that lasts is sent again.
       const sent = live.length > 0 || wasCleared(known, after) ? undefined : known.fault;
       return [...live, ...recovered, ...failureDrafts(source, after, sent)];
     }
@@ -141,7 +141,7 @@ export function isCoveredBy(position: SourcePosition, object: KubernetesObject):
  */
 function comparePlaces({ metadata: one }: KubernetesObject, { metadata: other }: KubernetesObject): number {
   if (one.namespace === other.namespace) return compareText(one.name, other.name);
-  // Compared with the slash: `a/` comes after `a-b/`, although `a` comes before `a-b`.
+  // Namespaces are compared with the slash that follows them in `listPlaceOf`: `a/` comes after `a-b/`, although `a` comes before `a-b`.
   return compareText(`${one.namespace ?? ''}/`, `${other.namespace ?? ''}/`);
 }
 
@@ -196,7 +196,7 @@ export function splitDraft(draft: MessageDraft, most: number): readonly [Message
 function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {
   const chunks: (readonly ObjectChange[])[] = [];
   for (let start = 0; start < objects.length; start += maxMessageObjects) {
-    // No key: it is needed only where changes are merged.
+    // The key is empty, because it is needed only where changes are merged.
     chunks.push(objects.slice(start, start + maxMessageObjects).map((object) => ({ type: 'ADDED', key: '', object })));
   }
   return chunks;

@@ -80,7 +80,7 @@ const named = 3;
 const partlyCounted = 4;
 const partlyNamed = 5;
 const epochBytes = 6;
-/** Bound for versions that are written as differences. Twice the difference must still be an exact number. */
+/** Maximum version that is written as a difference. Twice the difference must still be an exact number. */
 const maxCounted = 2 ** 51;
 
 /**

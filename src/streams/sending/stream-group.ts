@@ -112,7 +112,7 @@ export class StreamGroup {
   /** Splits a message by what earlier messages have shown. Undefined if the message is small enough. */
   #split(message: object): MessageRendering | undefined {
     const { length, objects } = this.#recent;
-    // Three quarters of the bound, because objects differ in length.
+    // The aim is three quarters of the bound, because objects differ in length.
     const mostByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
     const most = Math.min(this.#mostObjects, mostByLength);
     if (!(message instanceof ObjectMessage) || message.objectCount <= most) return undefined;

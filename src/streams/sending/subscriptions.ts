@@ -160,7 +160,7 @@ export class Subscriptions {
     try {
       await this.#gate.pass();
       signal.throwIfAborted();
-      // No faults to report: nothing of the result has been read yet.
+      // `reportFault` does nothing here, because no field of a message has been resolved yet.
       const scope = {
         caller,
         signal,

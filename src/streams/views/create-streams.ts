@@ -136,7 +136,7 @@ function checkStream(
   };
 }
 
-/** Jobs are counted by their status. A kind whose mirror holds only metadata has no status to count. */
+/** Refuses a kind whose mirror holds only metadata, because Jobs are counted by their status. */
 function refuseMetadataOnly([kind]: readonly ModelKind[]): void {
   if (kind === undefined) return;
   throw new MusterError('BAD_INPUT', `expected a kind of which more than metadata is mirrored, got ${keyOfKind(kind)}`);

@@ -78,7 +78,10 @@ export class ViewRegistry<Message extends ChangesMessage> {
     return reader;
   }
 
-  /** Asks again if clusters join or leave meanwhile, so that the scope covers the members at the end of the request. */
+  /**
+   * Returns the scope of the caller. Requests the rights again if clusters join or leave meanwhile, so that the scope covers the current
+   * members.
+   */
   async #settledScope({ query, caller }: CheckedStream, signal: AbortSignal): Promise<WatchScope> {
     const { mirrors } = this.#options.dependencies;
     for (;;) {

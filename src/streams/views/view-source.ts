@@ -41,7 +41,10 @@ export class ViewSource implements MessageSource {
   readonly #options: ViewSourceOptions;
   readonly #changes: PendingChanges;
   #cluster: ClusterView;
-  /** Stays when the mirror has ended, because messages of its objects may still be made. */
+  /**
+   * The resource of the current or the last mirror. It stays after the end of the mirror, because messages of its objects may still be
+   * made.
+   */
   #resource: ServedResource | undefined;
   #state: SourceState = { phase: 'expected' };
   #known: SourceKnowledge = nothingKnown;
@@ -374,7 +377,7 @@ export class ViewSource implements MessageSource {
     this.end();
     this.#fault = undefined;
     this.#gone = goneFault(this, fault);
-    // Another mirror may exist already.
+    // The next mirror may exist already. It is then loaded here.
     if (!('code' in this.#options.visibility)) this.#load(this.#options.visibility);
     this.#options.onNews();
   }

@@ -265,7 +265,7 @@ export class ViewSources {
       if (source !== undefined) this.#withNews.add(source);
       onNews();
     };
-    // Every event moves the position of the source.
+    // Every event moves the position of the source, so the source is part of the next cut even if no object of the selection changes.
     const runNoted = (action: () => void): void => {
       if (source !== undefined) this.#withNews.add(source);
       guard(action);

@@ -6,7 +6,7 @@ import { sourceKey } from '../messages/stream-cursor.ts';
 
 /** The rights of one caller to watch the requested clusters and kinds. Callers with equal scopes get the same messages. */
 export interface WatchScope {
-  /** Equal for equal scopes only. */
+  /** A text that is equal for equal scopes only. */
   readonly digest: string;
   /**
    * Returns what the caller may watch of the kind in the cluster. Undefined for a cluster that is hidden from the caller, or that was no
