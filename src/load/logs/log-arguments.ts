@@ -19,7 +19,7 @@ export interface CheckedExtent {
   readonly tailLines: number;
   readonly limitBytes: number;
   readonly sinceSeconds: number | undefined;
-  /** `text` is the argument as it was given. */
+  /** The parsed `sinceTime`, and its text as the caller wrote it. */
   readonly since: { readonly text: string; readonly instant: LogInstant } | undefined;
 }
 

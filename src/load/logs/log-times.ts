@@ -17,7 +17,7 @@ export function parseLogInstant(text: string): LogInstant | undefined {
   return Number.isNaN(ms) ? undefined : { seconds: ms / 1_000, nanos: Number(digits.padEnd(9, '0')) };
 }
 
-/** Negative if the first moment is before the second. */
+/** Compares two moments: negative if the first is before the second, 0 if they are equal. */
 export function compareInstants(a: LogInstant, b: LogInstant): number {
   return a.seconds - b.seconds || a.nanos - b.nanos;
 }

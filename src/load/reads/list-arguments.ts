@@ -68,7 +68,7 @@ export function checkArguments(args: ListArguments, listed: CheckedKinds): Check
     waitMs: checkWaitSeconds(args.waitSeconds) * 1_000,
     filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector, orderMeaning: order?.meaning }),
   };
-  // Checked last, after the number and length of the paths were bounded.
+  // Paths are checked last, after their number and length were bounded.
   const paths = [...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)];
   refuseHiddenValues(paths, listed);
   return { ...checked, relations: relationsOfPaths(paths, listed) };

@@ -10,7 +10,7 @@ import type { MirrorLease, MirrorReader, Mirrors } from '../../watch/mirrors.ts'
 export interface MirrorKey {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: GroupKind;
-  /** Listed first if the gateway may not list the kind in all namespaces. Default: all namespaces. */
+  /** The requested namespaces. They are listed first if the gateway may not list the kind in all namespaces. Default: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
@@ -68,7 +68,7 @@ export class MirrorLoader implements Disposable {
     return this.#loader.load(key);
   }
 
-  /** `load` for several keys, in their order. */
+  /** Loads several keys with `load`. The results are in the order of the keys. */
   loadAll(keys: readonly MirrorKey[]): PromiseOrValue<readonly (MirrorReader | undefined)[]> {
     return allPromiseOrValues(keys.map((key) => this.load(key)));
   }

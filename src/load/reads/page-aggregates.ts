@@ -22,7 +22,7 @@ export function createAggregates(
   matches: readonly SourceMatches[],
   { countReads, timeSlices: slices }: Pick<ReadContext, 'countReads' | 'timeSlices'>,
 ): PageAggregates {
-  // Checked after the path was compiled, as in lists: by then the path is known to exist.
+  // Hidden values are refused only after the path was compiled, as in lists: an unknown path then has its own error.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
     refuseHiddenValues(paths, kinds);
     for (const [kind, relations] of relationsOfPaths(paths, kinds)) {

@@ -43,7 +43,7 @@ interface ReadObjectOptions extends ListSourceOptions {
 /** The request of a field for one object. */
 interface ObjectRequest {
   readonly kind: ModelKind;
-  /** With a uid, only the object with this uid is found. */
+  /** The cluster and the name of the object. With a uid, only the object with this uid is found. */
   readonly key: ClusterObjectKey & Pick<NamedObject, 'uid'>;
   readonly from: ReadFrom;
 }

@@ -18,7 +18,7 @@ export interface ReferenceTarget {
 
 /** A query for the objects that are related to an object, in the same cluster. */
 export interface RelationQuery {
-  /** Part of the scope of cursors, in addition to the object and the kinds. */
+  /** The name of the relation. A cursor is bound to it, and to the object and the kinds. */
   readonly name: string;
   /** `get` if the object names the related objects. `list` if the related objects refer to the object or match its selector. */
   readonly verb: 'get' | 'list';

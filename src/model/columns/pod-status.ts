@@ -11,8 +11,8 @@ type ContainerStatus = Stored<V1ContainerStatus>;
 // allocate as little as possible.
 
 /**
- * STATUS, such as `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed` or `Terminating`. It may be any reason that a kubelet gives, so it is no
- * enum. `Unknown` for a Pod without a phase.
+ * Returns the column STATUS, such as `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed` or `Terminating`. It may be any reason that a
+ * kubelet gives, so it is no enum. `Unknown` for a Pod without a phase.
  */
 export function phaseOfPod(pod: Pod): string {
   const { phase, reason } = pod.status ?? {};
@@ -21,7 +21,9 @@ export function phaseOfPod(pod: Pod): string {
   return phase === 'Succeeded' || phase === 'Failed' ? reasonOf(pod) : 'Terminating';
 }
 
-/** READY: the number of ready containers, and of all containers that should keep running, such as `1/2`. Sidecars count. */
+/**
+ * Returns the column READY: the number of ready containers, and of all containers that should keep running, such as `1/2`. Sidecars count.
+ */
 export function readyOfPod(pod: Pod): string {
   const init = readInit(pod);
   let ready = init.ready;
@@ -32,8 +34,8 @@ export function readyOfPod(pod: Pod): string {
 }
 
 /**
- * RESTARTS without the time of the last one. While the Pod initializes, the restarts of its init containers count. After that, those of sidecars
- * and main containers.
+ * Returns the column RESTARTS without the time of the last restart. While the Pod initializes, the restarts of its init containers count.
+ * After that, those of sidecars and main containers.
  */
 export function restartsOfPod(pod: Pod): number {
   let restarts = 0;
