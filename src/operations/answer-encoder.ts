@@ -136,7 +136,8 @@ export function jsonLength(value: unknown, most: number): number {
     }
     return length;
   }
-  // Not `Object.entries`: this walk is most of what encoding a small answer adds to `JSON.stringify`.
+  // `for in` is faster than `Object.entries`. For a small answer, this walk is most of the time that the encoder needs in addition to
+  // `JSON.stringify`.
   for (const key in value) {
     length += key.length + 4 + jsonLength((value as Readonly<Record<string, unknown>>)[key], most - length);
     if (length > most) return length;

@@ -35,7 +35,7 @@ export function parseOperationBody(body: Uint8Array): OperationRequest {
  * @throws {RequestRefusal} 400 with the expected form.
  */
 export function operationRequestIn({ query, operationName, variables, extensions }: JsonObject): OperationRequest {
-  // Clients of automatic persisted queries then send the text of the query.
+  // A client of automatic persisted queries answers this error by sending the text of the query.
   if (query === undefined && isJsonObject(extensions) && extensions.persistedQuery !== undefined)
     throw new MusterError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
   if (typeof query !== 'string') throw badRequest(query === undefined ? 'query is missing' : 'query: expected text');

@@ -42,7 +42,7 @@ export interface AnsweredOperation extends Pick<RequestOrigin, 'requestId' | 'ca
   /** `OK`, or the code of the first error. */
   readonly code: string;
   readonly faults: number;
-  /** Duration in milliseconds. For a subscription: how long its stream lasted. */
+  /** Duration in milliseconds. For a subscription: the lifetime of its stream. */
   readonly tookMs: number;
 }
 

@@ -60,7 +60,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
   let spent = 0;
   let readsSoFar = 0;
   let characters = 0;
-  /** Created once, because each of 150,000 fields may throw it. */
+  /** The first error. Later calls throw it again: 150,000 fields may throw, and creating an error for each would take long. */
   let refusal: MusterError | undefined;
   const refuse = (message: string): never => {
     refusal ??= new MusterError('TOO_COSTLY', message);

@@ -142,7 +142,7 @@ function* pathsIn({ selections }: SelectionSetNode, unseen: Record<string, Graph
       const argument = pathArguments.get(node.name.value);
       if (argument === undefined) continue;
       for (const { name, value } of node.arguments ?? []) if (name.value === argument) yield value;
-      // Groups have sums of their own.
+      // Each group may have sums and extremes too, whose paths are selected below `groups`.
       if (node.selectionSet !== undefined) yield* pathsIn(node.selectionSet, unseen);
     }
   }

@@ -111,7 +111,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
   });
 }
 
-/** Cursors are created when they are read, because sealing takes time. */
+/** Returns the position of a page in its list. Cursors are created when they are read, because sealing takes time. */
 function pageOf(listed: ListPage): PageView {
   const { hasNextPage, hasPreviousPage, items } = listed;
   return {

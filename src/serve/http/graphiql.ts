@@ -69,7 +69,7 @@ export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
       return (await page).bytes.plain as Uint8Array<ArrayBuffer>;
     },
     plugin: {
-      // Every response runs through this hook, so only the page makes a promise.
+      // This hook sees every response. To stay cheap, it makes a promise only for the page.
       onResponse: ({ request, response, setResponse, fetchAPI }) =>
         response.headers.get('content-type') === 'text/html'
           ? page?.then((made) => pageFor(request, fetchAPI, made)).then(setResponse)

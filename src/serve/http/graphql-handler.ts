@@ -155,7 +155,10 @@ function responseOf(pieces: readonly Uint8Array[], init: ResponseInit, { Respons
   return response;
 }
 
-/** GraphQL over HTTP: `application/json` gets 200 for every readable request. `application/graphql-response+json` gets 200 only for data. */
+/**
+ * Returns the status that the specification "GraphQL over HTTP" requires. `application/json` gets 200 for every readable request,
+ * `application/graphql-response+json` only for an answer with data.
+ */
 function statusOf({ body, code, http }: EncodedAnswer, type: AnswerType): number {
   if (body.data !== undefined && body.data !== null) return 200;
   if (http !== undefined && !(http.spec === true && type === 'application/json')) return http.status;

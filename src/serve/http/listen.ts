@@ -65,7 +65,7 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16 << 10,
       connectionsCheckingInterval: 5_000,
-      // RFC 9113 has removed the upgrade to h2c. A server that does not support it answers as if it had not been offered.
+      // RFC 9113 has removed the upgrade to h2c. The server ignores the offer and answers in HTTP/1.1.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== 'h2c',
     },
     (request, response) => {

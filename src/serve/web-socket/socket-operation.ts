@@ -17,7 +17,7 @@ export interface SocketOperationOptions {
   readonly onBug: (error: unknown) => void;
 }
 
-/** What an operation needs from its socket. Implemented by `SocketConnection`. */
+/** The methods of a socket that its operations use. Implemented by `SocketConnection`. */
 export interface OperationSocket {
   readonly caller: Caller;
   hasRoom(): boolean;
