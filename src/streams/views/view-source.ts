@@ -41,10 +41,7 @@ export class ViewSource implements MessageSource {
   readonly #options: ViewSourceOptions;
   readonly #changes: PendingChanges;
   #cluster: ClusterView;
-  /**
-   * The resource of the current or the last mirror. It stays after the end of the mirror, because messages of its objects may still be
-   * made.
-   */
+  /** The resource of the current or last mirror. Kept after its end, because messages of its objects may still be made. */
   #resource: ServedResource | undefined;
   #state: SourceState = { phase: 'expected' };
   #known: SourceKnowledge = nothingKnown;
@@ -377,7 +374,7 @@ export class ViewSource implements MessageSource {
     this.end();
     this.#fault = undefined;
     this.#gone = goneFault(this, fault);
-    // The next mirror may exist already. It is then loaded here.
+    // Loads the next mirror, if it exists already.
     if (!('code' in this.#options.visibility)) this.#load(this.#options.visibility);
     this.#options.onNews();
   }
