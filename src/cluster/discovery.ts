@@ -48,7 +48,7 @@ export async function discover(api: ClusterApi, options: DiscoveryOptions, signa
   const tags = parseTags(options.etag);
   const answers = await Promise.all(roots.map((root, index) => requestRoot(api, root, { ifNoneMatch: tags[index], signal })));
   if (answers.every((answer) => answer.type === 'unchanged')) return { type: 'unchanged' };
-  // One of the two documents has changed. The other one is needed too, so it is requested again without its tag.
+  // At least one of the two documents has changed. Both are needed, so the unchanged one is requested again without its tag.
   const whole = await Promise.all(
     answers.map((answer, index) =>
       answer.type === 'unchanged' ? requestRoot(api, roots[index] ?? 'api', { ifNoneMatch: undefined, signal }) : answer,

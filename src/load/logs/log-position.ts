@@ -18,7 +18,7 @@ interface BeginQuery {
 /**
  * The position up to which one log was passed on, so that a new request repeats no line.
  *
- * API servers round `sinceTime` to seconds. Lines that they repeat are dropped, and lines of equal times are told apart by their number. After a
+ * API servers round `sinceTime` to seconds. Lines that they repeat are dropped, and lines of equal times are distinguished by their number. After a
  * rotation, the log continues with the lines that are left.
  *
  * Before the first line, only the seconds since the log was opened are known. If no old lines were requested, one or two lines from just before

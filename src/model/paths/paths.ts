@@ -205,7 +205,7 @@ function walkFrom({ walk, walked, type, first }: WalkStart, segments: readonly s
       return misfitAt({ walk, walked: [...walked, ...segments.slice(0, index)], segment, rest: segments.slice(index + 1) }, step);
     }
     const { element, list } = elementOf(step.type);
-    // It is unknown whether a value inside JSON is a list. At the end of the path, an array is a value like any other.
+    // No schema says whether a value inside JSON is a list. At the end of the path, an array is a value like any other.
     const free = 'scalar' in element && element.scalar === 'JSON' && !isLast;
     steps.push({ key: step.key, list: list || free });
     current = element;

@@ -11,7 +11,7 @@ export interface PlannedPropagation {
   readonly plan: CurrentPlan;
 }
 
-/** What one pass knows about all clusters, as of one moment. */
+/** The assessment of all clusters in one pass, as of one moment. */
 export interface PassSnapshot {
   readonly clusters: readonly ClusterAssessment[];
   readonly rollout: RolloutDecision;

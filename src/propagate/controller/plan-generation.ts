@@ -44,7 +44,7 @@ export async function planGeneration(
   return decisionOf(ports, planning, { ...kept, writingClusters: duringWrite, rendered: await checked(ports, request) });
 }
 
-/** What earlier generations leave for the next plan. */
+/** The facts that earlier generations leave for the next plan. */
 interface PriorDecision {
   /** The spec that the status was decided for. Absent before the first decision. */
   readonly decided?: PropagationSpec;

@@ -153,7 +153,7 @@ export type PreviousRevision =
   | { readonly result: 'spec'; readonly revision: number; readonly spec: PropagationSpec }
   /** No copy existed before this revision. So all its copies are deleted. */
   | { readonly result: 'nothing' }
-  /** It is unknown. `why` holds no values of specs. */
+  /** The revision is not known, for the reason `why`. The text holds no values of specs. */
   | { readonly result: 'unknown'; readonly why: string };
 
 /**

@@ -81,7 +81,7 @@ const group = checkedSchema(
       ),
   })
     .register(graphqlHints, { name: 'AffinityGroupInput' })
-    .describe('One of several sets of clusters that are tried in order.'),
+    .describe('A set of clusters. Several sets are tried in order.'),
   ({ name, set, overflow: tiers }, tell) => {
     checkUnique([name, ...tiers.map((tier) => tier.name)], tell, 'overflow', (index) => index - 1, 'name');
     if (tiers.length > 0 && !hasConditions(set)) tell('expected a set that is not empty above an overflow', 'overflow');

@@ -10,8 +10,8 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
 };
 
 /**
- * What it means for waves if the status line of a cluster has this phase although its rollout mark has succeeded or is progressing:
- * `failed` or `open`. A phase that is not listed, such as `Unknown`, has no effect.
+ * Maps the phase of a status line to its effect on waves, `failed` or `open`. It counts if the rollout mark of the cluster has succeeded
+ * or is progressing. A phase that is not listed, such as `Unknown`, has no effect.
  */
 const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],

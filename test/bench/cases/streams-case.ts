@@ -77,7 +77,7 @@ export const firstStateCase: BenchCase = {
     {
       name: 'INITIAL of 10,000 objects',
       unit: 'CPU ms',
-      // It gets a bound when operations are compiled.
+      // The bound is still to be set, when operations are compiled.
       against: 'JSON.stringify and a write of the same',
       ours: of('ours', 'cpuMs'),
       floor: of('floor', 'cpuMs'),

@@ -21,7 +21,7 @@ interface Line {
   readonly recheckTime?: string;
 }
 
-/** One of `all`, `progressive` and `progressivePerGroup`. */
+/** The settings of a strategy: `all`, `progressive` or `progressivePerGroup`. */
 interface Settings {
   readonly minSuccessTime?: string;
   readonly progressDeadline?: string;

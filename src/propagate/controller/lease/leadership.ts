@@ -3,7 +3,7 @@ import type { Log } from '../../../core/log.ts';
 import type { PropagationStore } from '../../hub/propagation-store.ts';
 import type { Propagation, StatusCondition } from '../../model/propagation.ts';
 
-/** Who leads, as found by one attempt to get the Lease: this process, another one, or none for the reason `why`. */
+/** The leader, as found by one attempt to get the Lease: this process, another one, or none for the reason `why`. */
 export type LeaderStatus = { readonly leader: 'self' | 'other' } | { readonly leader: 'nobody'; readonly why: string };
 
 /** Reports whether any gateway keeps Propagations in sync, as far as this process knows. */

@@ -98,7 +98,7 @@ interface Lease {
   /** True until the deadline, unless another process was seen to hold the Lease. */
   isHeld(): boolean;
   heldUntilMs(): number;
-  /** Who leads, as found by the last claim. */
+  /** The leader, as found by the last claim. */
   leader(): LeaderStatus;
   /** True if the last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
   isMisplaced(): boolean;

@@ -9,7 +9,8 @@ import type { CopyOutcome, RollbackTarget } from '../../plan/copies/copy-work.ts
 import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
 
 /**
- * What the leader knows about one Propagation in addition to the hub. It may be lost at any moment; the leader then reads and plans again.
+ * The leader's own facts about one Propagation, in addition to those on the hub. They may be lost at any moment: the leader then reads and
+ * plans again.
  * Only passes over this Propagation, and the jobs that they started, change it.
  */
 export interface PropagationState {
@@ -105,11 +106,11 @@ export interface PlacedCopies {
 
 /** Whether a plan may be carried out. */
 export type PlanVerdict =
-  /** It may. `prune`: its confirmed deletions. Absent if no confirmation is needed. */
+  /** The plan may be carried out. `prune`: its confirmed deletions. Absent if no confirmation is needed. */
   | { readonly result: 'do'; readonly prune?: HeldPrune }
   /** Its deletions must be confirmed first. Everything else is carried out, and deletions that have started continue. */
   | { readonly result: 'holdPrune'; readonly why: string; readonly prune: HeldPrune }
-  /** It is not the plan that the user requested by the digest `asked`. */
+  /** The plan differs from the one that the user requested by the digest `asked`. */
   | { readonly result: 'stale'; readonly asked: string }
   /** Its notes contain an error. */
   | { readonly result: 'refused' };

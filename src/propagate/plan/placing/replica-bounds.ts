@@ -27,7 +27,7 @@ export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster):
   };
 }
 
-/** One of the clusters between which replicas are divided. */
+/** A cluster that takes part in a division of replicas. */
 export interface ReplicaCandidate {
   readonly name: string;
   /** The number of replicas that the cluster has now. */
