@@ -40,8 +40,8 @@ const retryMs = 600_000;
  * Requests the documents from the newest cluster that serves OpenAPI, in the background, one after the other, until the signal aborts.
  *
  * When a cluster with a newer release joins, only documents with another hash are requested. A document that the cluster does not serve is
- * requested from other clusters of its release. If none of these clusters serves it and no descriptions from it are known, clusters of
- * older releases are asked.
+ * requested from other clusters of its release. If none of these clusters serves it and no descriptions from it are known, it is requested
+ * from clusters of older releases.
  *
  * Descriptions stay when their cluster leaves.
  */
@@ -58,7 +58,10 @@ class DescriptionReader implements KindDescriptions {
   #descriptions: ModelDescriptions = new Map();
   /** The release whose documents were all read. */
   #release: string | undefined;
-  /** The clusters that are being asked, or have not answered, as `keyOf` writes them. Empty if there are none. */
+  /**
+   * The `keyOf` of the clusters from which documents were last requested. While a document is missing, the same clusters are requested
+   * again only after `retryMs`. Empty if no document is missing.
+   */
   #requested = '';
   #hasBegun = false;
   #isBusy = false;

@@ -38,13 +38,14 @@ interface UnknownKinds {
  */
 const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
 
+/** A request for the document of one group version, and the kinds in it whose schemas are unknown. */
 interface DocumentQuestion {
   readonly cluster: ClusterName;
   readonly resources: readonly ServedResource[];
   readonly path: readonly string[];
 }
 
-/** Requests kinds until the signal aborts. */
+/** Creates an empty collection of schemas. `request` fills it in the background. After the signal has aborted, no request is sent. */
 export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
   const found = new Map<ClusterName, KindSchema[]>();
   const requested = new Set<string>();

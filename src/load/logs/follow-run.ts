@@ -103,11 +103,12 @@ class FailureCounter {
     return backoffMs({ attempt: this.count++, random: this.#clock.random(), retryAfterMs: retryAfterMsOf(fault) });
   }
 
-  /** Counts a clean end, and returns the milliseconds to wait after it. */
+  /** Counts a clean end of the stream, and returns the milliseconds to wait after it. */
   close(): number {
     return Math.min(closedPauseMs * 2 ** this.#closed++, longestPauseMs);
   }
 
+  /** Counts from zero again. Called when new lines have arrived. */
   over(): void {
     this.count = 0;
     this.#closed = 0;

@@ -54,8 +54,8 @@ const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject
 };
 
 /**
- * Finds the related objects for the paths of one list. They are in other mirrors of the same clusters, and are as of one moment until this is
- * disposed of.
+ * Finds the related objects for the paths of one list, in other mirrors of the same clusters. The first call of `relatedTo` freezes these
+ * mirrors, so all lookups see one moment. Disposing the lookup ends that.
  *
  * Call `holdMirrors` first: it waits for first lists. Then `refreshSources` reads the sources, and `relatedTo` finds objects in them. Hidden
  * objects look absent.

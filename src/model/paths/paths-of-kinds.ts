@@ -13,7 +13,7 @@ export function createPathFinder(model: Model, kind: ModelKind): (text: string) 
   };
 }
 
-/** The reason why a kind has no such path. */
+/** A kind that does not have the requested path, and the reason. */
 export interface KindMisfit {
   readonly kind: ModelKind;
   readonly misfit: PathMisfit;

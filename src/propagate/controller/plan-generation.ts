@@ -52,7 +52,10 @@ interface PriorDecision {
   readonly rollback?: RollbackTarget | undefined;
 }
 
-/** Reads the prior decision. If this generation was decided already, the status has it. Only a rollback then needs the kept revisions. */
+/**
+ * Reads the prior decision. For a generation that was decided already, the status and the current spec are enough. The kept revisions are
+ * read from the hub for a new decision and for a rollback.
+ */
 async function priorDecisionOf(
   ports: ControllerPorts,
   { propagation, spec }: PlanContext,

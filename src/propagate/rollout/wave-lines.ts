@@ -10,8 +10,8 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
 };
 
 /**
- * Maps the phase of a status line to its effect on waves, `failed` or `open`. It counts if the rollout mark of the cluster has succeeded
- * or is progressing. A phase that is not listed, such as `Unknown`, has no effect.
+ * Maps the phase of a cluster to its effect on waves, `failed` or `open`. The effect counts only if the rollout mark of the cluster is
+ * `Succeeded` or `Progressing`. A phase that is not listed, such as `Unknown`, has no effect.
  */
 const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],
@@ -31,7 +31,7 @@ interface WaveContext {
 }
 
 /**
- * Returns how far each cluster is with that generation, from its status line: the input of `nextWaves`. Clusters that are leaving have no
+ * Returns how far each cluster is with the current generation, from its status line. The result is the input of `nextWaves`. Clusters that are leaving have no
  * wave and are left out. Suspended and held clusters that were not started are skipped.
  */
 export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, context: WaveContext): ReadonlyMap<ClusterName, WaveLine> {

@@ -21,8 +21,8 @@ interface Aggregation {
   readonly template: JsonObject;
   readonly items: readonly StatusItem[];
   /**
-   * Which rules hold for a StatefulSet: those of Muster (`ours`) or of Karmada. `karmada` compares the template generation of a copy with
-   * the generation of the copy itself.
+   * When the status of a StatefulSet copy is current. `ours`: its `resourceTemplateGeneration` has reached the generation of the template.
+   * `karmada`: it has reached the generation of the copy itself, as Karmada compares.
    */
   readonly semantics: 'ours' | 'karmada';
 }

@@ -17,8 +17,10 @@ const types: ReadonlySet<Json | undefined> = new Set(['connection_init', 'ping',
 const maxIdLength = 128;
 
 /**
- * Reads a message by the rules of request bodies. Returns the reason to close the socket if it is no message of the protocol. If only its
- * operation is invalid, the error belongs to that operation, as over HTTP.
+ * Parses a message of a client by the rules of HTTP bodies (`parseJsonText`): at most 200 levels, no lone surrogates and no NUL.
+ *
+ * Returns a text if the gateway has to close the socket: the text is the reason. A `subscribe` that breaks only the rules of bodies does
+ * not close the socket. It gives a message with `refusal`.
  */
 export function parseClientMessage(text: string): ClientMessage | string {
   const parsed = parsedBy(() => parseJsonText(text));

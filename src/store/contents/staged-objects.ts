@@ -36,7 +36,7 @@ export class StagedObjects {
   readonly #formOf: StagingOptions['formOf'];
   readonly #byContent: boolean;
   readonly #staged = new Map<string, Map<string, StagedObject>>();
-  /** The last staged object of each controller. */
+  /** The last staged object of each controller, by its uid. A new object of the controller shares equal parts with it. */
   readonly #families = new Map<string, KubernetesObject>();
   /** The versions of the events that arrived since the list began, by object. */
   readonly #events = new Map<string, ResourceVersion | undefined>();

@@ -8,7 +8,10 @@ import type { ViewSource } from './view-source.ts';
 
 /** The first messages of a reader: its first state, or what it has missed. */
 interface Opening<Message extends object> extends MessageRun<Message> {
-  /** Creates the backlogs of a reader for sources that are incomplete now. Each reader has its own. */
+  /**
+   * Creates the backlogs of one reader, for sources that the reader knows and whose mirrors have no complete list now. Call it once per
+   * reader.
+   */
   incomplete(): readonly SourceBacklog[];
 }
 
@@ -23,9 +26,11 @@ interface OpeningsOptions<Message extends object> {
 /** The content of a run, before it becomes messages. */
 export interface RunContents {
   readonly slices: readonly SourceSlice[];
+  /** Returns the knowledge of the readers about the source of a slice, before they receive it. */
   readonly before: (slice: SourceSlice) => SourceKnowledge;
+  /** The positions of the readers in incomplete sources, by source key. The run has no slices of these sources. Default: none. */
   readonly incompletePositions?: ReadonlyMap<string, SourcePosition | undefined>;
-  /** True for the first messages of readers. Readers that begin later may get the same messages. */
+  /** True for the first messages of readers. Readers that begin later may get the same messages. Default: false. */
   readonly isOpening?: boolean;
 }
 

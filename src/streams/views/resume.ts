@@ -18,7 +18,7 @@ interface Resumption {
   readonly incomplete: readonly IncompleteSource[];
 }
 
-/** An incomplete source. The changes that the reader has missed are not known yet. */
+/** A source whose mirror has no complete list now. The changes that the reader has missed are not known yet. */
 export interface IncompleteSource {
   readonly source: ViewSource;
   readonly known: SourceKnowledge;

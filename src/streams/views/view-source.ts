@@ -47,7 +47,7 @@ export class ViewSource implements MessageSource {
   #known: SourceKnowledge = nothingKnown;
   /** The fault that readers in step have after the next cut. */
   #fault: Fault | undefined;
-  /** The end of an earlier mirror, until a cut sends it. Another mirror may have replaced it already. */
+  /** The fault `GONE` of an ended mirror, until a cut sends it. A new mirror may be followed already. */
   #gone: Fault | undefined;
   /** True if the mirror has confirmed since the last cut that nothing changed. */
   #isConfirmed = false;
@@ -89,7 +89,7 @@ export class ViewSource implements MessageSource {
     return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneFault(this, fault) : undefined;
   }
 
-  /** True if the cluster or the kind has left, and a cut has sent that. */
+  /** True if the cluster or the kind has left, and a cut has sent `GONE` to the readers. */
   get hasLeft(): boolean {
     return hasEnded(this.#state) && this.#gone === undefined;
   }
@@ -125,7 +125,7 @@ export class ViewSource implements MessageSource {
     return this.#held?.meanBytes ?? 1_024;
   }
 
-  /** Call it when the cluster has changed: its properties, what it serves, or whether it is a member of the fleet. */
+  /** Starts or stops following the mirror. Call it when the cluster has changed: its properties, its kinds or its membership. */
   refresh(cluster: ClusterView | undefined): void {
     this.#syncAtCut = undefined;
     const { visibility, mirrors } = this.#options;
@@ -137,7 +137,7 @@ export class ViewSource implements MessageSource {
     this.#resource = this.#held?.resource ?? this.#resource;
   }
 
-  /** Call it when the phase of the mirror may have changed. */
+  /** Updates the fault. If the first list is complete now, the next cut sends it. Call it when the phase of the mirror may have changed. */
   checkPhase(): void {
     this.#syncAtCut = undefined;
     const selected = this.#held;

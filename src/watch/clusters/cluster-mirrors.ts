@@ -331,10 +331,10 @@ export class ClusterMirrors {
   }
 
   /**
-   * Relists the mirrors that are ahead of the server, as after etcd was restored.
+   * Returns a function that receives the latest version of the namespaces, and relists mirrors with a later version. A mirror can be ahead
+   * of its server after etcd was restored. The server then sends no events until it reaches the version of the watch.
    *
-   * A watch from a version that the server has not reached is silent until the server reaches that version, so events would be lost. A
-   * mirror is relisted once per epoch only, because a kind may be stored apart from namespaces, with versions of its own.
+   * A mirror is relisted only once per epoch. Its kind may be in another etcd than namespaces, and then its versions are not comparable.
    */
   #compareHistory(): (revision: ResourceVersion) => void {
     const seen = [...this.#entries].map(([key, { mirror }]) => ({ key, mirror, versions: mirror.versions }));

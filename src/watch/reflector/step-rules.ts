@@ -15,7 +15,7 @@ import type {
 /** Milliseconds between two lists of a kind that cannot be watched, ± 20 %. */
 export const pollIntervalMs = 60_000;
 
-/** After this time without an event, a WatchList will never send its end bookmark. */
+/** Milliseconds without an event after which a WatchList counts as broken: its end bookmark is not expected any more, and a list replaces it. */
 export const maxSilenceMs = 30_000;
 
 /** Time after which the objects of a lost right are dropped. */

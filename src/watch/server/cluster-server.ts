@@ -44,8 +44,8 @@ interface ServerListener {
   /** Discovery has succeeded. */
   onDiscovered(): void;
   /**
-   * The most recent version of the server is about to be requested. The returned function receives it. A mirror that had a later version
-   * before the request is of another history.
+   * Called before the most recent version of the server is requested. The returned function receives that version. If a mirror had a
+   * later version before the request, the server has lost part of its history.
    */
   onIdentityRequest(): (revision: ResourceVersion) => void;
   /** The server has another version of Kubernetes than before. */

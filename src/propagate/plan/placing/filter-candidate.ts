@@ -25,19 +25,22 @@ export interface CandidateFilters extends Pick<Placement, 'tolerations' | 'sprea
   readonly isWorkload: boolean;
 }
 
-/** The tier of a cluster that passes the filters, or the reason why it does not. */
+/** The result of the filters for one cluster. */
 type FilterResult =
+  /** The cluster meets all conditions. */
   | { readonly result: 'passed'; readonly tier: number }
-  /** The cluster has copies, and its unknown location decides whether it matches. */
+  /** The cluster stays chosen, because it has copies and its location is unknown. The location decides whether the cluster matches. */
   | { readonly result: 'kept' }
   | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
 
 /**
- * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the first filter that excludes it with the
- * deciding value.
+ * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the reason of the first
+ * filter that excludes it, with the deciding value.
  *
- * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. A cluster without copies is not chosen
- * while the location fields that decide are unknown. Fields that cannot become known count as absent.
+ * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. It is `kept` if unknown location fields
+ * decide. A cluster without copies is refused with `SYNCING` while these fields may become known.
+ *
+ * Fields that cannot become known count as absent. A cluster with copies is `kept` even then, if it would be excluded otherwise.
  */
 export function filterCandidate(candidate: PlacementCandidate, filters: CandidateFilters): FilterResult {
   const found = filterByKnown(candidate, filters);
