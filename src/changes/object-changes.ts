@@ -19,7 +19,10 @@ export interface ObjectChangeResult {
    * object.
    */
   readonly written?: WrittenObject;
-  /** A unified diff of the pruned and redacted objects. Present for dry runs only. */
+  /**
+   * A unified diff of the redacted objects, without fields that the server fills in. Only a dry run has a diff, and only if it would change the
+   * object.
+   */
   readonly diff?: string;
   readonly warnings: readonly string[];
   readonly fault?: Fault;

@@ -1,6 +1,6 @@
 import { MusterError } from './errors.ts';
 
-/** Maximum number of elements of an argument, unless a smaller bound is natural. */
+/** Maximum number of elements of a list argument. Some arguments have a smaller maximum, which is checked elsewhere. */
 const maxElements = 1_000;
 
 /**

@@ -15,7 +15,7 @@ export function loggableError(error: unknown): Error {
   return typeof code === 'string' && /^E[A-Z0-9_]+$/.test(code) ? Object.assign(safe, { code }) : safe;
 }
 
-/** True for errors of this project. Neither the runtime nor graphql-js throws a plain `Error`. */
+/** True for errors whose message this project wrote. Neither the runtime nor graphql-js throws a plain `Error`. */
 function isOfOurWords(error: Error): boolean {
   return error instanceof MusterError || error instanceof InvariantError || error.constructor === Error;
 }
@@ -24,8 +24,8 @@ function isOfOurWords(error: Error): boolean {
 const aboutCode = /^Cannot read properties of (?:undefined|null) \(reading '[\w$]{1,60}'\)$/;
 
 /**
- * A message in plain words, as this project writes them. V8 and Node begin their messages with a capital, or with the value, such as `secret is not a
- * function`.
+ * Matches messages that quote no value: lower-case words only, none of them `is`, `has`, `are` or `must`. Messages of V8 and Node do not match,
+ * because they begin with a capital letter or with a value. In `secret is not a function`, `secret` may be a value.
  */
 const plainWords = /^(?!.* (?:is|has|are|must) )[a-z][a-z ,-]*$/;
 

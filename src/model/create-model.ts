@@ -32,8 +32,8 @@ export interface CreatedModel {
 /**
  * Joins the kinds of all clusters, names them, and adds them to the built-in kinds.
  *
- * The order of `custom` does not matter, and an additional kind renames no other kind. A wrong group is left out and reported, and does not
- * throw.
+ * The order of `custom` does not matter, and an additional kind renames no other kind. A group that cannot be built is
+ * left out and reported in `problems`. The other groups are still built.
  */
 export function createModel({ baseline, custom, prefixes, unserved }: ModelSources): CreatedModel {
   const claims = createNameClaims(baseline, prefixes);

@@ -30,7 +30,7 @@ export function placeOfPlaceKey(key: string): NamedPlace {
   }
 }
 
-/** True for the key of a kind. */
+/** True for the key of a kind (`Kind/group`). False for the key of a group or of a place. */
 export function isKindKey(key: string): boolean {
   return !key.startsWith('[') && key.includes('/');
 }

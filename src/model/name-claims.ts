@@ -24,11 +24,11 @@ export interface NameClaims {
 export interface StructureNames {
   /** True if a field in the kind has a name that differs from its key. */
   hasFieldNames(kind: string): boolean;
-  /** The names of the fields of the object at a place, in the order of its keys. */
+  /** Returns the names of the fields of the object at a place, in the order of `keys`. */
   fieldNames(place: NamedPlace, keys: readonly string[], hidden: ReadonlySet<string> | undefined): readonly string[];
   /**
-   * Returns the name of the type at a place: the remembered name, or else that of an equal structure, or else the wanted name, with a number if
-   * that is taken. Places with equal structures may share a name.
+   * Returns the name of the type at a place. The first of these that exists: the remembered name, the name of an equal structure, the wanted
+   * name. A number is added to the wanted name if another structure has it. Places with equal structures may share a name.
    */
   typeName(place: NamedPlace, structure: number, wanted: string): string;
 }

@@ -74,7 +74,9 @@ export class AnswerFactory {
   /**
    * Masks, counts and encodes a result. Returns a promise only for a large result, which is encoded in slices.
    *
-   * @throws The abort reason of the operation, if it was aborted during encoding. After its deadline it returns an answer with that error instead.
+   * If encoding fails, or the deadline of the operation passes meanwhile, the answer has only this error.
+   *
+   * @throws The abort reason, if the operation was aborted during encoding for another reason than its deadline.
    */
   answerTo(operation: GraphqlOperation, result: ExecutionResult | EncodedAnswer): EncodedAnswer | Promise<EncodedAnswer> {
     if (result instanceof EncodedAnswer) return result;

@@ -142,12 +142,12 @@ const maxTextLength = 64 << 10;
 /** Estimated bytes of a parsed document for each character of its text: 19 kB for 270 characters. */
 const bytesPerCharacter = 70;
 
-/** Creates a cache of parsed documents by their text: at most 1,024 and 64 MiB. */
+/** Creates a cache of parsed documents by their text: at most 1,024 documents and about 64 MiB. */
 export function createDocumentCache<T extends object>(): LRUCache<string, T> {
   return createTextCache({ max: 1024, maxSize: 64 << 20 }, bytesPerCharacter);
 }
 
-/** Creates a cache of parse errors by the text that caused them: at most 256 and 4 MiB. */
+/** Creates a cache of parse errors by the text that caused them: at most 256 errors and 4 MiB of text. */
 export function createErrorCache(): LRUCache<string, Error> {
   return createTextCache({ max: 256, maxSize: 4 << 20 }, 2);
 }

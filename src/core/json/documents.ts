@@ -160,9 +160,8 @@ interface PathStep {
 }
 
 /**
- * The name that stands for all unknown members of a structure. zod refuses this name, so the checks of the structure and of the structures
- * around it do not run.
- * Without it, a misspelled `json` would cause a second problem: "expected one of json, yaml and ref".
+ * Replaces the names of all unknown members before zod checks a structure. zod refuses a member of this name. Refinements of the structure, and
+ * of the structures around it, then do not run. Otherwise a misspelled `json` would cause a second problem: "expected one of json, yaml and ref".
  */
 const unknownMembers = '';
 

@@ -80,7 +80,10 @@ function isBehind({ code }: Fault, standing: RunState): boolean {
   return code === 'NOT_FOUND' && standing === 'running';
 }
 
-/** Counts the failures and clean ends since the last line. */
+/**
+ * Counts the failed requests, and the requests that ended without a fault, since the last new line. The counts decide how long to wait before
+ * the next request.
+ */
 class FailureCounter {
   count = 0;
   #closed = 0;
@@ -93,7 +96,7 @@ class FailureCounter {
     this.#clock = clock;
   }
 
-  /** Counts a failure, and returns the milliseconds to wait after it. */
+  /** Counts a failed request, and returns the milliseconds to wait before the next one. Reports each new fault once. */
   add(fault: Fault): number {
     const failure = `${fault.code} ${fault.message}`;
     // The first NOT_FOUND is not reported, because the start of the Pod may still be on its way.
@@ -103,7 +106,7 @@ class FailureCounter {
     return backoffMs({ attempt: this.count++, random: this.#clock.random(), retryAfterMs: retryAfterMsOf(fault) });
   }
 
-  /** Counts a clean end of the stream, and returns the milliseconds to wait after it. */
+  /** Counts a request that ended without a fault, and returns the milliseconds to wait before the next one. */
   close(): number {
     return Math.min(closedPauseMs * 2 ** this.#closed++, longestPauseMs);
   }

@@ -78,10 +78,11 @@ export interface ListArguments {
  * path to hidden values of a sensitive kind.
  */
 export interface Aggregates {
-  /** Exact. Undefined if there is no value. */
+  /** Returns the exact sum. Undefined if there is no value. */
   sum(path: string): PromiseOrValue<Quantity | undefined>;
-  /** In the form the API server serves. Undefined if there is no value. Values are compared as in `orderBy`. */
+  /** Returns the smallest value in the order of `orderBy`, in the form the API server serves. Undefined if there is no value. */
   min(path: string): PromiseOrValue<Json | undefined>;
+  /** Like `min`, for the largest value. */
   max(path: string): PromiseOrValue<Json | undefined>;
 }
 
@@ -94,14 +95,18 @@ export interface GroupArguments {
 
 /** The objects that have equal values at all paths of the grouping. */
 export interface GroupView extends Aggregates {
-  /** In the form the API server serves. Null for a missing value. */
+  /** The values of the group, in the order of the paths and in the form the API server serves. Null for a missing value. */
   readonly keys: readonly Json[];
   readonly count: number;
 }
 
 /** One page over all requested clusters and kinds, with the sync of each source. The page and its aggregates are of one moment. */
 export interface ListPage extends Aggregates {
-  /** @throws {MusterError} as the other aggregates, and `TOO_COSTLY` for too many groups. */
+  /**
+   * Groups all objects of the list by their values at the paths `by`.
+   *
+   * @throws {MusterError} `BAD_INPUT` for paths that the methods of `Aggregates` refuse. `TOO_COSTLY` for too many groups.
+   */
   groups(args: GroupArguments): PromiseOrValue<readonly GroupView[]>;
   readonly items: readonly Row[];
   /** The number of all matching objects that the caller may see, on all pages. A lower bound if `faults` is not empty. */

@@ -22,7 +22,8 @@ export interface WorkloadRollout extends RolloutState {
 
 /**
  * The progress of the rollout of a Deployment, StatefulSet or DaemonSet, as `kubectl rollout status` decides. It is done when all replicas are
- * updated and available, and no old ones are left. In a StatefulSet with a partition, only the replicas above it count.
+ * updated and available, and no old ones are left. In a StatefulSet, all replicas must be ready. If it has a partition, only the replicas from
+ * that ordinal on must be updated.
  *
  * kubectl refuses `OnDelete`. Here such a rollout is done when the spec is observed and all Pods are ready, whatever their revision. Undefined
  * for other kinds.

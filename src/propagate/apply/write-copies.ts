@@ -27,7 +27,7 @@ import { mustGiveBack, type PlannedTakeOver, planTakeOver } from './plan-take-ov
 import { createShareLedger } from './share-ledger.ts';
 import { writeCopy } from './write-copy.ts';
 
-/** The state of one piece of work. `outcomes` grows as objects are finished. */
+/** The state of one call of `writeCopies`. `outcomes` gets an entry for each finished object. */
 interface CopyBatch extends CopyContext {
   readonly objects: readonly RenderedObject[];
   readonly purpose: CopyTask['purpose'];
@@ -38,8 +38,8 @@ interface CopyBatch extends CopyContext {
  * Writes the copies of one cluster in three steps.
  *
  * 1. It announces all new and taken-over copies in the inventory with one save. It stores the old values of taken-over objects first.
- * 2. It writes the copies rank by rank, each with `writeCopy` (write-copy.ts). Copies of one rank are written at the same time. A failure
- *    of one copy stops no other.
+ * 2. It writes the copies in the write order of their kinds (`writeRankOf`): Namespaces first. Copies of one rank are written at the same
+ *    time. A failure of one copy stops no other.
  * 3. It saves the results with one save.
  *
  * It makes no call and no save if nothing has changed.

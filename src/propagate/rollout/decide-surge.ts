@@ -31,9 +31,12 @@ export interface SurgeDecision {
  * Decides which decreases must wait, so that the total of ready replicas does not fall below the planned total
  * (docs/internals/propagation.md 6). Pure.
  *
- * `moves` must have all clusters of the plan and all clusters that are leaving. The replicas that increases still lack are kept back from
- * decreases that were not started. A decrease starts as a whole or not at all, in the order of names. A cluster where this generation has
- * succeeded lacks nothing. With `onFailure: Continue`, decreases start once no increase is under way any more.
+ * - Decreases that were not started must keep as many ready replicas as all increases still lack.
+ * - Decreases are checked in the order of cluster names. Each starts as a whole or waits.
+ * - An increase lacks no replicas once this generation has succeeded in its cluster.
+ * - With `onFailure: Continue`, all decreases start once every increase that lacks replicas has failed or timed out.
+ *
+ * @param moves All clusters of the plan, and all clusters that are leaving.
  */
 export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): SurgeDecision {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);

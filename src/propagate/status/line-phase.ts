@@ -6,14 +6,14 @@ import { isKept } from './copy-state.ts';
 import type { ClusterFacts, PropagationFacts } from './facts.ts';
 import type { Freshness } from './freshness.ts';
 
-/** The parts of a Propagation that the line of one cluster depends on. */
+/** The facts of a Propagation on which the line of one cluster in the status (`ClusterLine`) depends. */
 export type LineContext = Pick<PropagationFacts, 'generation' | 'nowMs'> & {
   readonly spec?: { readonly rollout: Pick<RolloutSpec, 'soakMs' | 'deadlineMs'> } | undefined;
   /** When the breach of this generation began (`breachedAtOf`). Absent if there is none. */
   readonly breachedAtMs?: number | undefined;
 };
 
-/** The phase of a line, with its reason. */
+/** The phase of one cluster in the status, with its reason. */
 interface LinePhase {
   readonly phase: CopyPhase;
   readonly reason?: CopyReason;

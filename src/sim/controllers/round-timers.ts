@@ -11,13 +11,14 @@ export class RoundTimers {
     this.#clock = clock;
   }
 
+  /** Begins a round. */
   begin(): void {
     this.#queried = new Set();
   }
 
   /**
-   * Starts the timer of the key with a random time between `minMs` and `maxMs`, and returns false. Returns true once when the time has
-   * elapsed, and starts again.
+   * Returns true if the timer of the key has elapsed, and starts the timer again. The first call starts the timer and returns false. Each time
+   * is random, between `minMs` and `maxMs`.
    */
   hasElapsed(key: string, minMs: number, maxMs: number): boolean {
     this.#queried.add(key);
@@ -37,7 +38,7 @@ export class RoundTimers {
     }
   }
 
-  /** True if the time of a timer has elapsed. */
+  /** True if any timer that the last round queried has elapsed. */
   isDue(): boolean {
     return this.#clock.monotonic() >= this.#nextMs;
   }

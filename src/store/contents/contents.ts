@@ -100,7 +100,8 @@ export class StoreContents {
 
   #replace(slot: ObjectSlot, object: KubernetesObject, weight: ObjectWeight): void {
     const before = slot.object;
-    // The new object owns what it shared with its predecessor. Siblings still share what they shared with the predecessor.
+    // The predecessor is dropped, so bytes shared only with the predecessor now count for the new object. Bytes that the predecessor shared
+    // with siblings are assumed to be shared with the new object, and still count for the siblings.
     const ownBytes = Math.max(weight.own, weight.total - (slot.totalBytes - slot.ownBytes));
     this.#bytes += ownBytes - slot.ownBytes;
     slot.object = object;

@@ -98,7 +98,7 @@ export class ObjectIndexes {
     for (const index of this.#indexesOf(slot.object)) this.#insert(index, slot);
   }
 
-  /** Call it after `slot.object` has replaced `before`. */
+  /** Updates the indexes for a slot whose object was replaced. `before` is the earlier object. */
   replace(slot: ObjectSlot, before: KubernetesObject): void {
     this.#sweep();
     for (const index of this.#indexesOf(slot.object, before)) {

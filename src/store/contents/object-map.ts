@@ -44,7 +44,7 @@ export class ObjectMap {
     this.#size += 1;
   }
 
-  /** Call it after the object of a slot in this namespace was replaced. */
+  /** Drops the cached lists of a namespace. Call it after the object of one of its slots was replaced. */
   noteReplaced(namespace: string): void {
     const here = this.#byNamespace.get(namespace);
     if (here !== undefined) forgetLists(here);

@@ -136,7 +136,10 @@ function shareList(old: readonly Json[], fresh: Json[], depth: number, tally: Ta
   return equal;
 }
 
-/** Returns `old` if both values are equal as a whole, otherwise `fresh`, of which no part is shared. For values below `maxDepth`. */
+/**
+ * Returns `old` if both values are equal as a whole. Otherwise returns `fresh`, and shares no part of it. For values at the depth `maxDepth`,
+ * where recursion ends.
+ */
 function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   const before = tally.total;
   measureFlat(fresh, tally);
@@ -145,7 +148,7 @@ function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   return old;
 }
 
-/** Counts the bytes of a value, and looks for inexact integers. */
+/** Adds the bytes of a value to `tally.total`. Sets `tally.inexact` if the value has an integer beyond 2⁵³−1. */
 function measure(value: Json, depth: number, tally: Tally): void {
   if (typeof value === 'string') {
     if (value.length > longestInternalized) tally.total += stringBytes + value.length;

@@ -1,6 +1,6 @@
 /**
- * Receives the number of objects that were just read. An object counts once per value that was found in it. Throws to end the operation
- * that reads.
+ * Receives the number of reads since the last call. An object counts as one read, and an aggregate counts one more for each further value of
+ * a list in it. Throws to end the operation that reads.
  */
 export type CountReads = (reads: number) => void;
 

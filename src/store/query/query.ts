@@ -32,7 +32,7 @@ export interface QuerySpec {
   readonly after?: OrderPosition | undefined;
   /** True if the result must contain all matching objects, not only those of the page. Default: false. */
   readonly keepMatches?: boolean | undefined;
-  /** Receives one read for each source, and one for each object that was not found by an index alone. */
+  /** Receives one read for each source, and one for each object that is checked. A page that indexes answer alone checks no object. */
   readonly countReads?: CountReads | undefined;
 }
 

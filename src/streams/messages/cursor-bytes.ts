@@ -3,7 +3,11 @@ export class ByteWriter {
   #bytes = Buffer.alloc(1_024);
   #length = 0;
 
-  /** @param number A whole number from 0 to 2⁵³−1. */
+  /**
+   * Writes a number in groups of 7 bits, the lowest first (LEB128).
+   *
+   * @param number A whole number from 0 to 2⁵³−1.
+   */
   number(number: number): void {
     this.#reserve(8);
     let rest = number;
@@ -14,6 +18,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
+  /** Writes the length of the text in bytes, then the text in UTF-8. */
   text(text: string): void {
     const bytes = Buffer.from(text);
     this.number(bytes.length);

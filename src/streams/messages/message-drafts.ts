@@ -181,8 +181,10 @@ export function knowsNothing({ position, fault }: SourceKnowledge): boolean {
 }
 
 /**
- * Divides a draft into two. The first one has `most` changes. A reader that resumes between the two continues there in a first state.
- * Otherwise it starts again with `RESET`.
+ * Divides a draft into two. The first one has `most` changes.
+ *
+ * A reader may resume after only the first message. If the draft is of a first state, the reader gets the objects that follow. Otherwise the
+ * position after the first message is void, and the reader starts again with `RESET`.
  */
 export function splitDraft(draft: MessageDraft, most: number): readonly [MessageDraft, MessageDraft] {
   const isFirstState = draft.isFirstState === true;

@@ -6,7 +6,7 @@ import type { WatchScope } from './watch-scope.ts';
 
 /** A view to which readers may move. */
 export interface MoveTarget {
-  /** True if the view has all its sources. Otherwise it starts to make them. */
+  /** Returns true if the view has all its sources. If not, the call also makes the view create them soon. */
   areSourcesReady(): boolean;
   /** Ends the view if it has no readers. */
   endUnread(): void;
@@ -18,7 +18,7 @@ interface ViewMovesOptions<Target extends MoveTarget> {
   readonly viewFor: (scope: WatchScope) => Target;
 }
 
-/** Milliseconds of one piece of work. */
+/** Milliseconds after which one call of `proceed` stops. */
 const pieceMs = 2;
 
 /** Moves readers whose rights have grown to the view of their new scope, one reader after the other, in pieces of 2 ms. */
@@ -44,7 +44,11 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
     }
   }
 
-  /** Moves some of the readers. `readers` must be all readers of the view. */
+  /**
+   * Moves readers for 2 ms, or until the view of a reader lacks sources. Call it again until `areDone`.
+   *
+   * @param readers All readers of the view that they leave.
+   */
   proceed(readers: Iterable<ViewReader<Message>>, move: (reader: ViewReader<Message>, target: Target) => void): void {
     const { clock, viewFor } = this.#options;
     const endMs = clock.monotonic() + pieceMs;

@@ -1,13 +1,13 @@
 import { emptyHeapGauge, type HeapGauge, maxHeapForKinds } from '../../core/heap-gauge.ts';
 
-/** Gives the room of a list back. A second call has no effect. */
+/** Ends the admission of a list, so that waiting lists can start. A second call has no effect. */
 export type ReleaseAdmission = () => void;
 
 export interface ListSize {
   readonly cluster: string;
   /** Maximum bytes in flight at a time: one page, or the window of a stream. */
   readonly bytesInFlight: number;
-  /** Estimated bytes of the whole rest of the list. */
+  /** Estimated bytes of the items that are still to be received. */
   readonly bytesToCome: number;
   /** True for the first list of a kind or namespace: no objects of it are held yet. Such a list waits while the heap is nearly full. */
   readonly isNew: boolean;

@@ -68,9 +68,15 @@ export interface ReflectorMemory {
   readonly watchable: boolean;
   /** Number of WatchLists in a row that failed before their end bookmark. */
   readonly streamFailures: number;
-  /** Number of ERROR events in a row for which no other rule exists. */
+  /**
+   * Number of ERROR events in a row, without those that mean `THROTTLED`, `MALFORMED` or a version out of history. At `maxErrorEvents` the
+   * reflector lists again, and the count returns to 0.
+   */
   readonly errorEvents: number;
-  /** v at the last unreadable event. A second one at the same v requests the most recent list, which is past that event. */
+  /**
+   * The `version` at the last unreadable event, or `none` if there was no version. A second unreadable event at the same version requests the
+   * most recent list, which is past that event.
+   */
   readonly unreadableAt?: ResourceVersion | 'none' | undefined;
   /** True after a 401 was answered by one retry with fresh credentials. */
   readonly retriedCredentials: boolean;
@@ -110,7 +116,7 @@ export type ReflectorInput =
   | { readonly type: 'elapsed' }
   /** The breaker has closed, or the credentials may have changed. */
   | { readonly type: 'woken' }
-  /** Another kind of this cluster has found that WatchList does not work, before this reflector requested one. */
+  /** The WatchList was not requested, because WatchList does not work in this cluster. Another kind found that while this one waited. */
   | { readonly type: 'unstreamed' }
   | { readonly type: 'stopped'; readonly reason: 'stopped' | 'notServed' };
 

@@ -25,7 +25,7 @@ export interface ReflectorRequests {
   watch(start: WatchEffect): void;
   /** Ends the request. Its later results are dropped. */
   abort(): void;
-  /** Gives the room of the list back after the list was committed. */
+  /** Ends the admission of the list. Call it after the list was committed, so that waiting lists can start. */
   releaseAdmission(): void;
   /** Monotonic time at which the last list began. */
   readonly startedMs: number;
