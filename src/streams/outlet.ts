@@ -26,8 +26,8 @@ export class MessageBytes {
 }
 
 /**
- * Sends the messages of one stream to its client: as an operation of a WebSocket, or as the answer to a request for server-sent events. No
- * method throws.
+ * Sends the messages of one stream to its client. Implemented by `SocketOperation` (serve/web-socket/socket-operation.ts) and by
+ * `EventStream` (serve/sse/event-stream.ts). No method throws.
  */
 export interface StreamOutlet {
   readonly transport: 'websocket' | 'sse';

@@ -21,7 +21,7 @@ export interface JsonNesting {
 }
 
 /**
- * Creates a counter. It reads every byte except those of managedFields, a third of most objects, which it skips in one step if possible.
+ * Creates a counter of the depth of nested JSON. It reads every byte except those of managedFields, a third of most objects, which it skips in one step if possible.
  */
 export function createJsonNesting(): JsonNesting {
   const shortcuts = createManagedFieldsSearch();

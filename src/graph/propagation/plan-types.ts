@@ -43,7 +43,7 @@ export function addNotes({ pothos }: GraphBuilder): ObjectRefOf<NoteView> {
       }),
       message: t.exposeString('message', {
         nullable: false,
-        description: 'The note for people, which names the expected and the given value. It contains no values of manifests.',
+        description: 'The note as text for people: what was expected, and what the input has. It contains no values from inside manifests.',
       }),
       path: t.exposeString('path', { description: 'The path of the field in the input. Null if the note is about no single field.' }),
     }),
@@ -189,7 +189,8 @@ function choiceFields(t: FieldsOf<PlannedCluster>) {
       resolve: ({ rendered }) => rendered?.chosen.group,
     }),
     tier: t.int({
-      description: 'The set of the affinity group that chose the cluster: 0 for the group itself, n for its n-th overflow.',
+      description:
+        'The position of the set that matched the cluster: 0 for the placement or the affinity group itself, n for its n-th overflow. Null if the cluster was not chosen.',
       resolve: ({ rendered }) => rendered?.chosen.tier,
     }),
     wave: t.int({

@@ -112,7 +112,7 @@ interface ReferenceField {
   readonly of: string;
   readonly field: string;
   readonly description: string;
-  /** Returns the reference in a value of the type. */
+  /** Returns the reference that a value of the type `of` contains, such as `targetRef` of an `Endpoint`. */
   readonly referenceIn: (value: Json | undefined) => JsonObject;
 }
 

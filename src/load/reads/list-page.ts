@@ -31,9 +31,9 @@ export interface ListPageOptions {
   readonly sensitive: SensitiveKinds;
 }
 
-/** The query for a page, and the scope of its cursors. */
+/** The query for a page, and the scope that seals its cursors: a cursor opens only for the same caller and the same list. */
 export interface PageRequest {
-  readonly spec: Omit<QuerySpec, 'look'>;
+  readonly spec: Omit<QuerySpec, 'countReads'>;
   /**
    * From the operation. It counts the objects that are read, and its time slices run all work of the page, including aggregates that are computed
    * later.

@@ -50,7 +50,7 @@ export class RelatedSources {
   }
 }
 
-/** A request for a related source. */
+/** A request for a source that a relation reads: one kind of one cluster, in one namespace or in all. */
 export interface RelatedSourceRequest extends Pick<SourceRequest, 'cluster' | 'verb' | 'isNamed'> {
   readonly kind: ModelKind;
   readonly namespace: string | undefined;

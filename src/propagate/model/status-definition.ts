@@ -182,7 +182,7 @@ const asked = structureSchema({
 const note = structureSchema({
   severity: anyText.describe('INFO, WARNING or ERROR.'),
   code: anyText.describe('The type of the note as one word for programs.'),
-  message: message.describe('The note for people, which names the expected and the given value.'),
+  message: message.describe('The note as text for people: what was expected, and what the input has.'),
   path: anyText.exactOptional().describe('The field of the spec.'),
 });
 

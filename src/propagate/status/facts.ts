@@ -107,7 +107,7 @@ export interface PropagationFacts {
   readonly requestedPlan?: PropagationStatus['asked'];
   /** Names of ClusterShares of this Propagation that cannot be read. Their copies are unknown. */
   readonly unreadable?: readonly string[];
-  /** Set if a user must confirm or change something first. */
+  /** Set if the rollout continues only after a user has confirmed or changed something. */
   readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale' | typeof deletionHeld; readonly message: string };
   readonly clusters: readonly ClusterFacts[];
   /** Absent without a plan. */

@@ -70,5 +70,8 @@ function abortOnClose(response: ServerResponse, abortController: AbortController
   });
 }
 
-/** A plugin of Yoga for requests over HTTP. Its hooks for HTTP only (`onRequestParse`, `onResultProcess`) get the request and its response. */
+/**
+ * A plugin of Yoga for requests over HTTP. In the hooks that only HTTP has (`onRequestParse`, `onResultProcess`), `serverContext` is the
+ * `HttpOperation`, with the request and its response.
+ */
 export type HttpPlugin = Plugin<GraphqlOperation, HttpOperation, GraphqlOperation>;

@@ -119,7 +119,7 @@ function withManagedFields(object: KubernetesObject, managedFields: readonly Jso
   return { ...object, metadata: compact({ ...(metadata as ObjectMetadata), managedFields }) };
 }
 
-/** True if two objects differ at most in version and order of keys. */
+/** True if two objects differ at most in kind, apiVersion, resourceVersion and the order of keys. */
 function isSame(old: KubernetesObject, next: KubernetesObject): boolean {
   const contentOf = ({
     kind: _kind,

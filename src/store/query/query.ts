@@ -16,7 +16,7 @@ import { comparePositions, createTopEntries } from './ranking.ts';
 
 /** A query over many mirrors. All conditions must hold. */
 export interface QuerySpec {
-  /** Only objects in these namespaces, so no cluster-scoped ones. Default: all namespaces. */
+  /** Only objects in these namespaces, so no cluster-scoped ones. Default: all objects, also cluster-scoped ones. */
   readonly namespaces?: readonly string[] | undefined;
   readonly selector?: LabelSelector | undefined;
   readonly where?: CompiledWhere | undefined;

@@ -83,8 +83,8 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   }
 
   /**
-   * Keys of incomplete sources about which this reader knows more than readers in step do. They have no message while the reader is in
-   * step.
+   * Keys of the sources for which this reader has a backlog. A reader in step can have one only for a source whose list is not complete. It
+   * gives no message before the list is complete.
    */
   get waitingSources(): Iterable<string> {
     return this.#backlogs.keys();

@@ -21,7 +21,11 @@ export interface MirrorSelection {
   readonly visibility: QueryVisibility;
 }
 
-/** A mirror, with the selection of a stream from it. It follows the change feed of the mirror until `end`. */
+/**
+ * A mirror, with the selection of a stream from it. It follows the change feed of the mirror until `end`.
+ *
+ * Next: the events go to `onEvents`, which is a method of `ViewSource` (view-source.ts).
+ */
 export class SelectedMirror {
   readonly mirror: MirrorReader;
   readonly #following = new AbortController();

@@ -31,7 +31,7 @@ export interface ViewSourceOptions {
   readonly visibility: QueryVisibility | Fault;
   /** Called when there may be changes for the next cut to send. */
   readonly onNews: () => void;
-  /** Runs an action that contains code of the selection, and handles the errors that it throws. */
+  /** Runs an action that applies the filter. If it throws, the streams of this view end. */
   readonly guard: (action: () => void) => void;
 }
 

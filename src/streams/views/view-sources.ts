@@ -40,7 +40,7 @@ interface ViewSourcesOptions {
   readonly scope: WatchScope;
   /** Called when a source may have news. */
   readonly onNews: () => void;
-  /** Runs an action that contains code of the selection, and handles the errors that it throws. */
+  /** Runs an action that applies the filter. If it throws, the streams of this view end. */
   readonly guard: (action: () => void) => void;
 }
 
@@ -98,7 +98,10 @@ export class ViewSources {
     return false;
   }
 
-  /** A source whose mirror has confirmed that nothing changed. Undefined if there is none. */
+  /**
+   * A source whose mirror has confirmed since the last cut that nothing changed, and whose position readers in step know. Undefined if
+   * there is none.
+   */
   get confirmed(): ViewSource | undefined {
     for (const source of this.#withNews) if (source.confirmed && source.known.position !== undefined) return source;
     return undefined;
@@ -187,7 +190,8 @@ export class ViewSources {
   }
 
   /**
-   * Reads the events of the mirrors up to now. `news`: only of sources that have had events. Events that come later belong to the next cut.
+   * Makes the mirrors deliver their waiting events at once, so that the next cut has them. `all`: for every source. `news`: only for
+   * sources that have had events since the last cut; waiting events of other sources belong to a later cut.
    */
   pull(which: 'news' | 'all'): void {
     for (const source of which === 'news' ? [...this.#withNews] : this.#all.values()) source.pull();

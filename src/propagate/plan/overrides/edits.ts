@@ -41,7 +41,7 @@ export function withoutEffect(message: string, path = ''): ItemEdits {
   return { result: 'edits', edits: [], warnings: [{ code: 'OVERRIDE_WITHOUT_EFFECT', path, message }] };
 }
 
-/** The warning for an item with the name of a container that the object does not have. */
+/** The warning for an item of an override that names a container which the object does not have. `path` leads to that name. */
 export function unknownContainerWarning(name: string, path: string): EditWarning {
   return { code: 'UNKNOWN_CONTAINER', path, message: `expected the name of a container of the object, got ${JSON.stringify(name)}` };
 }
