@@ -160,8 +160,8 @@ export function definitionsOf({ schema, servedOn, by }: LockedKind): ReadonlyMap
 }
 
 /**
- * Joins names. Two groups never get the same prefix, and two kinds (`Kind/group`) never get the same type. Names within kinds may conflict: the
- * next process that assigns names resolves that.
+ * Adds the names in `ours` to those in `kept`. `kept` wins, so two groups never get the same prefix, and two kinds (`Kind/group`) never get the
+ * same type. Names within kinds may still conflict. The next process that assigns names resolves such conflicts.
  */
 function joinNames(kept: ReadonlyMap<string, string>, ours: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const joined = new Map(kept);

@@ -13,17 +13,17 @@ export interface LogSelection {
   readonly container?: string | null | undefined;
 }
 
-/** The extent of each log. `tailLines` counts the lines that the other fields leave. At most one of `sinceSeconds` and `sinceTime` may be set. */
+/** The extent of each log. At most one of `sinceSeconds` and `sinceTime` may be set. */
 export interface LogExtent {
   /** True reads the previous run of the container. */
   readonly previous?: boolean | null | undefined;
-  /** By the clock of the node. At least 1. */
+  /** Only lines of the last seconds, by the clock of the node. At least 1. */
   readonly sinceSeconds?: number | null | undefined;
-  /** In RFC 3339. */
+  /** Only lines from this time on, in RFC 3339. */
   readonly sinceTime?: string | null | undefined;
-  /** 0 to 10,000. Default: 200, or 10 when following. */
+  /** Maximum number of lines: the last ones within the time limit. 0 to 10,000. Default: 200, or 10 when following. */
   readonly tailLines?: number | null | undefined;
-  /** 1 byte to 10 MiB, including times. Default: 1 MiB. All logs of one answer have at most 64 MiB. Ignored when following. */
+  /** Maximum bytes of the log: 1 byte to 10 MiB, including times. Default: 1 MiB. All logs of one answer have at most 64 MiB. Ignored when following. */
   readonly limitBytes?: number | null | undefined;
 }
 

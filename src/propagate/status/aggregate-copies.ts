@@ -25,8 +25,8 @@ interface Target {
 const mostConditions = 200;
 
 /**
- * Returns one status for each planned object over all its clusters, sorted by group, kind, namespace and name. Clusters whose line is
- * `Unknown` count as targets without figures, so `observed` is false then.
+ * Returns one status for each planned object over all its clusters, sorted by group, kind, namespace and name. A cluster whose phase is
+ * `Unknown` counts as a target without figures, so `observed` is then false.
  */
 export function aggregatesOf(
   clusters: readonly ClusterFacts[],

@@ -102,7 +102,7 @@ export class SimState {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Calls the listener with each change when it is made, even if watches do not see it yet. Ends with the disposable. */
+  /** Calls the listener with each change when it is made, even if watches do not see it yet. Dispose of the result to stop the calls. */
   onWrite(listener: (change: StorageChange) => void): Disposable {
     this.#writeListeners.add(listener);
     return { [Symbol.dispose]: () => void this.#writeListeners.delete(listener) };

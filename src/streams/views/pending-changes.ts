@@ -9,8 +9,9 @@ import { batchesOf, changeOfTransition } from './selection-changes.ts';
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 
 /**
- * The changes of a selection since the last cut. If the selection is costly, events wait here until they are judged, at most one for each
- * object. `judge` or `settle` decides whether an event adds, changes or removes an object.
+ * The changes of one source that a view selects, since the last cut of the view. If the selection is costly, events wait here until they are
+ * judged, at most one for each object. `judge` or `settle` then decides whether an event adds an object to the selection, changes or removes
+ * it, or does not matter.
  */
 export class PendingChanges {
   readonly #tally: JobPhaseCounter | undefined;
